@@ -107,7 +107,8 @@ Result<void> FleetDesk::know() {
   const auto there = books_->spec();
   if (!there.ok() && there.error().code == Error::Code::kNotFound) {
     return Error{Error::Code::kInvalid, cat("the store knows no run at ", spec_.store),
-                 "Run midwatch fleet init first."};
+                 contains(spec_.store, "://") ? "Run midwatch fleet init first."
+                                              : "Run midwatch fleet init first. Is the share mounted here?"};
   }
   if (!there.ok()) return there.error();
   if (there->digest != digest_) {
@@ -212,8 +213,9 @@ Result<FleetAnswer> FleetDesk::adopt(const FleetRequest& request) {
 fleet::ControllerDoors FleetDesk::doors() const {
   fleet::ControllerDoors out{*books_, providers_, random_word};
   if (!spec_.wandb.project.empty()) out.wandb = [this](const std::string& run) { return ask_wandb(run); };
+  out.pause = sleep_for;
   // Lustre, CephFS and others take a file's time from the machine that writes it.
-  if (!spec_.store.starts_with("s3://")) out.pause = sleep_for;
+  out.one_clock = spec_.store.starts_with("s3://");
   return out;
 }
 

@@ -193,8 +193,9 @@ Result<bool> Check::not_made(const Error& error, bool ahead) {
   }
   const std::string why = cat("it was refused: ", clip(error.what, 200));
   const bool denied = error.code == Error::Code::kDenied;
-  const bool failed = error.code != Error::Code::kFull && !denied;  // these are no fault of the host's
-  if (denied) rents_ = kRentsAtOnce;                                // another offer would be refused as well
+  // That an offer is gone, or has no room, is no fault of its host's.
+  const bool failed = error.code == Error::Code::kInvalid || error.code == Error::Code::kUnsupported;
+  if (denied) rents_ = kRentsAtOnce;  // another offer would be refused as well
   Control to = control();
   const Rental gone = to.rentals.back();
   forget_refused(to, now_, why, failed);

@@ -5,6 +5,12 @@
 
 namespace mw::fleet {
 
+namespace {
+
+constexpr int64_t kOld = 3;  // intervals
+
+}  // namespace
+
 using Phase = Control::Phase;
 
 Result<CheckResult> Check::see() {
@@ -83,9 +89,12 @@ Result<void> Check::see_current(const Rental& rental) {
   out_.seen.beat_changed = beat->changed;
   if (heard_now_ == rental.nonce) {
     const Duration late = now_ - beat->changed;
-    out_.seen.beat_changed = now_;
-    out_.notes.push_back(cat("heartbeats come, though the store's time of the last one is ", format_duration(late),
-                             " old: the clocks of the machines that write to this folder differ (NTP)"));
+    out_.seen.beat_changed = std::max(now_, beat->changed);
+    // A machine beats again as soon as its store is back; what is older than that has another clock.
+    if (late.ns > kOld * out_.seen.beat->every.ns) {
+      out_.notes.push_back(cat("heartbeats come, though by the store's time the last one is ", format_duration(late),
+                               " old: the clocks of the machines that write to this folder differ (NTP)"));
+    }
   }
   see_wandb();
   holding_ = holding_of(rental, out_.seen.provider_says);

@@ -85,7 +85,7 @@ Result<bool> Check::carry_out(const Move& move) {
     case What::kFence:
       // What was seen may be old by now: a machine is given up on what is seen again.
       if (seen_twice_) return fence(move);
-      if (move.by_age) MW_TRY(await_heartbeat());
+      if (move.by_silence || (move.by_age && !doors_.one_clock)) MW_TRY(await_heartbeat());
       return seen_twice_ = true;
     case What::kDestroy:
       return give_back();
@@ -101,10 +101,11 @@ Result<bool> Check::carry_out(const Move& move) {
   return false;
 }
 
-/// Where the times of a store are by the clocks of whoever wrote there, an old heartbeat may be one that came just now:
-/// a machine is not given up while the heartbeat changes.
+/// When a store that was away is back, the last heartbeat of every machine is old; and where its times are by the
+/// clocks of whoever wrote there, an old heartbeat may be one that came just now. A machine is not given up while it
+/// changes.
 Result<void> Check::await_heartbeat() {
-  if (!doors_.pause) return {};
+  if (!doors_.pause || !out_.seen.beat) return {};
   const std::string nonce = control().current()->nonce;
   const Duration every = out_.seen.beat->every;
   for (int looks = 0; looks < kLooks; ++looks) {

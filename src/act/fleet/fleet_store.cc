@@ -50,9 +50,11 @@ std::string FleetStore::under(std::string_view rest) const { return key_of(prefi
 Result<StoredSpec> FleetStore::spec() {
   // The tag is not newer than the content, so that a swap by it is never wrong.
   const auto info = store_.head(under("run.json"));
-  if (!info.ok()) return info.error();
+  const bool none = !info.ok() && info.error().code == Error::Code::kNotFound;
+  if (!info.ok() && !none) return info.error();
   const auto text = get_small(store_, under("run.json"), kFleetBytes);
-  if (!text.ok()) return text.error();
+  if (!text.ok()) return text.error();  // S3 says why to a GET only: there may be no such bucket
+  if (none) return Error{Error::Code::kIo, "run.json came into the store just now", "Try again."};
   const auto body = vault::unsealed(kRunSchema, *text);
   if (!body.ok()) return body.error();
   const auto json = vault::unseal(kRunSchema, *text);

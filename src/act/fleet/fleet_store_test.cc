@@ -72,8 +72,8 @@ struct Skewed {
     REQUIRE(put_heartbeat(store, "run", one).ok());
     store.set_time(now);
   }
-  CheckResult check(std::function<void(Duration)> pause) {
-    const ControllerDoors doors{books, providers, [] { return kNonce; }, nullptr, std::move(pause)};
+  CheckResult check(std::function<void(Duration)> pause, bool one_clock = false) {
+    const ControllerDoors doors{books, providers, [] { return kNonce; }, nullptr, std::move(pause), one_clock};
     const FleetSpec spec = named("run");
     auto result = check_run(doors, {spec, "0badcafe", {}, "me"});
     REQUIRE(result.ok());
@@ -84,7 +84,7 @@ struct Skewed {
   std::vector<std::unique_ptr<Provider>> providers;
   OneMachine* machine = nullptr;
   Time now = kNow;
-  const Duration skew = Duration::seconds(-1800);
+  Duration skew = Duration::seconds(-1800);
 };
 
 }  // namespace
@@ -137,9 +137,26 @@ TEST_CASE("where a store has no clock of its own a machine is not given up while
   CHECK(contains(lost.done.front(), "fenced off"));
 }
 
-TEST_CASE("where a store has one clock nobody waits for another heartbeat") {
+TEST_CASE("a store that was away for longer than the silence that counts ends no machine when it is back") {
   Skewed world;
-  CHECK(contains(world.check(nullptr).done.front(), "fenced off"));
+  const CheckResult lives = world.check(
+      [&](Duration time) {
+        world.now = world.now + time;
+        world.skew = {};
+        world.beat(world.now);
+      },
+      true);
+  CHECK(lives.verdict.kind == Verdict::Kind::kHealthy);
+  CHECK(lives.notes.empty());
+  CHECK(world.machine->there);
+}
+
+TEST_CASE("where a store has one clock and the provider says that the machine is gone, nobody waits for a heartbeat") {
+  Skewed world;
+  world.machine->there = false;
+  bool waited = false;
+  CHECK(contains(world.check([&](Duration) { waited = true; }, true).done.front(), "fenced off"));
+  CHECK_FALSE(waited);
 }
 
 TEST_CASE("a heartbeat from the future is said to be one, and its machine lives") {

@@ -113,6 +113,7 @@ Move decide_rented(const FleetSpec& spec, const Control& control, const Verdict&
     const bool failed = verdict.kind == Kind::kUnfit || !rental.began.known();
     Move move = fence("again", why, failed && verdict.kind != Kind::kPreempted);
     move.by_age = verdict.by_age;
+    move.by_silence = verdict.by_silence;
     return move;
   }
   if (verdict.kind == Kind::kHealthy && !rental.began.known()) return simple(What::kBegan, "it trains");

@@ -38,10 +38,10 @@ struct Move {
   };
   What what = What::kNothing;
   std::string why, after;
-  bool ahead = false;   ///< it is about the successor, not about the machine that trains
-  bool failed = false;  ///< of kForget, kFence: its host has failed once
-  bool person = false;  ///< somebody must look at it: time alone does not mend it
-  bool by_age = false;  ///< of kFence: it rests on the age of the last heartbeat
+  bool ahead = false;                       ///< it is about the successor, not about the machine that trains
+  bool failed = false;                      ///< of kForget, kFence: its host has failed once
+  bool person = false;                      ///< somebody must look at it: time alone does not mend it
+  bool by_age = false, by_silence = false;  ///< of kFence: as Verdict has them
 };
 
 /// `strays`: instances of this run with an older epoch that are still there.

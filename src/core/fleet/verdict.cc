@@ -139,7 +139,7 @@ void judge_heard(const Patience& patience, const Rental& rental, const Witnesses
     out.reasons.emplace_back("no heartbeat comes, but W&B hears from the run: it is not given up for that");
   } else if (age > patience.silence) {
     out.kind = Kind::kLost;
-    out.replace = true;
+    out.replace = out.by_silence = true;
     out.reasons.push_back(cat("it has been silent for more than ", age_text(patience.silence),
                               ": its network, its midwatch or the machine itself is gone"));
   } else {

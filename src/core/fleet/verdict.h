@@ -33,7 +33,7 @@ struct WandbWord {
 };
 
 /// What is known at one moment. Ages are by the store's clock: nothing compares two machines' clocks, as far as the
-/// store has a clock of its own (ControllerDoors::pause).
+/// store has a clock of its own (ControllerDoors::one_clock).
 struct Witnesses {
   Time now;                               ///< by the store's clock
   std::optional<Heartbeat> beat;          ///< of the current rental; nullopt: there is none, or none that can be read
@@ -62,6 +62,7 @@ struct Verdict {
   bool replace = false;              ///< the machine is to be given up, and another one taken
   bool person = false;               ///< of kUnknown: time alone does not mend it
   bool by_age = false;               ///< `replace` rests on the age of its last heartbeat
+  bool by_silence = false;           ///< and on nothing else
   std::vector<std::string> reasons;  ///< each names its witness
 };
 std::string_view word_of(Verdict::Kind kind);
