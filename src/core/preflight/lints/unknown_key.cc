@@ -40,7 +40,7 @@ std::string_view table_of(std::string_view key) {
 }
 std::string_view leaf_of(std::string_view key) { return key.substr(key.rfind('.') + 1); }
 
-/// Is one of two names the other with its last word cut short ("save_freq", "save_frequency")? A further word
+/// Is one of two names the other with its end cut off ("save_freq", "save_frequency")? A further word
 /// ("save_freq_steps") is another name.
 bool cut_short(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
