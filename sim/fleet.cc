@@ -246,14 +246,22 @@ class World {
       journalled = journalled || (key.starts_with(books_.under("journal/")) && contains(object.bytes, label->nonce));
     }
     if (!journalled) return wrong("an intent is not in the journal");
+    for (const auto& one : cloud_.machines) {
+      const auto refused = std::find_if(now.rentals.begin(), now.rentals.end(), [&](const fleet::Rental& rental) {
+        return rental.refused && fleet::parse_label(one->label)->nonce == rental.nonce;
+      });
+      if (refused != now.rentals.end()) return wrong(cat(one->id, " is there, and counts as refused"));
+    }
     if (acting_ != nullptr && acting_->slept) return;  // whoever sleeps between the last question and the call
     check_beside(now, *label);
     check_money(now);
-    if (static_cast<int64_t>(now.rentals.size()) > spec_.limits.rents) wrong("more machines were rented than allowed");
-    int64_t lately = 0;
+    int64_t all = 0, lately = 0;  // what the cloud itself refused was none
     for (const fleet::Rental& one : now.rentals) {
-      lately += one.asked.seconds() > static_cast<double>(kStart + (cloud_.now - 60) * 60) ? 1 : 0;
+      const bool late = one.asked.seconds() > static_cast<double>(kStart + (cloud_.now - 60) * 60);
+      all += one.refused ? 0 : 1;
+      lately += one.refused || !late ? 0 : 1;
     }
+    if (all > spec_.limits.rents) wrong("more machines were rented than allowed");
     if (lately > spec_.limits.rents_per_hour) wrong("more machines were rented within an hour than allowed");
   }
 

@@ -153,15 +153,19 @@ Result<std::vector<fleet::Instance>> CloudProvider::list() {
   for (const auto& one : cloud_.machines) {
     const bool late =
         !cloud_.calm && one->ended <= cloud_.now && cloud_.now < one->ended + kLag && cloud_.dice.chance(0.5);
-    if (one->listed > cloud_.now || (one->ended <= cloud_.now && !late)) continue;
+    const bool over = one->ended <= cloud_.now && !late;
+    // Some providers still list what ended for a while, and say so.
+    const bool listed_over = over && cloud_.now < one->ended + kLag && one->id.back() % 2 == 0;
+    if (one->listed > cloud_.now || (over && !listed_over)) continue;
     fleet::Instance instance;
     instance.id = one->id;
     instance.label = one->label;
     instance.host = one->host;
     instance.price = cloud_.price;
-    instance.state = cloud_.now >= one->outbid  ? fleet::InstanceState::kStopped
-                     : cloud_.now >= one->boots ? fleet::InstanceState::kRunning
-                                                : fleet::InstanceState::kProvisioning;
+    instance.state = listed_over                 ? fleet::InstanceState::kGone
+                     : cloud_.now >= one->outbid ? fleet::InstanceState::kStopped
+                     : cloud_.now >= one->boots  ? fleet::InstanceState::kRunning
+                                                 : fleet::InstanceState::kProvisioning;
     out.push_back(std::move(instance));
   }
   return out;

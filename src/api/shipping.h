@@ -21,6 +21,7 @@ struct StoreAddress {
   std::string addressing = "auto";        ///< of S3: "path", "host", or "auto"
   int parallel = 8;                       ///< requests at once
   int64_t rate = 0;                       ///< bytes a second; 0: no limit
+  bool root = false;                      ///< a whole bucket will do: runs are looked for below it
   /// Called now and then, from any thread, with bytes done and in all.
   std::function<void(int64_t, int64_t)> progress;
 };

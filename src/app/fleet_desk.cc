@@ -92,7 +92,12 @@ Result<FleetAnswer> FleetDesk::init() {
     return Error{Error::Code::kInvalid, cat("this place belongs to the run ", there->name), "Use another one."};
   }
   id_ = there.ok() ? there->id : random_word().substr(0, 8);
-  MW_TRY(books_->put_spec(spec_, id_, digest_));
+  if (const auto put = books_->put_spec(spec_, id_, digest_, there.ok() ? there->etag : ""); !put.ok()) {
+    // Whoever put the very same file there at the same moment has done what was wanted.
+    const auto other = books_->spec();
+    if (put.error().code != Error::Code::kDenied || !other.ok() || other->digest != digest_) return put.error();
+    id_ = other->id;
+  }
   auto answer = check(What::kStatus);
   if (answer.ok()) answer->done.insert(answer->done.begin(), there.ok() ? "changed its specification" : "began it");
   return answer;
@@ -102,7 +107,8 @@ Result<void> FleetDesk::know() {
   const auto there = books_->spec();
   if (!there.ok() && there.error().code == Error::Code::kNotFound) {
     return Error{Error::Code::kInvalid, cat("the store knows no run at ", spec_.store),
-                 "Run midwatch fleet init first."};
+                 contains(spec_.store, "://") ? "Run midwatch fleet init first."
+                                              : "Run midwatch fleet init first. Is the share mounted here?"};
   }
   if (!there.ok()) return there.error();
   if (there->digest != digest_) {
@@ -207,6 +213,9 @@ Result<FleetAnswer> FleetDesk::adopt(const FleetRequest& request) {
 fleet::ControllerDoors FleetDesk::doors() const {
   fleet::ControllerDoors out{*books_, providers_, random_word};
   if (!spec_.wandb.project.empty()) out.wandb = [this](const std::string& run) { return ask_wandb(run); };
+  out.pause = sleep_for;
+  // Lustre, CephFS and others take a file's time from the machine that writes it.
+  out.one_clock = spec_.store.starts_with("s3://");
   return out;
 }
 

@@ -115,7 +115,9 @@ StoreAddress address_below(const StoreAddress& address, const Harbour& harbour, 
 }
 
 Result<void> add_stored(Disk& disk, const StoreAddress& address, std::vector<FleetAnswer>& runs) {
-  const auto harbour = open_harbour(disk, address);
+  StoreAddress place = address;
+  place.root = true;
+  const auto harbour = open_harbour(disk, place);
   if (!harbour.ok()) return harbour.error();
   const auto prefixes = prefixes_below(**harbour);
   if (!prefixes.ok()) return prefixes.error();

@@ -83,7 +83,10 @@ Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& ad
     const size_t slash = rest.find('/');
     const std::string bucket = rest.substr(0, slash);
     harbour->prefix = slash == std::string::npos ? "" : without_slashes(rest.substr(slash));
-    if (!is_plain_path(bucket) || !is_plain_path(harbour->prefix) || bucket.size() < 2) return no_place(place);
+    const bool whole = address.root && harbour->prefix.empty();
+    if (!is_plain_path(bucket) || bucket.size() < 2 || !(whole || is_plain_path(harbour->prefix))) {
+      return no_place(place);
+    }
     auto store = s3_store(disk, address, bucket, *harbour);
     if (!store.ok()) return store.error();
     harbour->store = std::move(*store);

@@ -99,6 +99,26 @@ def job_cancelled(base, expected):
     on_cluster(base, "01:00:00", 0.8, cancel, expected, 2)
 
 
+def never_begins(base, _):
+    """A job whose script ends before midwatch begins, and a partition that there is none of: Slurm's words reach the person."""
+    cluster = Cluster(base)
+    try:
+        def fleet_in(name, partition):
+            os.makedirs(f"{base}/{name}")
+            return Fleet(f"{base}/{name}", f'kind = "slurm"\npartition = "{partition}"\nfolder = "{base}/job"', 1, start="exit 7\n", otherwise="")
+        fleet = fleet_in("a", "main")
+        fleet.do("launch", expect=[8])
+        fleet.until("Slurm's word for its end", lambda: any("FAILED, NonZeroExitCode" in one for one in fleet.status()["reasons"]))
+        fleet.do("watch", "--once", expect=[8, 9])
+        assert "FAILED, NonZeroExitCode" in fleet.status()["rentals"][0]["end"]
+        refused = fleet_in("b", "nowhere")
+        answer = refused.do("launch", expect=[9])
+        assert answer["why"].endswith("Invalid partition name specified") and "\n" not in answer["why"], answer
+        assert all(one["refused"] for one in answer["rentals"]) and not refused.status()["machines"], answer
+    finally:
+        cluster.end()
+
+
 def time_limit(base, expected):
     """Slurm counts in minutes, and gives notice two minutes before the end, or half a minute earlier: the job ends itself, and
     says so. How long it trained by then depends on how long Slurm took to load the user's environment."""
@@ -126,4 +146,4 @@ def node_drained(base, expected):
 
 
 if __name__ == "__main__":
-    run_cases((job_cancelled, node_drained, time_limit), missing(*TOOLS))
+    run_cases((never_begins, job_cancelled, node_drained, time_limit), missing(*TOOLS))

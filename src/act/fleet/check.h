@@ -60,6 +60,7 @@ class Check {
   Result<bool> give_back();
   Result<bool> forget(const Move& move);
   Result<bool> began(const Move& move);
+  Result<void> await_heartbeat();
 
   // ---- renting, the machine and its successor (check_rent.cc)
   /// `seen`: nothing has changed since everything was looked at. True: the machine itself was given up.
@@ -89,6 +90,7 @@ class Check {
   int rents_ = 0;
   bool person_ = false;  ///< a provider refuses what only a person can mend: its key, its account, the specification
   bool seen_twice_ = false;  ///< that the machine is to be given up
+  std::string heard_now_;  ///< the nonce of a machine whose heartbeat changed during this check, whatever its time says
   CheckResult out_;
 };
 

@@ -191,13 +191,18 @@ Result<bool> Check::not_made(const Error& error, bool ahead) {
     if (!ahead) out_.waits = "the provider must say whether it rented one out";
     return false;
   }
-  Move move;
-  move.what = What::kForget;
-  move.why = cat("it was refused: ", clip(error.what, 200));
+  const std::string why = cat("it was refused: ", clip(error.what, 200));
   const bool denied = error.code == Error::Code::kDenied;
-  move.failed = error.code != Error::Code::kFull && !denied;  // these are no fault of the host's
-  if (denied) rents_ = kRentsAtOnce;                          // another offer would be refused as well
-  return ahead ? forget_next(move) : forget(move);
+  // That an offer is gone, or has no room, is no fault of its host's.
+  const bool failed = error.code == Error::Code::kInvalid || error.code == Error::Code::kUnsupported;
+  if (denied) rents_ = kRentsAtOnce;  // another offer would be refused as well
+  Control to = control();
+  const Rental gone = to.rentals.back();
+  forget_refused(to, now_, why, failed);
+  auto swapped = won(std::move(to));
+  if (!swapped.ok() || !*swapped) return swapped;
+  MW_TRY(record("gone", why, gone));
+  return true;
 }
 
 Result<bool> Check::was_made(Provider& provider, const Instance& made, const Rental& rental) {

@@ -5,6 +5,12 @@
 
 namespace mw::fleet {
 
+namespace {
+
+constexpr int64_t kOld = 3;  // intervals
+
+}  // namespace
+
 using Phase = Control::Phase;
 
 Result<CheckResult> Check::see() {
@@ -81,8 +87,18 @@ Result<void> Check::see_current(const Rental& rental) {
   if (!beat->trouble.empty()) out_.notes.push_back(cat("the heartbeat cannot be read: ", beat->trouble));
   out_.seen.beat = std::move(beat->beat);
   out_.seen.beat_changed = beat->changed;
+  if (heard_now_ == rental.nonce) {
+    const Duration late = now_ - beat->changed;
+    out_.seen.beat_changed = std::max(now_, beat->changed);
+    // A machine beats again as soon as its store is back; what is older than that has another clock.
+    if (late.ns > kOld * out_.seen.beat->every.ns) {
+      out_.notes.push_back(cat("heartbeats come, though by the store's time the last one is ", format_duration(late),
+                               " old: the clocks of the machines that write to this folder differ (NTP)"));
+    }
+  }
   see_wandb();
   holding_ = holding_of(rental, out_.seen.provider_says);
+  out_.seen.ended = holding_.ended;
   if (!holding_.heard) return {};
   out_.seen.provider = holding_.there() || holding_.unreachable ? holding_.state : InstanceState::kGone;
   return {};
@@ -108,10 +124,16 @@ Holding Check::holding_of(const Rental& rental, std::string& says) const {
   out.heard = true;
   for (const auto& [provider, one] : all_) {
     const bool silent = one.unreachable && provider == rental.provider && one.host == rental.host;
-    if (!silent && (!is_of(&rental, provider, one) || one.state == InstanceState::kGone)) continue;
+    if (!silent && !is_of(&rental, provider, one)) continue;
+    if (one.state == InstanceState::kGone) {
+      out.ended = true;
+      if (!out.there()) says = one.says;
+      continue;
+    }
     out = {true, silent ? "" : one.id, one.host, one.price, one.state, silent};
     says = one.says;
   }
+  out.ended = out.ended && !out.there() && !out.unreachable;
   return out;
 }
 

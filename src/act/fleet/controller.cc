@@ -11,6 +11,8 @@ namespace mw::fleet {
 namespace {
 
 constexpr int kMostMoves = 16;  // within one check
+constexpr int kIntervals = 2;   // between heartbeats, in which another one must come
+constexpr int kLooks = 12;      // in that time
 
 }  // namespace
 
@@ -82,8 +84,9 @@ Result<bool> Check::carry_out(const Move& move) {
       return false;
     case What::kFence:
       // What was seen may be old by now: a machine is given up on what is seen again.
-      if (!seen_twice_) return seen_twice_ = true;
-      return fence(move);
+      if (seen_twice_) return fence(move);
+      if (move.by_silence || (move.by_age && !doors_.one_clock)) MW_TRY(await_heartbeat());
+      return seen_twice_ = true;
     case What::kDestroy:
       return give_back();
     case What::kForget:
@@ -96,6 +99,24 @@ Result<bool> Check::carry_out(const Move& move) {
       return rent(move.why);
   }
   return false;
+}
+
+/// When a store that was away is back, the last heartbeat of every machine is old; and where its times are by the
+/// clocks of whoever wrote there, an old heartbeat may be one that came just now. A machine is not given up while it
+/// changes.
+Result<void> Check::await_heartbeat() {
+  if (!doors_.pause || !out_.seen.beat) return {};
+  const std::string nonce = control().current()->nonce;
+  const Duration every = out_.seen.beat->every;
+  for (int looks = 0; looks < kLooks; ++looks) {
+    doors_.pause({every.ns * kIntervals / kLooks});
+    const auto beat = doors_.store.heartbeat(nonce);
+    if (!beat.ok()) return beat.error();
+    if (!beat->beat || (beat->changed == out_.seen.beat_changed && beat->beat->at == out_.seen.beat->at)) continue;
+    heard_now_ = nonce;
+    break;
+  }
+  return {};
 }
 
 Result<bool> Check::began(const Move& move) {

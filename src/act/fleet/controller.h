@@ -21,6 +21,12 @@ struct ControllerDoors {
   std::function<std::string()> nonce;                       ///< 16 hexadecimal digits that nobody else gets
   /// Asks W&B for a run by the id that its heartbeat states ("": none); unset: it is not asked.
   std::function<Result<WandbWord>(const std::string& run)> wandb = nullptr;
+  /// Waits. No machine is given up for silence before two intervals have passed without another heartbeat: it is the
+  /// store that may have been away. Unset: nobody waits.
+  std::function<void(Duration)> pause = nullptr;
+  /// The store's times are by one clock. Where they are those of whoever wrote there, the age of a heartbeat alone
+  /// gives no machine up, whatever its provider says.
+  bool one_clock = true;
 };
 
 struct ControllerPlan {

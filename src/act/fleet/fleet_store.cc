@@ -48,21 +48,34 @@ std::optional<JournalEntry> parse_entry(std::string_view text) {
 std::string FleetStore::under(std::string_view rest) const { return key_of(prefix_, rest); }
 
 Result<StoredSpec> FleetStore::spec() {
+  // The tag is not newer than the content, so that a swap by it is never wrong.
+  const auto info = store_.head(under("run.json"));
+  const bool none = !info.ok() && info.error().code == Error::Code::kNotFound;
+  if (!info.ok() && !none) return info.error();
   const auto text = get_small(store_, under("run.json"), kFleetBytes);
-  if (!text.ok()) return text.error();
+  if (!text.ok()) return text.error();  // S3 says why to a GET only: there may be no such bucket
+  if (none) return Error{Error::Code::kIo, "run.json came into the store just now", "Try again."};
   const auto body = vault::unsealed(kRunSchema, *text);
   if (!body.ok()) return body.error();
   const auto json = vault::unseal(kRunSchema, *text);
   if (!json.ok()) return json.error();
   return StoredSpec{json->string_or("run", ""), json->string_or("id", ""), json->string_or("digest", ""),
-                    std::string(*body)};
+                    std::string(*body), info->etag};
 }
 
-Result<void> FleetStore::put_spec(const FleetSpec& spec, std::string_view run_id, std::string_view digest) {
-  const auto put =
-      store_.put(under("run.json"), vault::sealed(kRunSchema, fleet_spec_json(spec, run_id, digest)), {When::kAlways});
+Result<void> FleetStore::put_spec(const FleetSpec& spec, std::string_view run_id, std::string_view digest,
+                                  const std::string& over) {
+  const std::string text = vault::sealed(kRunSchema, fleet_spec_json(spec, run_id, digest));
+  const PutCondition condition = over.empty() ? PutCondition{When::kAbsent, ""} : PutCondition{When::kMatches, over};
+  const auto put = store_.put(under("run.json"), text, condition);
+  if (put.ok() && put->stored) return {};
+  if (!put.ok() && !is_lost(put.error())) return put.error();
+  // The answer may be lost of a request that was carried out, and of one that was sent again by itself.
+  const auto there = get_small(store_, under("run.json"), kFleetBytes);
+  if (there.ok() && *there == text) return {};
   if (!put.ok()) return put.error();
-  return {};
+  return Error{Error::Code::kDenied, "somebody else put a specification there at the same moment",
+               "Nothing was written over. midwatch fleet status shows theirs; init again puts yours there."};
 }
 
 Result<FleetStore::Held> FleetStore::control() {

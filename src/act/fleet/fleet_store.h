@@ -21,6 +21,7 @@ constexpr size_t kFleetBytes = size_t{256} << 10;
 struct StoredSpec {
   std::string name, id, digest;
   std::string text;  ///< the JSON of all of it
+  std::string etag;  ///< of the object
 };
 
 /// One thing that a controller intended or did. Their keys are in order of time.
@@ -37,8 +38,10 @@ class FleetStore {
 
   /// kNotFound: nobody has called `midwatch fleet init` for this run.
   Result<StoredSpec> spec();
-  /// Writes run.json, anew or in place of what was there.
-  Result<void> put_spec(const FleetSpec& spec, std::string_view run_id, std::string_view digest);
+  /// Writes run.json in place of the one whose tag is `over`, "": where there is none. kDenied: somebody else was there
+  /// first, and nothing was written.
+  Result<void> put_spec(const FleetSpec& spec, std::string_view run_id, std::string_view digest,
+                        const std::string& over);
 
   struct Held {
     std::optional<Control> control;  ///< nullopt: there is none yet

@@ -41,6 +41,7 @@ Result<Rental> parse_rental(const Json& json) {
   out.began = time_in(json, "began");
   out.gone = time_in(json, "gone");
   out.failed = json.boolean_or("failed", false);
+  out.refused = json.boolean_or("refused", false);
   out.end = clip(json.string_or("end", ""), kText);
   if (out.epoch < 0 || !is_hex(out.nonce, kNonceDigits) || !(out.price >= 0) || !out.asked.known()) {
     return wrong("a rental has no epoch, nonce, price or time");
@@ -55,10 +56,13 @@ void write_rental(JsonWriter& json, const Rental& one) {
   if (one.there.known()) json.key("there").string(format_utc(one.there));
   if (one.turn.known()) json.key("turn").string(format_utc(one.turn));
   json.key("began").string(format_utc(one.began)).key("gone").string(format_utc(one.gone));
-  json.key("failed").boolean(one.failed).key("end").string(one.end).end_object();
+  json.key("failed").boolean(one.failed);
+  if (one.refused) json.key("refused").boolean(true);
+  json.key("end").string(one.end).end_object();
 }
 
-constexpr size_t kMostLiving = 2;  // rentals that are not known to be gone
+constexpr size_t kMostLiving = 2;     // rentals that are not known to be gone
+constexpr int64_t kMostRefused = 20;  // of those that were refused
 
 /// The `n`-th rental that is not known to be gone; the number of rentals: there is none.
 size_t living(const std::vector<Rental>& rentals, size_t n) {
@@ -83,6 +87,20 @@ void is_gone(Rental& rental, Time now, const std::string& why, bool failed) {
   rental.failed = rental.failed || failed;
   rental.gone = std::max(now, rental.asked);
   if (rental.end.empty()) rental.end = why;
+}
+
+/// Refused ones cost nothing and are asked for without an end, so that only the last ones stay: they say which hosts
+/// refused twice, and why nothing is had. The journal has all.
+void drop_refused(Control& control) {
+  auto dropped =
+      std::count_if(control.rentals.begin(), control.rentals.end(), [](const Rental& one) { return one.refused; }) -
+      kMostRefused;
+  const auto is_old = [&dropped](const Rental& one) { return one.refused && dropped-- > 0; };
+  std::vector<Rental> kept;
+  for (Rental& one : control.rentals) {
+    if (!is_old(one)) kept.push_back(std::move(one));
+  }
+  control.rentals = std::move(kept);
 }
 
 void end_successor(Control& control) {
@@ -114,7 +132,8 @@ const Rental* Control::successor() const { return at_or_null(rentals, living(ren
 Rental* Control::successor() { return at_or_null(rentals, living(rentals, 1)); }
 
 std::optional<Control> launched(Control control) {
-  if (control.phase != Phase::kStopped) return std::nullopt;
+  const bool holds_back = control.phase == Phase::kIdle && control.misses > 0;
+  if (control.phase != Phase::kStopped && !holds_back) return std::nullopt;
   control.phase = Phase::kIdle;
   control.outcome = "";
   control.misses = 0;
@@ -148,7 +167,17 @@ void end_epoch(Control& control, std::string_view after) {
   control.after = after;
 }
 
+int64_t rents_of(const Control& control, Time since) {
+  return std::count_if(control.rentals.begin(), control.rentals.end(),
+                       [since](const Rental& one) { return !one.refused && one.asked > since; });
+}
+
+bool was_refused(const Control& control) {
+  return !control.rentals.empty() && control.rentals.back().refused && control.rentals.back().failed;
+}
+
 Rental& add_intent(Control& control, Rental rental) {
+  drop_refused(control);
   rental.epoch = new_epoch(control);
   if (control.current() == nullptr) {
     control.epoch = rental.epoch;
@@ -189,6 +218,15 @@ void forget_successor(Control& control, Time now, const std::string& why, bool f
   is_gone(*control.successor(), now, why, failed);
   control.next = Phase::kIdle;
   if (failed) ++control.misses, control.missed = now;
+}
+
+void forget_refused(Control& control, Time now, const std::string& why, bool failed) {
+  const int64_t epoch = control.rentals.back().epoch;
+  control.successor() != nullptr ? forget_successor(control, now, why, failed)
+                                 : forget_current(control, now, why, failed);
+  const auto refused = std::find_if(control.rentals.begin(), control.rentals.end(),
+                                    [epoch](const Rental& one) { return one.epoch == epoch; });
+  refused->refused = true;
 }
 
 double cost_of(const Rental& rental, Time now) {
@@ -254,7 +292,7 @@ Result<Control> parse_control(std::string_view text) {
   out.misses = json->integer_or("misses", 0);
   out.missed = time_in(*json, "missed");
   const Json* const rentals = json->find("rentals");
-  if (rentals == nullptr || !rentals->is_array() || rentals->items().size() > kMostRents + 1) {
+  if (rentals == nullptr || !rentals->is_array() || rentals->items().size() > kMostRents + kMostRefused + 1) {
     return wrong("it has no rentals, or too many");
   }
   for (const Json& one : rentals->items()) {

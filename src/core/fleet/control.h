@@ -22,12 +22,13 @@ struct Rental {
   std::string instance;        ///< the provider's id; "": not known (yet)
   double price = 0;            ///< an hour
   Time asked;                  ///< when the intent was written
-  Time there;           ///< when it was first known to be there: a controller may sleep between intent and request
-  Time turn;            ///< of one that was rented as a successor: when it took its predecessor's place
-  Time began;           ///< when it was first seen to train
-  Time gone;            ///< when the provider no longer had it; unknown: it may be there
-  bool failed = false;  ///< it never trained, or was unfit: its host has failed once
-  std::string end;      ///< why it was given up
+  Time there;            ///< when it was first known to be there: a controller may sleep between intent and request
+  Time turn;             ///< of one that was rented as a successor: when it took its predecessor's place
+  Time began;            ///< when it was first seen to train
+  Time gone;             ///< when the provider no longer had it; unknown: it may be there
+  bool failed = false;   ///< it never trained, or was unfit: its host has failed once
+  bool refused = false;  ///< the provider refused it: there never was a machine, and no limit counts it
+  std::string end;       ///< why it was given up
 
   /// From when on it counts as there, which its provider may not list at once.
   Time since() const { return there.known() ? there : asked; }
@@ -64,13 +65,18 @@ struct Control {
   Rental* successor();
 };
 
-/// A person launched it; nullopt: it has a machine, or is getting one.
+/// A person launched it; nullopt: it has a machine, or is getting one. Where several in a row did not begin, the next
+/// one is tried at once then.
 std::optional<Control> launched(Control control);
 /// A person wants its machine given back, and none taken; nullopt: there is none, or it is being given back for good.
 std::optional<Control> stopped(Control control);
 /// Its machine may no longer train, and is to be given back; `after` as of Control::after. Its successor goes on,
 /// unless the run ends with it.
 void end_epoch(Control& control, std::string_view after);
+/// How many machines were rented, or may have been: what was refused is not among them. `since`: asked for after it.
+int64_t rents_of(const Control& control, Time since = {});
+/// The newest intent was refused by the provider, and not for lack of room: a person must change something first.
+bool was_refused(const Control& control);
 /// A new intent to rent, with an epoch that nobody has had: of the current machine where there is none, else of its
 /// successor. The result stands in `control`.
 Rental& add_intent(Control& control, Rental rental);
@@ -78,6 +84,8 @@ Rental& add_intent(Control& control, Rental rental);
 /// predecessor's place.
 void forget_current(Control& control, Time now, const std::string& why, bool failed);
 void forget_successor(Control& control, Time now, const std::string& why, bool failed);
+/// As these, of the newest intent, which the provider refused: nothing was rented.
+void forget_refused(Control& control, Time now, const std::string& why, bool failed);
 
 /// What one rental has cost up to `now`, in the provider's currency; one that is not known to be gone costs on.
 double cost_of(const Rental& rental, Time now);

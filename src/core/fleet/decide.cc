@@ -1,6 +1,7 @@
 #include "core/fleet/decide.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -110,7 +111,10 @@ Move decide_rented(const FleetSpec& spec, const Control& control, const Verdict&
   }
   if (verdict.replace) {
     const bool failed = verdict.kind == Kind::kUnfit || !rental.began.known();
-    return fence("again", why, failed && verdict.kind != Kind::kPreempted);
+    Move move = fence("again", why, failed && verdict.kind != Kind::kPreempted);
+    move.by_age = verdict.by_age;
+    move.by_silence = verdict.by_silence;
+    return move;
   }
   if (verdict.kind == Kind::kHealthy && !rental.began.known()) return simple(What::kBegan, "it trains");
   return {};
@@ -124,7 +128,7 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
   if (holding.unreachable)
     return simple(What::kForget, "its host does not answer, and its epoch is over", rental.failed);
   // Not listed yet is not gone.
-  if (seen.now - rental.since() <= spec.patience.settle) {
+  if (!holding.ended && seen.now - rental.since() <= spec.patience.settle) {
     return wait("the provider does not list the machine, which may only be too new");
   }
   return simple(What::kForget, "the provider has it no more", rental.failed);
@@ -189,7 +193,7 @@ Move for_successor(Move move) {
 Move decide_successor(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                       const Successor& next) {
   const Rental& rental = *control.successor();
-  const bool listed_late = seen.now - rental.since() <= spec.patience.settle;
+  const bool listed_late = !next.holding.ended && seen.now - rental.since() <= spec.patience.settle;
   if (control.next == Phase::kEnding) {
     if (next.holding.there()) return simple(What::kDestroy, rental.end);
     if (next.holding.unreachable) return simple(What::kForget, "its host does not answer", rental.failed);
@@ -206,10 +210,24 @@ Move decide_successor(const FleetSpec& spec, const Control& control, const Verdi
   return simple(What::kForget, "the provider never had it", true);
 }
 
-/// One that was given back because its machine went on is not rented again for that same machine.
+/// One that was given back because its machine went on is not rented again for that same machine. What was refused was
+/// none: another offer may do.
 bool had_successor(const Control& control) {
-  const Rental* const current = control.current();
-  return control.phase == Phase::kRented && current != &control.rentals.back();
+  const int64_t epoch = control.current()->epoch;
+  return control.phase == Phase::kRented &&
+         std::any_of(control.rentals.begin(), control.rentals.end(),
+                     [epoch](const Rental& one) { return one.epoch > epoch && !one.refused; });
+}
+
+/// Until fewer than `rents_per_hour` machines were rented within an hour.
+Duration until_one_more(const FleetSpec& spec, const Control& control, Time now) {
+  std::vector<Time> asked;
+  for (const Rental& one : control.rentals) {
+    if (!one.refused) asked.push_back(one.asked);
+  }
+  std::sort(asked.begin(), asked.end(), std::greater<>());
+  const Time oldest = asked.at(static_cast<size_t>(spec.limits.rents_per_hour) - 1);
+  return (oldest + kHour) - now;
 }
 
 }  // namespace
@@ -246,20 +264,22 @@ bool failed_twice(const Control& control, const Offer& offer) {
 
 std::string forbidden(const FleetSpec& spec, const Control& control, Time now, bool& person) {
   person = true;
-  if (static_cast<int64_t>(control.rentals.size()) >= std::min(spec.limits.rents, kMostRents)) {
-    return cat("it was rented for ", control.rentals.size(), " times, which is the limit");
+  if (rents_of(control) >= std::min(spec.limits.rents, kMostRents)) {
+    return cat("it was rented for ", rents_of(control), " times, which is the limit");
   }
   if (cost_of(control, now) >= spec.limits.spend && spec.limits.spend > 0) {
     return cat("the limit of ", spec.limits.spend, " is reached");
   }
-  person = false;
-  int64_t lately = 0;
-  for (const Rental& one : control.rentals) lately += now - one.asked < kHour ? 1 : 0;
-  if (lately >= spec.limits.rents_per_hour) return cat(lately, " machines were rented within an hour");
+  person = was_refused(control);
+  const int64_t lately = rents_of(control, Time{now.ns - kHour.ns});
+  if (lately >= spec.limits.rents_per_hour) {
+    return cat(lately, " machines were rented within an hour, which is the limit; the next one may be in ",
+               format_duration(until_one_more(spec, control, now)));
+  }
   const Duration since = now - control.missed, pause = backoff(control.misses);
   if (control.misses > 0 && since < pause) {
-    person = control.misses >= kMissesForPerson;
-    return cat(control.misses, " machines in a row did not begin; the next one is tried in ",
+    person = person || control.misses >= kMissesForPerson;
+    return cat(control.misses, " in a row were refused or did not begin; the next one is tried in ",
                format_duration({pause.ns - since.ns}));
   }
   return "";
@@ -280,7 +300,7 @@ Move decide(const FleetSpec& spec, const Control& control, const Verdict& verdic
     case Phase::kRenting:
       if (holding.there()) return simple(What::kTake, "the provider has it");
       if (!holding.heard) return wait(cat("the provider must say whether it rented one out: ", seen.provider_says));
-      if (seen.now - rental->asked <= spec.patience.settle) {
+      if (!holding.ended && seen.now - rental->asked <= spec.patience.settle) {
         return wait("the provider does not list yet what was asked for");
       }
       return simple(What::kForget, "the provider never had it", true);

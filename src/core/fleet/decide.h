@@ -21,6 +21,7 @@ struct Holding {
   double price = 0;  ///< an hour; 0: not stated
   InstanceState state = InstanceState::kGone;
   bool unreachable = false;  ///< a host of one's own that does not answer, and that costs nothing
+  bool ended = false;        ///< the provider lists it as gone: it is not only too new to be listed
   bool there() const { return heard && !instance.empty() && state != InstanceState::kGone; }
 };
 
@@ -37,9 +38,10 @@ struct Move {
   };
   What what = What::kNothing;
   std::string why, after;
-  bool ahead = false;   ///< it is about the successor, not about the machine that trains
-  bool failed = false;  ///< of kForget, kFence: its host has failed once
-  bool person = false;  ///< somebody must look at it: time alone does not mend it
+  bool ahead = false;                       ///< it is about the successor, not about the machine that trains
+  bool failed = false;                      ///< of kForget, kFence: its host has failed once
+  bool person = false;                      ///< somebody must look at it: time alone does not mend it
+  bool by_age = false, by_silence = false;  ///< of kFence: as Verdict has them
 };
 
 /// `strays`: instances of this run with an older epoch that are still there.

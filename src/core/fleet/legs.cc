@@ -18,6 +18,7 @@ std::vector<Leg> legs_of(const Control& control, const std::map<std::string, Las
   std::vector<Leg> out;
   int64_t attempt = 1;
   for (const Rental& rental : control.rentals) {
+    if (rental.refused) continue;
     Leg leg;
     leg.rental = rental;
     leg.cost = cost_of(rental, now);

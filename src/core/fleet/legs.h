@@ -28,7 +28,7 @@ struct Leg {
   double cost = 0;  ///< up to now, in the provider's currency
 };
 
-/// In the order in which they were rented. `beats`: by the rental's nonce.
+/// In the order in which they were rented; what was refused never was a machine. `beats`: by the rental's nonce.
 std::vector<Leg> legs_of(const Control& control, const std::map<std::string, LastBeat>& beats, Time now);
 
 }  // namespace mw::fleet

@@ -14,7 +14,8 @@ using Says = Heartbeat::Phase;
 /// A run's process reports to W&B every 15 to 30 s, and after five minutes of silence W&B itself calls it crashed.
 constexpr Duration kWandbFresh = Duration::seconds(120);
 constexpr int64_t kMissed = 4;  // heartbeats that must be missing before it is silence
-/// Of a machine that its provider lists as stopped. That is a word of its own; "gone" is only what a list leaves out.
+/// Of a machine that its provider lists as stopped or ended. That is a word of its own; otherwise "gone" is only what a
+/// list leaves out.
 constexpr int64_t kMissedStopped = 2;
 
 std::string age_text(Duration age) { return format_duration({std::max<int64_t>(age.ns, 0)}); }
@@ -83,7 +84,7 @@ void judge_unheard(const Patience& patience, const Rental& rental, const Witness
   out.reasons.push_back(provider_text(seen));
   out.kind = Kind::kStarting;
   // A provider may list late what it rented out: only after that time does its "gone" count.
-  if (is_away(seen) && age > patience.settle) {
+  if (is_away(seen) && (age > patience.settle || seen.ended)) {
     out.kind = Kind::kLost;
     out.replace = true;
   } else if (age > patience.start) {
@@ -122,10 +123,12 @@ void judge_living(const Patience& patience, const Rental& rental, const Witnesse
 void judge_heard(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
   const Heartbeat& beat = *seen.beat;
   const Duration age = seen.now - seen.beat_changed;
-  out.reasons.push_back(cat("its last heartbeat came ", age_text(age), " ago"));
+  out.reasons.push_back(age.ns < -beat.every.ns ? cat("its last heartbeat is ", age_text({-age.ns}),
+                                                      " ahead of this store's clock: clocks differ")
+                                                : cat("its last heartbeat came ", age_text(age), " ago"));
   out.reasons.push_back(provider_text(seen));
   if (judge_own_words(beat, out)) return;
-  const bool stopped = seen.provider == InstanceState::kStopped;
+  const bool stopped = seen.provider == InstanceState::kStopped || seen.ended;
   if (age.ns <= (stopped ? kMissedStopped : kMissed) * beat.every.ns) return judge_living(patience, rental, seen, out);
   out.kind = Kind::kUnknown;
   if (is_away(seen)) {
@@ -136,12 +139,13 @@ void judge_heard(const Patience& patience, const Rental& rental, const Witnesses
     out.reasons.emplace_back("no heartbeat comes, but W&B hears from the run: it is not given up for that");
   } else if (age > patience.silence) {
     out.kind = Kind::kLost;
-    out.replace = true;
+    out.replace = out.by_silence = true;
     out.reasons.push_back(cat("it has been silent for more than ", age_text(patience.silence),
                               ": its network, its midwatch or the machine itself is gone"));
   } else {
     out.reasons.push_back(cat("silence counts after ", age_text(patience.silence)));
   }
+  out.by_age = out.replace;
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ struct Facts {
   Host host;
   std::vector<OldSteps> old_steps;
   Measured measured;
-  Place command_place;  ///< of the line that starts the trainer
+  Place command_place;              ///< of the line that starts the trainer
+  std::optional<double> processes;  ///< that the command starts; nullopt: it does not say
 };
 
 }  // namespace mw::preflight

@@ -54,6 +54,17 @@ Value of_host(const Host& host, std::string_view name) {
   return value;
 }
 
+/// "launch:processes": what the command itself says.
+Value of_launch(const Facts& facts, std::string_view name) {
+  Value value;
+  value.key = std::string(name);
+  if (name != "processes" || !facts.processes) return value;
+  value.number = facts.processes;
+  value.set = value.known = true;
+  value.text = format_short(*facts.processes, 12);
+  return value;
+}
+
 /// The item of the highest number below a list "a.b", whose keys "a.b.0" or "a.b.0.c" are; nullopt without any.
 std::optional<double> items_below(const Settings& settings, std::string_view key) {
   const std::string below = cat(key, ".");
@@ -97,6 +108,7 @@ Value value_of(const Facts& facts, std::string_view name) {
   if (space == "env") return of_map(facts.host.environment, rest);
   if (space == "package") return of_map(facts.host.packages, rest);
   if (space == "host") return of_host(facts.host, rest);
+  if (space == "launch") return of_launch(facts, rest);
   if (parse_double(name).has_value()) return of_text("", name, false);
   if (facts.framework == nullptr) return of_key(facts, name);
   const auto meaning = facts.framework->meanings.find(name);

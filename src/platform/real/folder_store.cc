@@ -47,7 +47,9 @@ Error error_of(int number, std::string_view what, const std::string& path) {
   const bool denied = number == EACCES || number == EPERM || number == EROFS;
   const bool full = number == ENOSPC || number == EDQUOT;
   const Code code = none ? Code::kNotFound : denied ? Code::kDenied : full ? Code::kFull : Code::kIo;
-  return {code, cat(what, " ", path, ": ", std::strerror(number)), full ? "Free some space there." : ""};
+  constexpr std::string_view kDenied = "Midwatch must be able to write there: check its rights, and how it is mounted.";
+  return {code, cat(what, " ", path, ": ", std::strerror(number)),
+          full ? "Free some space there." : std::string(denied ? kDenied : "")};
 }
 
 Result<void> write_all(int file, std::string_view bytes, const std::string& path) {

@@ -39,6 +39,7 @@ bool may_pass(const Fault& fault) {
 Error::Code code_of(int status, const Fault& fault) {
   using Code = Error::Code;
   if (status == 501 || fault.code == "NotImplemented") return Code::kUnsupported;
+  if (fault.code == "NoSuchBucket") return Code::kDenied;  // not an object that is absent: none can be there
   if (status == 404) return Code::kNotFound;
   if (status == 401 || status == 403) return Code::kDenied;
   if (status == 301 || status == 307 || status == 400 || status == 405) return Code::kInvalid;
@@ -305,8 +306,10 @@ class Store final : public ObjectStore {
     }
   }
 
+  /// A server that is not found is no object that is absent.
   Error with_name(const Error& error) const {
-    return {error.code, cat(settings_.endpoint, ": ", error.what), error.hint};
+    const Error::Code code = error.code == Error::Code::kNotFound ? Error::Code::kIo : error.code;
+    return {code, cat(settings_.endpoint, ": ", error.what), error.hint};
   }
 
   const Settings settings_;

@@ -105,6 +105,19 @@ TEST_CASE("an answer in two pieces does not wait for a late acknowledgement") {
   CHECK(*std::min_element(took.begin() + 10, took.end()) < Duration::millis(30).ns);
 }
 
+TEST_CASE("a server that is not reached is no object that is absent") {
+  Reached reached;
+  const auto check = [&](const std::string& endpoint) {
+    const auto store = make_store({endpoint, "us-east-1", true, {"id", "secret", ""}, 0}, "bucket", *reached.http,
+                                  *reached.clock, [](Duration) {});
+    CHECK(store->head("key").error().code == Error::Code::kIo);
+    CHECK(get_small(*store, "key", 100).error().code == Error::Code::kIo);
+    CHECK(store->list("", "").error().code == Error::Code::kIo);
+  };
+  check("http://127.0.0.1:1");           // nobody listens
+  check("http://no-such-host.invalid");  // no such name
+}
+
 TEST_CASE("the MD5 that a caller knows is what the server is given to compare with") {
   Reached reached;
   const std::string bytes(1000, 'x'), sum = md5("as if it had been computed before");

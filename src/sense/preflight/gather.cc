@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "core/preflight/processes.h"
 #include "core/preflight/values.h"
 #include "sense/preflight/arguments.h"
 #include "sense/preflight/host_facts.h"
@@ -44,6 +45,7 @@ class Gathering {
     for (const auto& [key, setting] : arguments.settings.all()) facts_.settings.put(setting);
     facts_.typed = redact_words(asked_.command);
     for (const ShellWord& word : command.words) facts_.command.push_back(word.text);
+    facts_.processes = processes_of(facts_.command);
     if (!command.words.empty()) facts_.command_place = command.words.front().place;
     const auto from = facts_.command.begin();
     facts_.framework = recognise(knowledge_.catalogue, {from, from + static_cast<std::ptrdiff_t>(launch.end)}, facts_);

@@ -51,6 +51,7 @@ const std::vector<Case> kCases = {
      {},
      Level::kError,
      "2026-08"},
+    {"unknown-key", replaced(kSound, "interval = 10", "interv = 10"), {}, Level::kError, "interval is"},
     {"context-overflow",
      replaced(kSound, "max_tokens = 1024", "max_tokens = 50000"),
      {},

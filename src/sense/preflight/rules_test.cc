@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/numbers.h"
 #include "core/preflight/rule.h"
 #include "sense/preflight/testing/world.h"
 
@@ -14,7 +15,7 @@ using namespace mw::preflight;
 
 namespace {
 
-/// "a.b=1 env:X=2 package:y=3" as facts.
+/// "a.b=1 env:X=2 package:y=3 launch:processes=4" as facts.
 Facts facts_of(const Framework* framework, std::string_view text) {
   Facts facts;
   facts.framework = framework;
@@ -26,6 +27,8 @@ Facts facts_of(const Framework* framework, std::string_view text) {
       facts.host.environment[key.substr(4)] = value;
     } else if (key.starts_with("package:")) {
       facts.host.packages[key.substr(8)] = value;
+    } else if (key == "launch:processes") {
+      facts.processes = parse_double(value);
     } else {
       facts.settings.put(read_scalar(key, value, {"a.toml", 1}));
     }

@@ -75,7 +75,7 @@ std::string fleet_list_json(const FleetAnswer& answer) {
       json.key("trouble").string(run.trouble).key("machine").string(machine_of(run)).key("step");
       step_of(run) == kNoStep ? json.null() : json.integer(step_of(run));
       json.key("cost").number(run.cost).key("limit").number(run.limit);
-      json.key("machines").integer(static_cast<int64_t>(run.control.rentals.size())).key("newest_checkpoint");
+      json.key("machines").integer(fleet::rents_of(run.control)).key("newest_checkpoint");
       run.newest == kNoStep ? json.null() : json.integer(run.newest);
       json.key("checkpoint_at");
       run.pushed.known() ? json.string(format_utc(run.pushed)) : json.null();

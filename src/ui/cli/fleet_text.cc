@@ -36,8 +36,8 @@ void rentals_json(JsonWriter& json, const Control& control) {
     json.begin_object().key("epoch").integer(one.epoch).key("provider").string(one.provider);
     json.key("host").string(one.host).key("instance").string(one.instance).key("price").number(one.price);
     json.key("asked").string(format_utc(one.asked)).key("began").string(format_utc(one.began));
-    json.key("gone").string(format_utc(one.gone)).key("failed").boolean(one.failed).key("end").string(one.end);
-    json.end_object();
+    json.key("gone").string(format_utc(one.gone)).key("failed").boolean(one.failed);
+    json.key("refused").boolean(one.refused).key("end").string(one.end).end_object();
   }
   json.end_array();
 }
@@ -85,10 +85,10 @@ void found_json(JsonWriter& json, const FleetAnswer& answer) {
 
 std::string leg_text(const fleet::Leg& leg, const std::string& now) {
   const fleet::Rental& rental = leg.rental;
-  std::string out = cat(rental.provider, rental.host.empty() ? "" : cat(" ", rental.host), ", ",
-                        format_utc(rental.asked).substr(0, 19), "Z to ",
-                        rental.gone.known() ? cat(format_utc(rental.gone).substr(0, 19), "Z") : now, ", cost ",
-                        format_money(leg.cost));
+  const std::string& where = rental.host.empty() ? rental.instance : rental.host;
+  std::string out = cat(
+      rental.provider, where.empty() ? "" : cat(" ", where), ", ", format_utc(rental.asked).substr(0, 19), "Z to ",
+      rental.gone.known() ? cat(format_utc(rental.gone).substr(0, 19), "Z") : now, ", cost ", format_money(leg.cost));
   if (!leg.last)
     return cat(out, "; it never said a word: what its start printed says why",
                rental.end.empty() ? "" : cat("; ended: ", rental.end));
@@ -139,9 +139,10 @@ std::string fleet_text(const FleetAnswer& answer, const Console& console) {
     out +=
         row("next", cat(next, ending ? "; it is being given back" : "; it waits until the machine is gone"), console);
   }
+  const int64_t machines = fleet::rents_of(answer.control);
   out += row("cost",
-             cat(format_money(answer.cost), " of ", format_money(answer.limit), ", ", answer.control.rentals.size(),
-                 " machines so far"),
+             cat(format_money(answer.cost), " of ", format_money(answer.limit), ", ", machines,
+                 machines == 1 ? " machine so far" : " machines so far"),
              console);
   out += row("checkpoint",
              answer.newest == kNoStep

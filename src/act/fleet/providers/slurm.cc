@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "act/fleet/provider.h"
+#include "act/fleet/shell_word.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "platform/program.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr Duration kLimit = Duration::seconds(60);  // of one call
 constexpr std::string_view kNotice = "B:TERM@120";  // seconds before the time limit that the batch shell hears of it
 
-/// States of squeue(1), short and long. Finished ones are not listed for long, and count as gone.
+/// States of squeue(1). Finished ones are listed for MinJobAge (slurm.conf, five minutes as it comes).
 InstanceState state_of(std::string_view word) {
   if (word == "PENDING" || word == "CONFIGURING" || word == "REQUEUED" || word == "REQUEUE_HOLD" ||
       word == "REQUEUE_FED" || word == "RESV_DEL_HOLD" || word == "SPECIAL_EXIT") {
@@ -28,6 +29,36 @@ InstanceState state_of(std::string_view word) {
   return over ? InstanceState::kGone : InstanceState::kRunning;  // an unknown word may cost something
 }
 
+/// Does the script ask for an array of jobs? sbatch(1) reads its options up to the first line that is a command.
+bool asks_for_array(std::string_view start) {
+  for (const std::string_view line : split(start, '\n')) {
+    const std::string_view text = trim(line);
+    if (!text.empty() && !text.starts_with('#')) return false;
+    if (!line.starts_with("#SBATCH")) continue;
+    for (const std::string_view word : split(line, ' ')) {
+      if (word.starts_with("--array") || word.starts_with("-a")) return true;
+    }
+  }
+  return false;
+}
+
+/// What slurmctld refuses now only: too many jobs of this user are queued.
+bool may_be_had_later(std::string_view output) {
+  return contains(output, "job submit limit") || contains(output, "temporarily unable");
+}
+
+/// What a program of Slurm printed, in one line, without its own name before each part.
+std::string said_by(std::string_view program, std::string_view output) {
+  std::string out;
+  const std::string before = cat(program, ": error: ");
+  for (std::string_view line : split(output, '\n')) {
+    line = trim(line);
+    if (line.starts_with(before)) line.remove_prefix(before.size());
+    if (!line.empty()) out += cat(out.empty() ? "" : "; ", line);
+  }
+  return out;
+}
+
 class SlurmProvider final : public Provider {
  public:
   explicit SlurmProvider(const ProviderSpec& spec) : spec_(spec) {}
@@ -40,22 +71,9 @@ class SlurmProvider final : public Provider {
   }
 
   Result<Instance> create(const Offer&, const Order& order) override {
-    ProgramRequest request;
-    request.command = {"sbatch", "--parsable", cat("--job-name=", order.label), cat("--signal=", kNotice),
-                       "--no-requeue"};
-    for (const std::string_view key : {"partition", "account", "qos", "time", "gres"}) {
-      if (!spec_.value(key).empty()) request.command.push_back(cat("--", key, "=", spec_.value(key)));
-    }
-    if (!spec_.value("folder").empty()) request.command.push_back(cat("--chdir=", spec_.value("folder")));
-    // Only these, by name: sbatch takes their values from its own environment, and no argument shows them.
-    std::string names = "PATH,HOME";
-    for (const auto& [key, content] : order.environment) {
-      names += cat(",", key);
-      request.environment[key] = content;
-    }
-    request.command.push_back(cat("--export=", names));
-    request.input = cat("#!/bin/sh\n", order.start, "\n");
-    const auto output = call(std::move(request));
+    auto request = submission(order);
+    if (!request.ok()) return request.error();
+    const auto output = call(std::move(*request));
     if (!output.ok()) return output.error();
     std::string_view id = trim(*output);
     id = id.substr(id.rfind('\n') == std::string_view::npos ? 0 : id.rfind('\n') + 1);
@@ -68,9 +86,17 @@ class SlurmProvider final : public Provider {
     return out;
   }
 
+  Result<std::string> preview(const Offer&, const Order& order) override {
+    const auto request = submission(order);
+    if (!request.ok()) return request.error();
+    std::string out;
+    for (const std::string& word : request->command) out += cat(out.empty() ? "" : " ", shell_word(word));
+    return cat(out, " <<'END'\n", request->input, "END\n");
+  }
+
   Result<std::vector<Instance>> list() override {
     ProgramRequest request;
-    request.command = {"squeue", "--me", "--noheader", "--all", "--format=%i|%j|%T|%r"};
+    request.command = {"squeue", "--me", "--noheader", "--all", "--states=all", "--format=%i|%j|%T|%r"};
     const auto output = call(std::move(request));
     if (!output.ok()) return output.error();
     std::vector<Instance> out;
@@ -98,6 +124,28 @@ class SlurmProvider final : public Provider {
   }
 
  private:
+  Result<ProgramRequest> submission(const Order& order) const {
+    if (asks_for_array(order.start)) {
+      return Error{Error::Code::kInvalid, "#SBATCH --array in start: each of its jobs would train the whole run", ""};
+    }
+    ProgramRequest request;
+    request.command = {"sbatch", "--parsable", cat("--job-name=", order.label), cat("--signal=", kNotice),
+                       "--no-requeue"};
+    for (const std::string_view key : {"partition", "account", "qos", "time", "gres"}) {
+      if (!spec_.value(key).empty()) request.command.push_back(cat("--", key, "=", spec_.value(key)));
+    }
+    if (!spec_.value("folder").empty()) request.command.push_back(cat("--chdir=", spec_.value("folder")));
+    // Only these, by name: sbatch takes their values from its own environment, and no argument shows them.
+    std::string names = "PATH,HOME";
+    for (const auto& [key, content] : order.environment) {
+      names += cat(",", key);
+      request.environment[key] = content;
+    }
+    request.command.push_back(cat("--export=", names));
+    request.input = cat("#!/bin/sh\n", order.start, order.start.ends_with('\n') ? "" : "\n");
+    return request;
+  }
+
   static Result<std::string> call(ProgramRequest request) {
     const std::string program = request.command.front();
     request.limit = kLimit;
@@ -108,8 +156,10 @@ class SlurmProvider final : public Provider {
     // What slurmctld refuses it has not queued; where it was not reached nobody knows.
     const bool unheard = contains(end->output, "Unable to contact") || contains(end->output, "timed out") ||
                          contains(end->output, "Connection");
-    return Error{unheard || program != "sbatch" ? Error::Code::kIo : Error::Code::kInvalid,
-                 cat(program, ": ", redact_secrets(clip(trim(end->output), 200))), ""};
+    const Error::Code code = unheard || program != "sbatch"  ? Error::Code::kIo
+                             : may_be_had_later(end->output) ? Error::Code::kFull
+                                                             : Error::Code::kInvalid;
+    return Error{code, cat(program, ": ", redact_secrets(clip(said_by(program, end->output), 200))), ""};
   }
 
   const ProviderSpec spec_;

@@ -1,6 +1,7 @@
 // Keys that the framework does not know: misspelt, in the wrong table, of another version.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "core/preflight/lint.h"
@@ -10,6 +11,7 @@ namespace mw::preflight {
 namespace {
 
 constexpr size_t kShortWord = 4;   // letters; shorter names are near to each other by chance
+constexpr size_t kCutWord = 6;     // letters of a name that is another one cut short
 constexpr size_t kLongWord = 9;    // from here on two slips count as a misspelling
 constexpr size_t kMostPlaces = 3;  // tables that are named where a key belongs
 constexpr size_t kMostFindings = 20;
@@ -38,6 +40,13 @@ std::string_view table_of(std::string_view key) {
 }
 std::string_view leaf_of(std::string_view key) { return key.substr(key.rfind('.') + 1); }
 
+/// Is one of two names the other with its end cut off ("save_freq", "save_frequency")? A further word
+/// ("save_freq_steps") is another name.
+bool cut_short(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return a.size() >= kCutWord && b.starts_with(a) && b.substr(a.size()).find('_') == b.npos && a.back() != '_';
+}
+
 /// The key of the same table that `key` most likely was meant to be; "" when none is near.
 std::string near_in_table(const Keys& keys, std::string_view key) {
   const std::string_view table = table_of(key), leaf = leaf_of(key);
@@ -49,7 +58,7 @@ std::string near_in_table(const Keys& keys, std::string_view key) {
   for (auto at = keys.lower_bound(begin); at != keys.end() && at->starts_with(begin); ++at) {
     const std::string_view other = std::string_view(*at).substr(begin.size());
     if (other.empty() || other.find('.') != other.npos) continue;
-    const size_t distance = slips(leaf, other, most);
+    const size_t distance = cut_short(leaf, other) ? most : slips(leaf, other, most);
     if (distance >= fewest) continue;
     fewest = distance;
     best = *at;
