@@ -26,7 +26,7 @@ using Checkpoint = CheckpointsAnswer::Checkpoint;
 using State = CheckpointVerdict::State;
 
 constexpr size_t kOlder = 64;           // checkpoints beside a broken one that are looked at
-constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, whose times are compared with its own
+constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which times and samples are compared
 constexpr size_t kManifests = 8;        // of checkpoints beside one, whose bytes a changed file may have
 constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
 
@@ -59,6 +59,7 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   out.bytes = verdict.bytes;
   out.newest = verdict.newest;
   out.compared = verdict.compared;
+  out.beside = verdict.beside;
   if (deep) {
     const TensorFigures& all = verdict.deep.all;
     out.deep = {verdict.deep.bytes, verdict.deep.tensors, all.numbers, all.not_finite, verdict.deep.zero, all.norm()};
@@ -145,17 +146,16 @@ class Looking {
   }
 
  private:
-  /// Those whose saves were next to its own.
+  /// Those whose saves were next to its own, the nearest first.
   std::vector<std::string> nearest_beside(const std::string& path) {
     const auto all = checkpoints_beside(disk_, path);
     const auto own =
         std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
     std::vector<std::string> out;
     if (own == all.end()) return out;
-    const auto from = own - std::min<std::ptrdiff_t>(kNearest, own - all.begin());
-    const auto to = own + std::min<std::ptrdiff_t>(kNearest + 1, all.end() - own);
-    for (auto one = from; one != to; ++one) {
-      if (one != own) out.push_back(one->path);
+    for (std::ptrdiff_t by = 1; by <= kNearest; ++by) {
+      if (own - all.begin() >= by) out.push_back((own - by)->path);
+      if (all.end() - own > by) out.push_back((own + by)->path);
     }
     return out;
   }

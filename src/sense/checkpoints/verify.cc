@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/save_times.h"
+#include "sense/checkpoints/shared_bytes.h"
 
 namespace mw {
 namespace {
@@ -40,7 +41,7 @@ class Verification {
       break;
     }
     look_for_weights();
-    look_at_times();
+    look_beside();
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
@@ -130,14 +131,50 @@ class Verification {
                        [](const TreeFile& file) { return file.role == FileRole::kWeights; });
   }
 
-  /// A file of the same size from another step fits where its tensors have the same shapes: only when it was written
-  /// may show that, and only as a hint.
-  void look_at_times() {
+  /// A file of the same size from another step fits where its tensors have the same shapes. What shows it is that it
+  /// has the bytes of that one's file, and when it was written.
+  void look_beside() {
     if (tree_.single_file()) return;
+    const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
+    beside_ = shared.compared;
+    for (const SharedBytes& one : shared.files) {
+      exam_.problem(Trouble::kSameBytes, one.path, sentence(one), one.breaks, CheckDepth::kContent);
+    }
+    const auto is_shared = [&shared](const std::string& path) {
+      return std::any_of(shared.files.begin(), shared.files.end(),
+                         [&path](const SharedBytes& one) { return one.path == path; });
+    };
     for (const StrangeTime& one : written_with_another(exam_.disk(), tree_, options_.beside)) {
+      if (is_shared(one.path) || not_copied_from(exam_.disk(), tree_, one.path, one.other)) continue;
       exam_.problem(Trouble::kOtherTime, one.path,
                     cat("it was written at ", format_utc(one.written).substr(0, 19), "Z, with the files of ",
                         basename(one.other), " and apart from all others here: it may be a file of that one"));
+    }
+    if (const auto late = written_late(tree_); !late.path.empty() && !is_shared(late.path)) {
+      exam_.problem(Trouble::kOtherTime, late.path,
+                    cat("it was written at ", format_utc(late.written).substr(0, 19), "Z, ",
+                        format_duration(late.after), " after all others here: not by the save that wrote them. ",
+                        options_.earlier != nullptr ? "--deep compares it with what was recorded before"
+                                                    : "Nothing recorded what it was before"),
+                    false);
+    }
+  }
+
+  static std::string sentence(const SharedBytes& one) {
+    const std::string_view other = basename(one.other);
+    const std::string what = cat(one.all ? "every byte of it is that of " : "samples all over it are those of ", other);
+    const std::string_view deep = one.all ? "" : " (--deep compares every byte)";
+    if (!one.breaks)
+      return cat(what, deep,
+                 ", and it differs in other checkpoints: either nothing changed it between the two, or one "
+                 "of them has the other's");
+    switch (one.how) {
+      case SharedBytes::How::kApart:
+        return cat(what, deep, ", and it was written apart from all others here: it seems to be of that one");
+      case SharedBytes::How::kCannot:
+        return cat(what, deep, ", what was saved with it is not, and it was written last: it seems to be of that one");
+      default:
+        return cat(what, deep, ", and what was saved with it is not: one of the two checkpoints has the other's");
     }
   }
 
@@ -170,8 +207,15 @@ class Verification {
       } else if (now->bytes != was->bytes) {
         exam_.problem(Trouble::kChanged, std::string(path),
                       cat("it has ", now->bytes, " bytes, and had ", was->bytes, " at ", format_utc(earlier.at)));
-      } else if (hash != hashed.end() && !same_bytes(*hash->second, *was)) {
-        changed(earlier, *hash->second);
+      } else if (hash != hashed.end()) {
+        if (!same_bytes(*hash->second, *was)) changed(earlier, *hash->second);
+      } else if (now->changed != was->changed) {
+        exam_.problem(Trouble::kChanged, std::string(path),
+                      cat("it was written again at ", format_utc(now->changed).substr(0, 19),
+                          "Z, after its bytes were "
+                          "recorded at ",
+                          format_utc(earlier.at), ": --deep says whether they are still the same"),
+                      false);
       }
     }
   }
@@ -201,6 +245,7 @@ class Verification {
         return Verdict::kPartial;
       case Trouble::kNotFinite:
       case Trouble::kOtherTime:
+      case Trouble::kSameBytes:
         return Verdict::kSuspect;
       case Trouble::kUnreadable:
         return Verdict::kUnknown;
@@ -275,6 +320,7 @@ class Verification {
     out.tree_state = tree_.state();
     out.deep = deep_.figures;
     out.hashed = std::move(deep_.files);
+    out.beside = beside_;
     out.compared = compared_;
     if (compared_) out.compared_at = options_.earlier->at;
     return out;
@@ -295,6 +341,7 @@ class Verification {
   const VerifyOptions& options_;
   Examination exam_;
   DeepAnswer deep_;
+  std::vector<std::string> beside_;   // checkpoints with which samples were compared
   std::vector<std::string> strange_;  // files of weights of a format that is not read
   bool metadata_only_ = false, compared_ = false;
 };
