@@ -15,6 +15,7 @@
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/tensor_diff.h"
 #include "sense/checkpoints/verify.h"
@@ -69,8 +70,9 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
 
 /// Trees that one run saves side by side, a folder for each step in all of them.
 bool is_tree_name(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kTrees = {"checkpoints", "weights",      "optimizer",  "optimizers",
-                                                      "trainer",     "orchestrator", "dataloader", "critic"};
+  constexpr std::array<std::string_view, 10> kTrees = {"checkpoints", "weights",      "optimizer",  "optimizers",
+                                                       "trainer",     "orchestrator", "dataloader", "critic",
+                                                       "_actor",      "_critic"};
   return std::find(kTrees.begin(), kTrees.end(), name) != kTrees.end();
 }
 
@@ -122,17 +124,18 @@ class Looking {
   /// The newest one before `broken`, beside it, from which its trainer could resume; else the newest whole one. What
   /// was looked at for the answer is not looked at again: it may have been read deeper, or be tainted.
   void find_older(const Checkpoint& broken, CheckpointsAnswer& answer) {
+    const std::string slot = recover_slot_of(disk_, broken.path);
+    if (!slot.empty() && resumes_from_slot(slot, broken, answer)) return;
     auto beside = checkpoints_beside(disk_, broken.path);
+    const bool slot_is_broken = beside.empty();  // its exports are written by saves of their own
+    if (slot_is_broken) beside = exports_of(disk_, broken.path);
     std::reverse(beside.begin(), beside.end());
     size_t looked = 0;
     for (const FoundCheckpoint& one : beside) {
-      if (one.path == broken.path || (broken.step != kNoStep && one.step >= broken.step)) continue;
+      if (one.path == broken.path || (broken.step != kNoStep && one.step >= broken.step && !slot_is_broken)) continue;
       if (++looked > kOlder) return;
-      const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
-                                      [&one](const Checkpoint& other) { return other.path == one.path; });
-      const auto older = known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(one.path, false);
-      if (!older.ok() || older->state != "whole" || older->tainted) continue;
-      if (older->depth == kStructural && older->verified_state == kSuspect) continue;  // by its numbers
+      const auto older = known_or_looked_at(one.path, answer);
+      if (!older.ok() || !is_sound(*older)) continue;
       auto parts = parts_of(one);
       // Of a step that lies in several trees all of them must be sound.
       if (std::any_of(parts.begin(), parts.end(), [](const Checkpoint& part) { return part.state != "whole"; }))
@@ -146,6 +149,26 @@ class Looking {
   }
 
  private:
+  Result<Checkpoint> known_or_looked_at(const std::string& path, const CheckpointsAnswer& answer) {
+    const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
+                                    [&path](const Checkpoint& one) { return one.path == path; });
+    return known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(path, false);
+  }
+
+  static bool is_sound(const Checkpoint& one) {
+    const bool not_sane = one.depth == kStructural && one.verified_state == kSuspect;  // by its numbers
+    return one.state == "whole" && !one.tainted && !not_sane;
+  }
+
+  /// AReaL resumes from its slot, whichever export is broken. After the onset of a trouble only an older one will do.
+  bool resumes_from_slot(const std::string& slot, const Checkpoint& broken, CheckpointsAnswer& answer) {
+    const auto looked = known_or_looked_at(slot, answer);
+    if (!looked.ok() || !is_sound(*looked) || looked->resumable == "no") return false;
+    if (broken.tainted && (looked->step == kNoStep || looked->step >= broken.step)) return false;
+    answer.resume_from = *looked;
+    return true;
+  }
+
   /// Those whose saves were next to its own, the nearest first.
   std::vector<std::string> nearest_beside(const std::string& path) {
     const auto all = checkpoints_beside(disk_, path);
@@ -290,7 +313,9 @@ Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const Checkpoi
   for (const std::string& path : paths) {
     const auto place = named_by(disk, plain_path(path));
     if (!place.ok()) return place.error();
-    auto found = find_checkpoints(disk, *place);
+    const std::string slot = is_part_of_slot(*place) ? recover_slot_of(disk, *place) : "";
+    auto found = slot.empty() ? find_checkpoints(disk, *place)
+                              : Result<std::vector<FoundCheckpoint>>(std::vector<FoundCheckpoint>{{slot, kNoStep}});
     if (!found.ok()) return found.error();
     for (FoundCheckpoint& one : *found) {
       if (seen.insert(one.path).second) all.push_back(std::move(one));
@@ -324,7 +349,7 @@ void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer
   Checkpoint& back = answer.resume_from;
   if (back.path.empty() || back.resumable == "no") return;
   const CheckpointLayout layout = knowledge.checkpoints_of(back.framework);
-  if (!layout.known()) return;
+  if (!layout.known() && layout.resume.empty()) return;
   std::string words;
   bool chooses = false;  // the words themselves say which
   for (const ResumeWords& one : layout.resume) {
@@ -337,7 +362,10 @@ void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer
               });
   }
   const std::string with = words.empty() ? "" : cat(" with ", words);
-  if (chooses) {
+  if (!layout.known()) {  // one slot
+    back.notes.push_back(
+        cat(back.framework, " resumes from it", with, ", if it is started with the same names and folders"));
+  } else if (chooses) {
     back.notes.push_back(cat(back.framework, " resumes from it", with));
   } else if (!layout.pointer.empty()) {
     back.notes.push_back(cat(back.framework, " resumes from it when ", layout.pointer, " beside it says ",

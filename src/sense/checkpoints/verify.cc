@@ -41,12 +41,12 @@ class Verification {
       break;
     }
     look_for_weights();
-    look_beside();
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
     }
     if (options_.earlier != nullptr) compare(*options_.earlier);
+    look_beside();
     return answer();
   }
 
@@ -138,19 +138,16 @@ class Verification {
     const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
     beside_ = shared.compared;
     for (const SharedBytes& one : shared.files) {
+      if (is_known(one.path, true)) continue;
       exam_.problem(Trouble::kSameBytes, one.path, sentence(one), one.breaks, CheckDepth::kContent);
     }
-    const auto is_shared = [&shared](const std::string& path) {
-      return std::any_of(shared.files.begin(), shared.files.end(),
-                         [&path](const SharedBytes& one) { return one.path == path; });
-    };
     for (const StrangeTime& one : written_with_another(exam_.disk(), tree_, options_.beside)) {
-      if (is_shared(one.path) || not_copied_from(exam_.disk(), tree_, one.path, one.other)) continue;
+      if (is_known(one.path) || not_copied_from(exam_.disk(), tree_, one.path, one.other)) continue;
       exam_.problem(Trouble::kOtherTime, one.path,
                     cat("it was written at ", format_utc(one.written).substr(0, 19), "Z, with the files of ",
                         basename(one.other), " and apart from all others here: it may be a file of that one"));
     }
-    if (const auto late = written_late(tree_); !late.path.empty() && !is_shared(late.path)) {
+    if (const auto late = written_late(tree_); !late.path.empty() && !is_known(late.path)) {
       exam_.problem(Trouble::kOtherTime, late.path,
                     cat("it was written at ", format_utc(late.written).substr(0, 19), "Z, ",
                         format_duration(late.after), " after all others here: not by the save that wrote them. ",
@@ -158,6 +155,12 @@ class Verification {
                                                     : "Nothing recorded what it was before"),
                     false);
     }
+  }
+
+  /// Is something reported of that file already? `breaks`: that speaks against it.
+  bool is_known(std::string_view path, bool breaks = false) const {
+    return std::any_of(exam_.problems().begin(), exam_.problems().end(),
+                       [&](const CheckpointProblem& one) { return one.path == path && (one.breaks || !breaks); });
   }
 
   static std::string sentence(const SharedBytes& one) {
