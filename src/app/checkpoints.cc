@@ -291,7 +291,10 @@ void find_resume(Looking& looking, CheckpointsAnswer& answer) {
 }
 
 /// What a framework's pointer names, where a person asks for the pointer; else the path itself.
-Result<std::string> named_by(Disk& disk, const std::string& path) {
+Result<std::string> named_by(Disk& disk, const std::string& asked) {
+  if (asked.empty())
+    return Error{Error::Code::kInvalid, "a path is empty", "Name a checkpoint, or a folder with some."};
+  const std::string path = behind_link(disk, plain_path(asked));
   for (const CheckpointPointer& pointer : pointers_beside(disk, path)) {
     if (pointer.path != path) continue;
     const auto beside = checkpoints_beside(disk, cat(folder_of(path), "/step_", std::max<int64_t>(0, pointer.step)));
@@ -306,17 +309,24 @@ Result<std::string> named_by(Disk& disk, const std::string& path) {
   return path;
 }
 
+Error not_there(Disk& disk, const std::string& path, const Error& error) {
+  const auto beside = disk.list(folder_of(path));
+  const bool named = beside.ok() && std::find(beside->begin(), beside->end(), basename(path)) != beside->end();
+  if (error.code != Error::Code::kNotFound || !named) return error;
+  return {Error::Code::kNotFound, cat(path, " is a link that leads nowhere"), "A resume by it finds nothing."};
+}
+
 Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const CheckpointsRequest& request,
                                     const std::vector<std::string>& paths) {
   std::vector<FoundCheckpoint> all;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
-    const auto place = named_by(disk, plain_path(path));
+    const auto place = named_by(disk, path);
     if (!place.ok()) return place.error();
     const std::string slot = is_part_of_slot(*place) ? recover_slot_of(disk, *place) : "";
     auto found = slot.empty() ? find_checkpoints(disk, *place)
                               : Result<std::vector<FoundCheckpoint>>(std::vector<FoundCheckpoint>{{slot, kNoStep}});
-    if (!found.ok()) return found.error();
+    if (!found.ok()) return not_there(disk, *place, found.error());
     for (FoundCheckpoint& one : *found) {
       if (seen.insert(one.path).second) all.push_back(std::move(one));
     }

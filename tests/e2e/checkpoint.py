@@ -192,6 +192,55 @@ def actor_and_critic_resume_together(base):
     assert answer["resume_with"] == [root + "/_critic/global_step10"], answer
 
 
+def odd_places_are_named_for_what_they_are(base):
+    """Empty folders, links, what nobody may read, addresses with a typing error: no wrong verdict, and what to do."""
+    os.makedirs(base + "/empty/a/b")
+    assert state_of(base, base + "/empty") == (4, "foreign")
+    assert "no file is in it" in words_of(base, "verify", base + "/empty")[1]
+    os.makedirs(base + "/global_step_7")
+    age(base)
+    assert state_of(base, base + "/global_step_7") == (10, "partial")  # a save that came to nothing
+    code, shown = words_of(base, "verify", "")
+    assert code == 2 and "a path is empty" in shown, (code, shown)
+    code, shown = words_of(base, "verify")
+    assert code == 3 and "midwatch checkpoint verify PATH" in shown, (code, shown)
+    root = copied(base, "verl")
+    os.symlink("global_step_20", root + "/latest")
+    os.symlink(root, root + "/round")
+    for path, wanted in ((root, ["global_step_10", "global_step_20"]), (root + "/latest", ["global_step_20"])):
+        code, answer = verified(base, path)
+        assert code == 0 and [os.path.basename(one["path"]) for one in answer["checkpoints"]] == wanted, answer
+    os.symlink("nowhere", root + "/gone")
+    code, shown = words_of(base, "verify", root + "/gone")
+    assert code == 3 and "leads nowhere" in shown, (code, shown)
+    weights = copied(base, "trl") + "/checkpoint-20/model.safetensors"
+    os.unlink(weights)
+    os.symlink("../../blobs/0123", weights)  # as a cache of a hub has them
+    code, answer = verified(base, os.path.dirname(weights))
+    assert code == 10 and answer["checkpoints"][0]["state"] == "partial", answer
+    assert "leads nowhere" in answer["checkpoints"][0]["problems"][0]["what"], answer
+    code, shown = midwatch(base, "push", root + "/global_step_20", "s3:/bucket/run")
+    assert code == 2 and "s3://BUCKET/RUN" in shown and not os.path.exists(base + "/s3:"), (code, shown)
+    code, shown = midwatch(base, "push", root + "/latest", base + "/share/run")
+    assert code == 0 and "step 20" in shown, (code, shown)
+
+
+def what_may_not_be_read_is_not_called_missing(base):
+    if os.geteuid() != 0:  # who is not root sees it as it is
+        refused = []
+    else:
+        refused = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    os.chmod(base, 0o755)
+    root = copied(base, "verl")
+    os.chmod(root + "/global_step_20/actor", 0)
+    done = subprocess.run([*refused, PROGRAM, "checkpoint", "verify", "--json", root + "/global_step_20", "--home", "/nonexistent"],
+                          capture_output=True, timeout=60, check=False)
+    os.chmod(root + "/global_step_20/actor", 0o755)
+    answer = json.loads(done.stdout)["checkpoints"][0]
+    assert done.returncode == 5 and answer["state"] == "unknown", (done.returncode, answer)
+    assert any("Permission denied" in note for note in answer["notes"]), answer
+
+
 def all_folders_of_a_step_are_named(base):
     """A run that saves weights beside its trainer's state resumes from both; what another run has is not its own."""
     root = copied(base, "verl")
@@ -327,7 +376,8 @@ def nothing_is_changed(base):
 def main():
     for case in (whole_trees_are_whole, a_broken_one_is_explained, a_pointer_is_looked_at_beside_several,
                  what_to_do_is_said_in_the_trainers_words, each_framework_has_its_own_way_back, areal_resumes_from_its_slot,
-                 actor_and_critic_resume_together, all_folders_of_a_step_are_named, nothing_insane_is_offered,
+                 actor_and_critic_resume_together, odd_places_are_named_for_what_they_are,
+                 what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
                  one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
                  hostile_names_and_files, differences, those_of_a_run, nothing_is_changed):
         began = time.time()

@@ -33,6 +33,7 @@ class Verification {
     const int64_t named = step_of_name(tree_.own_name());
     if (named != kNoStep && !tree_.single_file()) exam_.step_is(named, "");
     for (const TreeFile& file : tree_.files()) look_at(file);
+    for (const std::string& link : tree_.dangling()) look_at_dangling(link);
     examine_layouts();
     for (const CheckpointFramework* framework : all_frameworks()) {
       if (tree_.single_file() || !framework->is_here(tree_)) continue;
@@ -64,6 +65,12 @@ class Verification {
     if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
     if (directory.proven) exam_.holds_weights();
     if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
+  }
+
+  void look_at_dangling(const std::string& link) {
+    const FileRole role = role_of(basename(link));
+    exam_.problem(Trouble::kMissing, link, "it is a link that leads nowhere",
+                  role == FileRole::kWeights || role == FileRole::kOptimizer);
   }
 
   /// Copies for other uses need not be whole for a trainer to resume: only their bytes are looked at, by --deep.
@@ -107,6 +114,8 @@ class Verification {
   }
 
   void look_for_weights() {
+    if (tree_.files().empty() && step_of_name(tree_.own_name()) == kNoStep)
+      return exam_.note("there is no checkpoint in it: no file is in it, nor in a folder below it");
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
       metadata_only_ =
@@ -261,7 +270,11 @@ class Verification {
     bool partial = false, corrupt = false, suspect = false, unreadable = false;
     for (const CheckpointProblem& problem : exam_.problems()) {
       if (!problem.breaks) continue;
-      const Verdict one = state_of(problem);
+      Verdict one = state_of(problem);
+      // It may lie where we may not look.
+      const bool lacks = problem.trouble == Trouble::kMissing || problem.trouble == Trouble::kMetadataOnly ||
+                         (problem.trouble == Trouble::kEmpty && problem.path.empty());
+      if (lacks && !tree_.seen_whole()) one = Verdict::kUnknown;
       partial = partial || one == Verdict::kPartial;
       corrupt = corrupt || one == Verdict::kCorrupt;
       suspect = suspect || one == Verdict::kSuspect;
@@ -275,7 +288,7 @@ class Verification {
     if (corrupt) return Verdict::kCorrupt;
     if (partial) return Verdict::kPartial;
     if (suspect) return Verdict::kSuspect;
-    if (exam_.weights() == 0 && strange_.empty()) return Verdict::kForeign;
+    if (exam_.weights() == 0 && strange_.empty() && !unreadable && tree_.seen_whole()) return Verdict::kForeign;
     return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? Verdict::kUnknown
                                                                                      : Verdict::kWhole;
   }
@@ -306,7 +319,9 @@ class Verification {
     out.notes = exam_.notes();
     for (size_t i = 0; i < strange_.size() && i < 5; ++i)
       out.notes.push_back(cat(strange_[i], " is of a format that midwatch does not read"));
-    if (!tree_.seen_whole()) out.notes.emplace_back("not all of its folders could be listed");
+    if (!tree_.seen_whole())
+      out.notes.push_back(cat("not all of it could be seen: what is missing may be there",
+                              tree_.unseen().empty() ? "" : cat(" (", tree_.unseen(), ")")));
     out.pieces.assign(exam_.pieces().begin(), exam_.pieces().end());
     for (const Piece piece : exam_.partly_lacking())
       out.notes.push_back(cat("no ", word_of(piece), " is in it: its trainer resumes without"));
