@@ -138,7 +138,8 @@ class Comparison {
     const TreeFile& own = *parts_[file];
     const CheckpointTree& tree = beside_[*other].tree;
     const TreeFile& there = *tree.find(own.path);
-    const bool apart = written_apart(own, save_), there_apart = written_apart(there, beside_[*other].save);
+    const bool apart = written_apart(own, save_) || written_after_later(own),
+               there_apart = written_apart(there, beside_[*other].save);
     const bool cannot = cannot_stay(file, *other);
     if (there_apart && !apart) return std::nullopt;  // it is that one's that does not belong
     SharedBytes out{own.path, tree.root(), SharedBytes::How::kApart, true, every_byte_};
@@ -156,6 +157,17 @@ class Comparison {
     if (!cannot && is_one_file(exam_.disk(), one, that)) return std::nullopt;  // linked because nothing changed in it
     if (!equal_files(exam_.disk(), one, that, static_cast<uint64_t>(own.bytes), &out.all)) return std::nullopt;
     return out;
+  }
+
+  /// Of a checkpoint with too few files to say when it was saved: was this one written after a checkpoint of a later
+  /// step?
+  bool written_after_later(const TreeFile& file) const {
+    constexpr Duration kApart = Duration::seconds(10);
+    const int64_t step = step_of_name(exam_.tree().own_name());
+    return !save_.known && std::any_of(beside_.begin(), beside_.end(), [&](const Beside& one) {
+      return step_of_name(one.tree.own_name()) > step && one.tree.newest().known() &&
+             file.changed - one.tree.newest() > kApart;
+    });
   }
 
   /// Is it another one in another checkpoint: not frozen for good?

@@ -92,6 +92,21 @@ TEST_CASE("frozen weights, and weights that no step changed, are no copies") {
   CHECK(run.verdict(20, {10}).problems.empty());
 }
 
+TEST_CASE(
+    "of checkpoints of one file each, one that is younger than a later step's and has an earlier one's bytes is "
+    "found") {
+  Saves run;
+  for (const int step : {10, 20, 30}) run.put(step, "model.safetensors", weights(static_cast<uint64_t>(step)));
+  run.put(20, "model.safetensors", weights(10), 1200);  // between the saves: nothing shows that it is no save
+  CHECK(run.verdict(20, {10, 30}).state == State::kWhole);
+  run.put(20, "model.safetensors", weights(10), 7200);
+  CHECK(run.verdict(20, {10, 30}).state == State::kSuspect);
+  CHECK(run.verdict(10, {20, 30}).state == State::kWhole);
+  CHECK(run.verdict(30, {20, 10}).problems.empty());
+  run.put(20, "model.safetensors", weights(21), 7200);  // it was saved again after a rollback
+  CHECK(run.verdict(20, {10, 30}).problems.empty());
+}
+
 TEST_CASE("where the times of two saves are lost, an equal shard is worth knowing and no more") {
   Saves run;
   for (const int step : {10, 20, 30}) {
