@@ -266,17 +266,18 @@ struct CheckpointsAnswer {
     uint64_t problems_in_all = 0;
     std::vector<std::string> notes, there, lacks;  ///< what a trainer needs to resume: there; missing
     int64_t files = 0, bytes = 0;
-    Time newest;                 ///< when the latest of its files was written
-    Deep deep;                   ///< only with `deep`
-    std::string manifest;        ///< that was written now; "": none
-    Time verified_at;            ///< when every byte was last read, before now
-    std::string verified_state;  ///< what that said
-    bool compared = false;       ///< its files are compared with what was recorded then
-    std::string shipped;         ///< word_of(Shipment::How); "": it is not to be shipped
-    Time shipped_at;             ///< of "shipped"
-    bool tainted = false;        ///< saved since the onset of an open failure of learning, by the run's journal
-    bool unnamed = false;        ///< it is the newest, and its framework's pointer names nothing that is there
-    double seconds = 0;          ///< that it took
+    Time newest;                      ///< when the latest of its files was written
+    Deep deep;                        ///< only with `deep`
+    std::string manifest;             ///< that was written now; "": none
+    Time verified_at;                 ///< when every byte was last read, before now
+    std::string verified_state;       ///< what that said
+    bool compared = false;            ///< its files are compared with what was recorded then
+    std::vector<std::string> beside;  ///< checkpoints beside it with whose files samples of its own were compared
+    std::string shipped;              ///< word_of(Shipment::How); "": it is not to be shipped
+    Time shipped_at;                  ///< of "shipped"
+    bool tainted = false;             ///< saved since the onset of an open failure of learning, by the run's journal
+    bool unnamed = false;             ///< it is the newest, and its framework's pointer names nothing that is there
+    double seconds = 0;               ///< that it took
   };
   std::string run;  ///< its name, where it was asked for
   std::vector<Checkpoint> checkpoints;

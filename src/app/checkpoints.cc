@@ -15,6 +15,7 @@
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/tensor_diff.h"
 #include "sense/checkpoints/verify.h"
@@ -26,7 +27,7 @@ using Checkpoint = CheckpointsAnswer::Checkpoint;
 using State = CheckpointVerdict::State;
 
 constexpr size_t kOlder = 64;           // checkpoints beside a broken one that are looked at
-constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, whose times are compared with its own
+constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which times and samples are compared
 constexpr size_t kManifests = 8;        // of checkpoints beside one, whose bytes a changed file may have
 constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
 
@@ -59,6 +60,7 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   out.bytes = verdict.bytes;
   out.newest = verdict.newest;
   out.compared = verdict.compared;
+  out.beside = verdict.beside;
   if (deep) {
     const TensorFigures& all = verdict.deep.all;
     out.deep = {verdict.deep.bytes, verdict.deep.tensors, all.numbers, all.not_finite, verdict.deep.zero, all.norm()};
@@ -68,8 +70,9 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
 
 /// Trees that one run saves side by side, a folder for each step in all of them.
 bool is_tree_name(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kTrees = {"checkpoints", "weights",      "optimizer",  "optimizers",
-                                                      "trainer",     "orchestrator", "dataloader", "critic"};
+  constexpr std::array<std::string_view, 10> kTrees = {"checkpoints", "weights",      "optimizer",  "optimizers",
+                                                       "trainer",     "orchestrator", "dataloader", "critic",
+                                                       "_actor",      "_critic"};
   return std::find(kTrees.begin(), kTrees.end(), name) != kTrees.end();
 }
 
@@ -121,17 +124,18 @@ class Looking {
   /// The newest one before `broken`, beside it, from which its trainer could resume; else the newest whole one. What
   /// was looked at for the answer is not looked at again: it may have been read deeper, or be tainted.
   void find_older(const Checkpoint& broken, CheckpointsAnswer& answer) {
+    const std::string slot = recover_slot_of(disk_, broken.path);
+    if (!slot.empty() && resumes_from_slot(slot, broken, answer)) return;
     auto beside = checkpoints_beside(disk_, broken.path);
+    const bool slot_is_broken = beside.empty();  // its exports are written by saves of their own
+    if (slot_is_broken) beside = exports_of(disk_, broken.path);
     std::reverse(beside.begin(), beside.end());
     size_t looked = 0;
     for (const FoundCheckpoint& one : beside) {
-      if (one.path == broken.path || (broken.step != kNoStep && one.step >= broken.step)) continue;
+      if (one.path == broken.path || (broken.step != kNoStep && one.step >= broken.step && !slot_is_broken)) continue;
       if (++looked > kOlder) return;
-      const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
-                                      [&one](const Checkpoint& other) { return other.path == one.path; });
-      const auto older = known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(one.path, false);
-      if (!older.ok() || older->state != "whole" || older->tainted) continue;
-      if (older->depth == kStructural && older->verified_state == kSuspect) continue;  // by its numbers
+      const auto older = known_or_looked_at(one.path, answer);
+      if (!older.ok() || !is_sound(*older)) continue;
       auto parts = parts_of(one);
       // Of a step that lies in several trees all of them must be sound.
       if (std::any_of(parts.begin(), parts.end(), [](const Checkpoint& part) { return part.state != "whole"; }))
@@ -145,17 +149,36 @@ class Looking {
   }
 
  private:
-  /// Those whose saves were next to its own.
+  Result<Checkpoint> known_or_looked_at(const std::string& path, const CheckpointsAnswer& answer) {
+    const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
+                                    [&path](const Checkpoint& one) { return one.path == path; });
+    return known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(path, false);
+  }
+
+  static bool is_sound(const Checkpoint& one) {
+    const bool not_sane = one.depth == kStructural && one.verified_state == kSuspect;  // by its numbers
+    return one.state == "whole" && !one.tainted && !not_sane;
+  }
+
+  /// AReaL resumes from its slot, whichever export is broken. After the onset of a trouble only an older one will do.
+  bool resumes_from_slot(const std::string& slot, const Checkpoint& broken, CheckpointsAnswer& answer) {
+    const auto looked = known_or_looked_at(slot, answer);
+    if (!looked.ok() || !is_sound(*looked) || looked->resumable == "no") return false;
+    if (broken.tainted && (looked->step == kNoStep || looked->step >= broken.step)) return false;
+    answer.resume_from = *looked;
+    return true;
+  }
+
+  /// Those whose saves were next to its own, the nearest first.
   std::vector<std::string> nearest_beside(const std::string& path) {
     const auto all = checkpoints_beside(disk_, path);
     const auto own =
         std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
     std::vector<std::string> out;
     if (own == all.end()) return out;
-    const auto from = own - std::min<std::ptrdiff_t>(kNearest, own - all.begin());
-    const auto to = own + std::min<std::ptrdiff_t>(kNearest + 1, all.end() - own);
-    for (auto one = from; one != to; ++one) {
-      if (one != own) out.push_back(one->path);
+    for (std::ptrdiff_t by = 1; by <= kNearest; ++by) {
+      if (own - all.begin() >= by) out.push_back((own - by)->path);
+      if (all.end() - own > by) out.push_back((own + by)->path);
     }
     return out;
   }
@@ -268,7 +291,10 @@ void find_resume(Looking& looking, CheckpointsAnswer& answer) {
 }
 
 /// What a framework's pointer names, where a person asks for the pointer; else the path itself.
-Result<std::string> named_by(Disk& disk, const std::string& path) {
+Result<std::string> named_by(Disk& disk, const std::string& asked) {
+  if (asked.empty())
+    return Error{Error::Code::kInvalid, "a path is empty", "Name a checkpoint, or a folder with some."};
+  const std::string path = behind_link(disk, plain_path(asked));
   for (const CheckpointPointer& pointer : pointers_beside(disk, path)) {
     if (pointer.path != path) continue;
     const auto beside = checkpoints_beside(disk, cat(folder_of(path), "/step_", std::max<int64_t>(0, pointer.step)));
@@ -283,15 +309,24 @@ Result<std::string> named_by(Disk& disk, const std::string& path) {
   return path;
 }
 
+Error not_there(Disk& disk, const std::string& path, const Error& error) {
+  const auto beside = disk.list(folder_of(path));
+  const bool named = beside.ok() && std::find(beside->begin(), beside->end(), basename(path)) != beside->end();
+  if (error.code != Error::Code::kNotFound || !named) return error;
+  return {Error::Code::kNotFound, cat(path, " is a link that leads nowhere"), "A resume by it finds nothing."};
+}
+
 Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const CheckpointsRequest& request,
                                     const std::vector<std::string>& paths) {
   std::vector<FoundCheckpoint> all;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
-    const auto place = named_by(disk, plain_path(path));
+    const auto place = named_by(disk, path);
     if (!place.ok()) return place.error();
-    auto found = find_checkpoints(disk, *place);
-    if (!found.ok()) return found.error();
+    const std::string slot = is_part_of_slot(*place) ? recover_slot_of(disk, *place) : "";
+    auto found = slot.empty() ? find_checkpoints(disk, *place)
+                              : Result<std::vector<FoundCheckpoint>>(std::vector<FoundCheckpoint>{{slot, kNoStep}});
+    if (!found.ok()) return not_there(disk, *place, found.error());
     for (FoundCheckpoint& one : *found) {
       if (seen.insert(one.path).second) all.push_back(std::move(one));
     }
@@ -324,7 +359,7 @@ void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer
   Checkpoint& back = answer.resume_from;
   if (back.path.empty() || back.resumable == "no") return;
   const CheckpointLayout layout = knowledge.checkpoints_of(back.framework);
-  if (!layout.known()) return;
+  if (!layout.known() && layout.resume.empty()) return;
   std::string words;
   bool chooses = false;  // the words themselves say which
   for (const ResumeWords& one : layout.resume) {
@@ -337,7 +372,10 @@ void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer
               });
   }
   const std::string with = words.empty() ? "" : cat(" with ", words);
-  if (chooses) {
+  if (!layout.known()) {  // one slot
+    back.notes.push_back(
+        cat(back.framework, " resumes from it", with, ", if it is started with the same names and folders"));
+  } else if (chooses) {
     back.notes.push_back(cat(back.framework, " resumes from it", with));
   } else if (!layout.pointer.empty()) {
     back.notes.push_back(cat(back.framework, " resumes from it when ", layout.pointer, " beside it says ",

@@ -24,6 +24,12 @@ Error no_place(const std::string& place) {
           "It is s3://BUCKET/RUN, or a folder: /mnt/share/RUN."};
 }
 
+/// "gs://bucket/run", and what was meant to be an address: "s3:/bucket/run". No folder of that name is made.
+bool is_like_address(std::string_view place) {
+  const size_t colon = place.find(":/");
+  return colon != std::string_view::npos && place.find('/') > colon;
+}
+
 std::string without_slashes(std::string_view text) {
   while (text.starts_with('/')) text.remove_prefix(1);
   while (text.ends_with('/')) text.remove_suffix(1);
@@ -92,7 +98,7 @@ Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& ad
     harbour->store = std::move(*store);
     return harbour;
   }
-  if (contains(place, "://") && !place.starts_with(kFile)) return no_place(place);
+  if (!place.starts_with(kFile) && is_like_address(place)) return no_place(place);
   const std::string path = absolute_path(place.starts_with(kFile) ? place.substr(kFile.size()) : place);
   const std::string folder = folder_of(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   harbour->prefix = basename(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);

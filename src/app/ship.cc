@@ -16,6 +16,7 @@
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
+#include "sense/checkpoints/find.h"
 #include "sense/checkpoints/manifest.h"
 #include "sense/checkpoints/scan.h"
 
@@ -52,6 +53,7 @@ Named name_of(const KnowledgeBase& knowledge, std::string_view folder) {
 Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   std::string path = absolute_path(request.path);
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  path = behind_link(disk, path);
   const auto names = disk.list(path);
   if (!names.ok()) return names.error();
   Named own = name_of(knowledge, path);

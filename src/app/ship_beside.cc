@@ -32,7 +32,7 @@ vault::VaultDoors stoppable(const Harbour& harbour, Disk& disk, ObjectStore& sto
 }
 
 Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const std::string& owner, const ShipJob& job,
-                               const vault::StopFlag& stop) {
+                               vault::SeenConditions& conditions, const vault::StopFlag& stop) {
   lower_own_priority();
   const auto harbour = open_harbour(disk, address);
   if (!harbour.ok()) return harbour.error();
@@ -46,6 +46,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const st
   options.push.run = job.facts;
   options.push.owner = random_word();
   options.push.older = job.what.back;
+  options.push.conditions = &conditions;
   options.push.pace = pace_of(address);
   MW_TRY(bound_push(*(*harbour)->store, (*harbour)->prefix, options.push));
   options.owner = owner;
@@ -86,8 +87,9 @@ std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, c
   const std::shared_ptr<Disk> disk = make_posix_disk();
   const std::string owner = spec.nonce.empty() ? std::string(basename(run_folder)) : spec.nonce;
   ShipScope scope;
-  scope.ship = [disk, address, owner](const ShipJob& job, const vault::StopFlag& stop) {
-    return ship_now(*disk, address, owner, job, stop);
+  const auto conditions = std::make_shared<vault::SeenConditions>();  // one checkpoint is shipped at a time
+  scope.ship = [disk, address, owner, conditions](const ShipJob& job, const vault::StopFlag& stop) {
+    return ship_now(*disk, address, owner, job, *conditions, stop);
   };
   const auto probe = open_harbour(*disk, address);
   const std::string prefix = probe.ok() ? (*probe)->prefix : "";

@@ -30,6 +30,7 @@ struct ObjectPage {
 
 /// What is put. Who knows the MD5 of it already says so: to compute it costs more than all else of sending a part.
 struct Content {
+  Content() = default;
   template <std::convertible_to<std::string_view> Text>
   Content(const Text& text, std::string_view sum = {})  // NOLINT(google-explicit-constructor): any text is a content
       : bytes(text), md5(sum) {}

@@ -129,6 +129,118 @@ def what_to_do_is_said_in_the_trainers_words(base):
             assert lost in shown, shown  # `list`, too, says why
 
 
+def each_framework_has_its_own_way_back(base):
+    """The words of each trainer of docs/checkpoints.md, with the newest checkpoint cut at one file."""
+    cases = (("skyrl", "", "global_step_20/policy/model_world_size_2_rank_0.pt", "global_step_10",
+              "skyrl resumes from it with trainer.resume_mode=from_path trainer.resume_path={root}/global_step_10"),
+             ("verl", "", "global_step_20/actor/model_world_size_2_rank_0.pt", "global_step_10",
+              "verl resumes from it with trainer.resume_mode=resume_path trainer.resume_from_path={root}/global_step_10"),
+             ("prime-rl", "/checkpoints", "step_20/trainer/.metadata", "step_10",
+              "prime-rl resumes from it with --ckpt.resume-step 10 (where its command has --ckpt.), or --resume.step 10"),
+             ("openrlhf", "/_actor", "global_step20/mp_rank_00_model_states.pt", "global_step10",
+              "openrlhf resumes from it when latest beside it says global_step10, started with --ckpt.load_enable "
+              "(where its command has --ckpt.), or --load_checkpoint"),
+             ("trl", "", "checkpoint-20/model.safetensors", "checkpoint-10",
+              "transformers resumes from it with --resume_from_checkpoint {root}/checkpoint-10"),
+             ("slime", "", "iter_0000020/common.pt", "iter_0000010",
+              "slime resumes from it when latest_checkpointed_iteration.txt beside it says 10, started with --load {root}"),
+             ("nemo-rl", "", "step_20/training_info.json", "step_10",
+              "nemo-rl takes the highest step that it finds: move the later ones out of {root} first"))
+    for sample, below, lost, back, said in cases:
+        root = copied(base, sample) + below
+        os.truncate(f"{root}/{lost}", 0)
+        age(root)
+        newest = f"{root}/{lost.split('/', 1)[0]}"
+        code, answer = verified(base, newest)
+        assert code == 10 and answer["resume_from"] == f"{root}/{back}", (sample, answer)
+        shown = words_of(base, "verify", newest)[1]
+        assert said.format(root=root) in shown, (sample, shown)
+
+
+def areal_resumes_from_its_slot(base):
+    """Its exports have weights alone: what it resumes from is the slot of the trial, whichever of its folders is named."""
+    trial = copied(base, "areal")
+    for step in (10, 20):
+        name = f"epoch0epochstep{step}globalstep{step}"
+        shutil.copytree(f"{SAMPLES}/areal-export/{name}", f"{trial}/default/{name}")
+    newest = f"{trial}/default/epoch0epochstep20globalstep20"
+    os.truncate(newest + "/model.safetensors", 500)
+    age(trial)
+    for path in (newest, trial):
+        code, answer = verified(base, path)
+        assert code == 10 and answer["resume_from"] == trial and answer["resume_from_step"] == 20, answer
+        shown = words_of(base, "verify", path)[1]
+        assert "areal resumes from it with recover.mode=on" in shown, shown
+    for part in ("default/recover_checkpoint", "recover_info"):
+        code, answer = verified(base, f"{trial}/{part}")
+        assert code == 0 and [one["path"] for one in answer["checkpoints"]] == [trial], answer
+    os.unlink(trial + "/recover_info/dataloader_info.pkl")  # now nothing resumes, and the older weights are left
+    age(trial)
+    code, answer = verified(base, trial)
+    assert code == 10 and answer["resume_from"].endswith("globalstep10"), answer
+    assert "recover.mode" not in words_of(base, "verify", trial)[1]
+
+
+def actor_and_critic_resume_together(base):
+    """OpenRLHF keeps a tree for each, with the same folders in both."""
+    root = copied(base, "openrlhf")
+    shutil.copytree(root + "/_actor", root + "/_critic")
+    os.truncate(root + "/_actor/global_step20/mp_rank_00_model_states.pt", 0)
+    age(root)
+    answer = verified(base, root + "/_actor/global_step20")[1]
+    assert answer["resume_from"] == root + "/_actor/global_step10", answer
+    assert answer["resume_with"] == [root + "/_critic/global_step10"], answer
+
+
+def odd_places_are_named_for_what_they_are(base):
+    """Empty folders, links, what nobody may read, addresses with a typing error: no wrong verdict, and what to do."""
+    os.makedirs(base + "/empty/a/b")
+    assert state_of(base, base + "/empty") == (4, "foreign")
+    assert "no file is in it" in words_of(base, "verify", base + "/empty")[1]
+    os.makedirs(base + "/global_step_7")
+    age(base)
+    assert state_of(base, base + "/global_step_7") == (10, "partial")  # a save that came to nothing
+    code, shown = words_of(base, "verify", "")
+    assert code == 2 and "a path is empty" in shown, (code, shown)
+    code, shown = words_of(base, "verify")
+    assert code == 3 and "midwatch checkpoint verify PATH" in shown, (code, shown)
+    root = copied(base, "verl")
+    os.symlink("global_step_20", root + "/latest")
+    os.symlink(root, root + "/round")
+    for path, wanted in ((root, ["global_step_10", "global_step_20"]), (root + "/latest", ["global_step_20"])):
+        code, answer = verified(base, path)
+        assert code == 0 and [os.path.basename(one["path"]) for one in answer["checkpoints"]] == wanted, answer
+    os.symlink("nowhere", root + "/gone")
+    code, shown = words_of(base, "verify", root + "/gone")
+    assert code == 3 and "leads nowhere" in shown, (code, shown)
+    weights = copied(base, "trl") + "/checkpoint-20/model.safetensors"
+    os.unlink(weights)
+    os.symlink("../../blobs/0123", weights)  # as a cache of a hub has them
+    code, answer = verified(base, os.path.dirname(weights))
+    assert code == 10 and answer["checkpoints"][0]["state"] == "partial", answer
+    assert "leads nowhere" in answer["checkpoints"][0]["problems"][0]["what"], answer
+    code, shown = midwatch(base, "push", root + "/global_step_20", "s3:/bucket/run")
+    assert code == 2 and "s3://BUCKET/RUN" in shown and not os.path.exists(base + "/s3:"), (code, shown)
+    code, shown = midwatch(base, "push", root + "/latest", base + "/share/run")
+    assert code == 0 and "step 20" in shown, (code, shown)
+
+
+def what_may_not_be_read_is_not_called_missing(base):
+    if os.geteuid() != 0:  # who is not root sees it as it is
+        refused = []
+    else:
+        refused = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    os.chmod(base, 0o755)
+    root = copied(base, "verl")
+    os.chmod(root + "/global_step_20/actor", 0)
+    done = subprocess.run([*refused, PROGRAM, "checkpoint", "verify", "--json", root + "/global_step_20", "--home", "/nonexistent"],
+                          capture_output=True, timeout=60, check=False)
+    os.chmod(root + "/global_step_20/actor", 0o755)
+    answer = json.loads(done.stdout)["checkpoints"][0]
+    assert done.returncode == 5 and answer["state"] == "unknown", (done.returncode, answer)
+    assert any("Permission denied" in note for note in answer["notes"]), answer
+
+
 def all_folders_of_a_step_are_named(base):
     """A run that saves weights beside its trainer's state resumes from both; what another run has is not its own."""
     root = copied(base, "verl")
@@ -263,7 +375,10 @@ def nothing_is_changed(base):
 
 def main():
     for case in (whole_trees_are_whole, a_broken_one_is_explained, a_pointer_is_looked_at_beside_several,
-                 what_to_do_is_said_in_the_trainers_words, all_folders_of_a_step_are_named, nothing_insane_is_offered, one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
+                 what_to_do_is_said_in_the_trainers_words, each_framework_has_its_own_way_back, areal_resumes_from_its_slot,
+                 actor_and_critic_resume_together, odd_places_are_named_for_what_they_are,
+                 what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
+                 one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
                  hostile_names_and_files, differences, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:

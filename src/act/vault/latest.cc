@@ -51,6 +51,12 @@ Result<bool> LatestPointer::try_conditions(const std::string& key) {
 }
 
 Result<Promise> LatestPointer::probe() {
+  const Duration now = doors_.clock.steady();
+  if (seen_ != nullptr && seen_->at && now.ns - seen_->at->ns < SeenConditions::kFor.ns) {
+    promise_ = Promise::kSwap;
+    return promise_;
+  }
+  if (seen_ != nullptr) seen_->at.reset();
   // That it keeps none is said only when it was seen twice: a garbled answer must not cost the fence.
   for (const std::string_view once : {"-1", "-2"}) {
     const std::string key = keys_.under(cat("probes/", owner_, once));
@@ -60,6 +66,7 @@ Result<Promise> LatestPointer::probe() {
     promise_ = *keeps ? Promise::kSwap : Promise::kAppend;
     if (*keeps) break;
   }
+  if (seen_ != nullptr && promise_ == Promise::kSwap) seen_->at = now;
   return promise_;
 }
 
@@ -109,6 +116,18 @@ Result<Pointer> LatestPointer::read(std::string* trouble) {
 }
 
 Result<Pointer> LatestPointer::claim(int64_t floor, int64_t ceiling) {
+  auto claimed = claim_now(floor, ceiling);
+  if (!claimed.ok() && seen_ != nullptr) seen_->at.reset();
+  return claimed;
+}
+
+Result<Moved> LatestPointer::move(Pointer target, bool older) {
+  auto moved = move_now(std::move(target), older);
+  if ((!moved.ok() || *moved == Moved::kFenced) && seen_ != nullptr) seen_->at.reset();
+  return moved;
+}
+
+Result<Pointer> LatestPointer::claim_now(int64_t floor, int64_t ceiling) {
   for (int tries = 0; tries < kTries; ++tries) {
     const auto found = find();
     if (!found.ok()) return found.error();
@@ -170,7 +189,7 @@ Result<Moved> LatestPointer::append(const Pointer& target) {
   return Moved::kMoved;
 }
 
-Result<Moved> LatestPointer::move(Pointer target, bool older) {
+Result<Moved> LatestPointer::move_now(Pointer target, bool older) {
   if (promise_ == Promise::kAppend) {
     const auto now = read();
     if (!now.ok()) return now.error();

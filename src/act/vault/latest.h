@@ -17,6 +17,16 @@ enum class Promise {
             ///< learn of each other for sure
 };
 
+/// That a store keeps conditions, as it was seen: for pushes of one process to one place, which is asked eleven
+/// requests less each time. Only the stronger promise is remembered: a store that seems to keep none is asked anew, as
+/// a garbled answer must not cost the fence. It is forgotten after kFor, and at once when a condition is refused, when
+/// what was written is not there, or when somebody else began: whoever changes a gateway in front of the store is found
+/// out within the hour. Never kept in a file: another process asks for itself. Not for several threads.
+struct SeenConditions {
+  static constexpr Duration kFor = Duration::seconds(3600);
+  std::optional<Duration> at;  ///< when they were seen, by the steady clock
+};
+
 enum class Moved {
   kMoved,   ///< `latest` names it
   kKept,    ///< it names a later step, which was not to be given up
@@ -25,11 +35,12 @@ enum class Moved {
 
 class LatestPointer {
  public:
-  /// `owner`: a word that nobody else has.
-  LatestPointer(const VaultDoors& doors, const Keys& keys, std::string owner)
-      : doors_(doors), keys_(keys), owner_(std::move(owner)) {}
+  /// `owner`: a word that nobody else has. `seen` (may be nullptr) outlives it.
+  LatestPointer(const VaultDoors& doors, const Keys& keys, std::string owner, SeenConditions* seen = nullptr)
+      : doors_(doors), keys_(keys), owner_(std::move(owner)), seen_(seen) {}
 
-  /// Tries conditions on an object of our own. To be called first by who wants to move the pointer.
+  /// Tries conditions on an object of our own, unless they were seen lately. To be called first by who wants to move
+  /// the pointer.
   Result<Promise> probe();
   /// What it names now, whoever put it there; `trouble` says what of it cannot be read.
   Result<Pointer> read(std::string* trouble = nullptr);
@@ -55,12 +66,15 @@ class LatestPointer {
   /// Folds the entries of Promise::kAppend over `from`.
   Result<Pointer> fold(Pointer from, int64_t& highest);
   Result<bool> try_conditions(const std::string& key);
+  Result<Pointer> claim_now(int64_t floor, int64_t ceiling);
+  Result<Moved> move_now(Pointer target, bool older);
   Result<Moved> replace(const Pointer& target);
   Result<Moved> append(const Pointer& target);
 
   const VaultDoors& doors_;
   const Keys& keys_;
   const std::string owner_;
+  SeenConditions* const seen_;
   Promise promise_ = Promise::kSwap;
   Pointer ours_;      ///< as claimed
   std::string etag_;  ///< of what we wrote last

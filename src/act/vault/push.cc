@@ -36,7 +36,10 @@ Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
 class Push {
  public:
   Push(const VaultDoors& doors, const PushOptions& options)
-      : doors_(doors), options_(options), keys_{options.prefix}, latest_(doors, keys_, options.owner) {}
+      : doors_(doors),
+        options_(options),
+        keys_{options.prefix},
+        latest_(doors, keys_, options.owner, options.conditions) {}
 
   Result<Pushed> run() {
     MW_TRY(look());

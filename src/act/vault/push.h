@@ -23,6 +23,7 @@ struct PushOptions {
   bool older = false;                                    ///< `latest` may go back to a lower step
   int64_t floor = 0, ceiling = INT64_MAX;                ///< of the pointer's epoch, for whom it is bounded: claim()
   Pace pace;
+  SeenConditions* conditions = nullptr;    ///< of earlier pushes to the same place; may be nullptr
   Duration settle = Duration::seconds(3);  ///< a file that is younger may still be written: it is waited for
   int64_t part_bytes = kPartBytes;
   const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files

@@ -241,5 +241,59 @@ TEST_CASE("latest does not name a checkpoint of which somebody removed files whi
   CHECK(left.store.objects().count(key) == 1);
 }
 
+TEST_CASE("conditions that were seen are not tried again for an hour, and only those") {
+  FakeStore store(1);
+  FakeDisk disk{1};
+  FakeClock clock;
+  const VaultDoors doors{disk,   store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return 1; },
+                         nullptr};
+  SeenConditions seen;
+  const Keys keys{"run"};
+  const auto calls_of_probe = [&](Promise wanted) {
+    const uint64_t before = store.calls();
+    LatestPointer latest(doors, keys, "me", &seen);
+    CHECK(*latest.probe() == wanted);
+    return store.calls() - before;
+  };
+  CHECK(calls_of_probe(Promise::kSwap) > 5);
+  CHECK(calls_of_probe(Promise::kSwap) == 0);
+  clock.pass(Duration::seconds(3601));
+  CHECK(calls_of_probe(Promise::kSwap) > 5);
+  // Somebody else began: what this one saw is worth nothing until it was tried again.
+  LatestPointer mine(doors, keys, "me", &seen), other(doors, keys, "other");
+  REQUIRE(mine.probe().ok());
+  REQUIRE(mine.claim(0).ok());
+  REQUIRE(other.probe().ok());
+  REQUIRE(other.claim(0).ok());
+  Pointer target;
+  target.step = 7;
+  target.checkpoint = "step_7-00000000000000aa";
+  CHECK(*mine.move(target, false) == Moved::kFenced);
+  CHECK(calls_of_probe(Promise::kSwap) > 5);
+  // An error tells nothing of the store either.
+  LatestPointer failing(doors, keys, "third", &seen);
+  REQUIRE(failing.probe().ok());
+  store.fail_at(0, FakeStore::Fault::kBefore, true);
+  CHECK_FALSE(failing.claim(0).ok());
+  store.heal();
+  CHECK(calls_of_probe(Promise::kSwap) > 5);
+}
+
+TEST_CASE("that a store keeps no conditions is never remembered") {
+  FakeStore store(1, FakeStore::Conditions::kIgnored);
+  FakeDisk disk{1};
+  FakeClock clock;
+  const VaultDoors doors{disk,   store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return 1; },
+                         nullptr};
+  SeenConditions seen;
+  for (int i = 0; i < 2; ++i) {
+    const uint64_t before = store.calls();
+    LatestPointer latest(doors, {"run"}, "me", &seen);
+    CHECK(*latest.probe() == Promise::kAppend);
+    CHECK(store.calls() - before > 2);
+    CHECK_FALSE(seen.at.has_value());
+  }
+}
+
 }  // namespace
 }  // namespace mw::vault

@@ -297,6 +297,14 @@ class FolderStore final : public ObjectStore {
     return info;
   }
 
+  /// Files are finished beside the run's folder, and renamed into it.
+  Error across(const std::string& path) const {
+    const std::string run = path.substr(0, path.find('/', root_.size() + 1));
+    return {Error::Code::kInvalid,
+            cat(run, " is a mounted file system of its own, and files are put together beside it"),
+            cat("Name a folder within it, such as ", run, "/RUN.")};
+  }
+
   /// Gives the finished file `fresh` the name `path`, when the condition holds. Where others look at the same moment,
   /// one wins: under a lock, which file servers keep, too (NFS 3 and later), and by link(), which makes or fails.
   Result<PutOutcome> put_there(const std::string& fresh, const std::string& path, const PutCondition& condition) {
@@ -311,11 +319,13 @@ class FolderStore final : public ObjectStore {
     if (condition.when == When::kAbsent) {
       if (::link(fresh.c_str(), path.c_str()) != 0) {
         if (errno == EEXIST) return PutOutcome{false, ""};
+        if (errno == EXDEV) return across(path);
         return error_of(errno, "cannot make", path);
       }
     } else {
       if (condition.when == When::kMatches && etag_of(path) != condition.etag) return PutOutcome{false, ""};
-      if (::rename(fresh.c_str(), path.c_str()) != 0) return error_of(errno, "cannot rename", fresh);
+      if (::rename(fresh.c_str(), path.c_str()) != 0)
+        return errno == EXDEV ? across(path) : error_of(errno, "cannot rename", fresh);
     }
     sync_folder(folder_of(path));
     return PutOutcome{};

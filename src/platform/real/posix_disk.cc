@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "platform/private_folder.h"
+#include "platform/real/mapped_view.h"
 
 namespace mw {
 namespace {
@@ -98,7 +99,7 @@ FileInfo info_of(const struct stat& status) {
   return info;
 }
 
-class PosixReadFile final : public ReadFile {
+class PosixReadFile final : public ReadFile, public MappableFile {
  public:
   PosixReadFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
@@ -129,6 +130,8 @@ class PosixReadFile final : public ReadFile {
     if (::fstat(file_.get(), &status) != 0) return error_of(errno, "cannot look at", path_);
     return info_of(status);
   }
+
+  std::unique_ptr<FileView> view(uint64_t offset, size_t size) override { return map_view(file_.get(), offset, size); }
 
  private:
   Descriptor file_;

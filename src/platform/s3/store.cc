@@ -23,7 +23,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 struct Call {
   std::string method, key;
   Pairs query, headers;
-  Content payload = {std::string_view()};
+  Content payload = {};
   const ByteSink* sink = nullptr;
   bool conditional = false;
 };
@@ -112,7 +112,7 @@ class Store final : public ObjectStore {
   }
 
   Result<ObjectInfo> head(const std::string& key) override {
-    const auto answer = ask({"HEAD", key, {}, {}, std::string_view(), nullptr, false});
+    const auto answer = ask({"HEAD", key, {}, {}, {}, nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, key);
     const auto size = parse_int(answer->header("content-length"));
@@ -125,21 +125,21 @@ class Store final : public ObjectStore {
   Result<ObjectPage> list(const std::string& prefix, const std::string& from) override {
     Pairs query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
     if (!from.empty()) query.emplace_back("continuation-token", from);
-    const auto answer = ask({"GET", "", query, {}, std::string_view(), nullptr, false});
+    const auto answer = ask({"GET", "", query, {}, {}, nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, name());
     return parse_objects(answer->body);
   }
 
   Result<void> remove(const std::string& key) override {
-    const auto answer = ask({"DELETE", key, {}, {}, std::string_view(), nullptr, false});
+    const auto answer = ask({"DELETE", key, {}, {}, {}, nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status / 100 != 2 && answer->status != 404) return error_of(*answer, key);
     return {};
   }
 
   Result<std::string> begin_upload(const std::string& key) override {
-    const auto answer = ask({"POST", key, {{"uploads", ""}}, {}, std::string_view(), nullptr, false});
+    const auto answer = ask({"POST", key, {{"uploads", ""}}, {}, {}, nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, key);
     return parse_begun(answer->body);
@@ -160,7 +160,7 @@ class Store final : public ObjectStore {
     do {
       Pairs query = {{"uploadId", upload}};
       if (!next.empty()) query.emplace_back("part-number-marker", next);
-      const auto answer = ask({"GET", key, query, {}, std::string_view(), nullptr, false});
+      const auto answer = ask({"GET", key, query, {}, {}, nullptr, false});
       if (!answer.ok()) return answer.error();
       if (answer->status != 200) return error_of(*answer, key);
       auto page = parse_parts(answer->body);
@@ -187,7 +187,7 @@ class Store final : public ObjectStore {
   }
 
   Result<void> abort(const std::string& key, const std::string& upload) override {
-    const auto answer = ask({"DELETE", key, {{"uploadId", upload}}, {}, std::string_view(), nullptr, false});
+    const auto answer = ask({"DELETE", key, {{"uploadId", upload}}, {}, {}, nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status / 100 != 2 && answer->status != 404) return error_of(*answer, key);
     return {};
@@ -200,7 +200,7 @@ class Store final : public ObjectStore {
       Pairs query = {{"uploads", ""}, {"encoding-type", "url"}, {"prefix", prefix}};
       if (!page.next_key.empty()) query.emplace_back("key-marker", page.next_key);
       if (!page.next_id.empty()) query.emplace_back("upload-id-marker", page.next_id);
-      const auto answer = ask({"GET", "", query, {}, std::string_view(), nullptr, false});
+      const auto answer = ask({"GET", "", query, {}, {}, nullptr, false});
       if (!answer.ok()) return answer.error();
       if (answer->status != 200) return error_of(*answer, name());
       auto next = parse_uploads(answer->body);
@@ -331,7 +331,7 @@ Result<void> Store::get(const std::string& key, uint64_t offset, int64_t size, c
   uint64_t got = 0;
   Result<void> refused;
   for (int tries = 1;; ++tries) {
-    Call call{"GET", key, {}, {}, std::string_view(), nullptr, false};
+    Call call{"GET", key, {}, {}, {}, nullptr, false};
     const uint64_t from = offset + got;
     if (size >= 0) {
       call.headers.emplace_back("range", cat("bytes=", from, "-", offset + static_cast<uint64_t>(size) - 1));

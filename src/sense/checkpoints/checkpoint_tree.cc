@@ -39,8 +39,14 @@ void CheckpointTree::list(Disk& disk) {
     add(std::move(path), info);
     return Result<void>();
   };
-  walk.unseen = [this](Unseen why, const std::string&, const Error&) {
+  walk.unseen = [this](Unseen why, const std::string& path, const Error& error) {
+    constexpr size_t kDangling = 100;
+    if (why == Unseen::kEntry && error.code == Error::Code::kNotFound) {  // or it went meanwhile: then the tree changed
+      if (dangling_.size() < kDangling) dangling_.push_back(path);
+      return Result<void>();
+    }
     whole_ = whole_ && why == Unseen::kOther;  // a socket holds no weights
+    if (unseen_.empty() && !error.what.empty()) unseen_ = cat(path, ": ", error.what);
     return Result<void>();
   };
   (void)walk_files(disk, root_, walk).ok();

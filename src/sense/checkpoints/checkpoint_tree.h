@@ -44,6 +44,11 @@ class CheckpointTree {
   bool has_folder(std::string_view folder) const;
   bool single_file() const { return single_; }
   bool seen_whole() const { return whole_; }  ///< false: something could not be listed, or is beyond the bounds
+  /// What was not seen, the first of it: "actor: cannot list /ck/actor: Permission denied"; "" where it was all, or too
+  /// much.
+  const std::string& unseen() const { return unseen_; }
+  /// Links that lead nowhere.
+  const std::vector<std::string>& dangling() const { return dangling_; }
   int64_t bytes() const { return bytes_; }
   Time newest() const { return newest_; }
   uint64_t state() const { return state_; }  ///< of names, sizes and times: the same number means that nothing changed
@@ -57,6 +62,8 @@ class CheckpointTree {
   std::vector<TreeFile> files_;
   std::map<std::string, std::vector<size_t>, std::less<>> folders_;
   bool single_ = false, whole_ = true;
+  std::string unseen_;
+  std::vector<std::string> dangling_;
   int64_t bytes_ = 0;
   Time newest_;
   uint64_t state_ = 0;

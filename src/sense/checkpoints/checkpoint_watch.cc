@@ -74,8 +74,7 @@ void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t att
 
 /// What the run's files said of its checkpoints since the last turn. The last kReadAgain are read again after a
 /// restart: of two lines on the same checkpoint the second may name only its step.
-void CheckpointWatch::hear(const State& state) {
-  const CheckpointLayout layout = scope_.layout(state.framework);
+void CheckpointWatch::hear(const State& state, const CheckpointLayout& layout) {
   if (roots_.empty()) {  // of the watch before this one
     for (const auto& [moment, seen] : state.checkpoint_scans) {
       if (const std::string root = root_of(seen.path, layout); !root.empty()) roots_.try_emplace(root, false);
@@ -214,9 +213,8 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
   kept.over = kept.reported && (kept.how != How::kBroken || later(now_, kept.met, kHealing));
 }
 
-void CheckpointWatch::take(Answer answer, const State& state, EventWriter& writer) {
+void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLayout& layout, EventWriter& writer) {
   const auto attempt = static_cast<uint16_t>(state.attempts.empty() ? 0 : state.attempts.size() - 1);
-  const CheckpointLayout layout = scope_.layout(state.framework);
   for (const std::string& folder : answer.written) {
     const auto step = step_in(layout.folder, basename(folder));
     if (!step) continue;
@@ -269,10 +267,11 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
   now_ = clock_.steady();
   if (!state.attempts.empty()) steps_.at(clock_.now(), state.attempts.back().last_step);
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
-  hear(state);
-  if (auto answer = call_.take()) take(std::move(*answer), state, writer);
-  if (!call_.started()) ask(scope_.layout(state.framework));
-  if (!call_.started()) search(scope_.layout(state.framework));
+  const CheckpointLayout layout = scope_.layout(state.framework);  // a copy of several strings: once a turn
+  hear(state, layout);
+  if (auto answer = call_.take()) take(std::move(*answer), state, layout, writer);
+  if (!call_.started()) ask(layout);
+  if (!call_.started()) search(layout);
   forget();
   if (call_.started()) return kAskAgain;
   Duration wait = roots_.empty() && scope_.members ? kSearch : kPeriod;

@@ -73,12 +73,12 @@ class CheckpointWatch final : public Task {
     std::map<std::string, SavedBeside> beside;           ///< others where it may save
   };
 
-  void hear(const State& state);
+  void hear(const State& state, const CheckpointLayout& layout);
   void meet(const std::string& folder, int64_t step, uint16_t attempt, bool said);
   void ask(const CheckpointLayout& layout);
   void search(const CheckpointLayout& layout);
   void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
-  void take(Answer answer, const State& state, EventWriter& writer);
+  void take(Answer answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
   void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
   bool overtaken(const std::string& folder, const Kept& kept) const;
   const CheckpointScan* before(const std::string& folder, const Kept& kept) const;

@@ -15,11 +15,14 @@ namespace {
 
 using State = CheckpointVerdict::State;
 
-const Time kLater = Time::from_seconds(1768500000);
+const Time kSaved = Time::from_seconds(1768465800), kCopied = Time::from_seconds(1768469400),
+           kLater = Time::from_seconds(1768500000);
 
 CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep,
-                           const CheckpointManifest* earlier = nullptr, const CheckpointManifest* other = nullptr) {
+                           const CheckpointManifest* earlier = nullptr, const CheckpointManifest* other = nullptr,
+                           const std::string& beside = "") {
   VerifyOptions options;
+  if (!beside.empty()) options.beside = {beside};
   options.deep = deep;
   options.now = kLater;
   options.earlier = earlier;
@@ -101,12 +104,13 @@ class Matrix {
   void judge(Damage damage, const std::string& what) {
     CAPTURE(what);
     Depth depth = kNever;
-    CheckpointVerdict verdict = verified(disk_, path_, false);
+    const std::string beside = *sample_.before == '\0' ? "" : cat("/ck/", sample_.before);
+    CheckpointVerdict verdict = verified(disk_, path_, false, nullptr, nullptr, beside);
     if (found(verdict)) {
       depth = kStructural;
-    } else if (verdict = verified(disk_, path_, true); found(verdict)) {
+    } else if (verdict = verified(disk_, path_, true, nullptr, nullptr, beside); found(verdict)) {
       depth = kDeep;
-    } else if (verdict = verified(disk_, path_, true, &manifest_, &before_); found(verdict)) {
+    } else if (verdict = verified(disk_, path_, true, &manifest_, &before_, beside); found(verdict)) {
       depth = kManifest;
     }
     ++counts_.by[damage][depth];
@@ -118,12 +122,14 @@ class Matrix {
     CHECK(is != kIsOther);
     // What is gone is missing, not contradictory; and no NaN comes from a file that is cut or not there.
     if (damage == kDrop || damage == kOnlyMetadata) CHECK((is == kIsPartial || is == kIsNotResumable));
-    if (damage != kFlip) CHECK(is != kIsSuspect);
+    if (damage != kFlip && damage != kSwap) CHECK(is != kIsSuspect);
     ++counts_.verdicts[damage][is];
   }
 
   void damaged(Damage damage, const std::string& path, const std::string& good, const std::string& bad) {
+    disk_.set_time(damage == kSwap ? kCopied : kSaved);
     disk_.put(path, bad);
+    disk_.set_time(kSaved);
     judge(damage, cat(path, ": ", kDamageNames[damage], ", ", bad.size(), " of ", good.size(), " bytes"));
     disk_.put(path, good);
   }

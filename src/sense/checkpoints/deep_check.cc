@@ -13,13 +13,16 @@
 #include "base/checksum.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "platform/file_view.h"
 
 namespace mw {
 namespace {
 
 constexpr uint64_t kPiece = 256 << 10;  // read at once: stays in the second cache while it is looked at three times
 constexpr uint64_t kChunk = 1 << 20;    // that one thread reads
+constexpr uint64_t kView = 4 << 20;     // likewise of a file that can be mapped: that costs, too
 constexpr size_t kAhead = 16;           // chunks that others may be before the leader
+constexpr size_t kViewsAhead = 4;       // likewise: as many bytes
 constexpr size_t kShown = 20;           // tensors of one file that are named
 
 /// Masks hold infinities by design.
@@ -75,14 +78,16 @@ struct Chunk {
   bool ready = false;    ///< another thread than the leader read all of it: `kept`
   bool scanned = false;  ///< `found` is right; else whoever looked could not read it
   std::vector<Portion> found;
-  std::vector<std::string> kept;  ///< its pieces, for the leader
+  std::vector<std::string> kept;   ///< its pieces, for the leader
+  std::unique_ptr<FileView> view;  ///< likewise, of a file that is mapped
 };
 
 /// One file. One thread leads: it adds all of it to the checksums, in order. A chunk is read, and its numbers are
-/// looked at, by the leader or by another thread, which keeps what it read for the leader: to copy a byte from the
-/// kernel costs more than all that is done with it. A leader who comes to a chunk that is not there yet reads another
-/// one ahead, and where there is none this one again: so nobody ever waits for a piece. Figures are added up in the
-/// file's order, whoever found them.
+/// looked at, by the leader or by another thread. To copy a byte from the kernel costs more than all that is done with
+/// it: so what the system holds in memory is mapped, where it can be, and else the other thread keeps what it read
+/// for the leader. A leader who
+/// comes to a chunk that is not there yet reads another one ahead, and where there is none this one again: so nobody
+/// ever waits for a piece. Figures are added up in the file's order, whoever found them.
 class FilePass {
  public:
   /// What is done with a chunk.
@@ -97,18 +102,22 @@ class FilePass {
 
   void open(std::unique_ptr<ReadFile> opened, std::vector<ByteRange> ranges) {
     opened_ = std::move(opened);
+    mappable_ = dynamic_cast<MappableFile*>(opened_.get());
     uint64_t end = 0;
     for (ByteRange& range : ranges) {
       if (range.at < end || range.at > size_ || range.bytes > size_ - range.at) continue;  // its directory was refused
       end = range.at + range.bytes;
       ranges_.push_back(std::move(range));
     }
-    Chunk chunk;
+    uint64_t at = 0;
+    size_t range = 0;
     do {
-      chunks_.push_back(chunk);
-      chunk.at = cut(chunk.at, kChunk, size_, chunk.range);
-      while (chunk.range < ranges_.size() && end_of(chunk.range) <= chunk.at) ++chunk.range;
-    } while (chunk.at < size_);
+      Chunk& chunk = chunks_.emplace_back();
+      chunk.at = at;
+      chunk.range = range;
+      at = cut(at, mappable_ != nullptr ? kView : kChunk, size_, range);
+      while (range < ranges_.size() && end_of(range) <= at) ++range;
+    } while (at < size_);
   }
 
   size_t chunks() const { return chunks_.size(); }
@@ -123,11 +132,12 @@ class FilePass {
   bool ready(size_t index) const { return chunks_[index].ready; }
   /// A chunk to read for the leader, not far ahead.
   Chunk* ahead() {
-    for (ahead_ = std::max(ahead_, lead_ + 1); ahead_ < std::min(chunks_.size(), lead_ + kAhead); ++ahead_) {
+    const size_t end = std::min(chunks_.size(), lead_ + (mappable_ == nullptr ? kAhead : kViewsAhead));
+    for (ahead_ = std::max(ahead_, lead_ + 1); ahead_ < end; ++ahead_) {
       Chunk& chunk = chunks_[ahead_];
       if (chunk.claimed) continue;
       chunk.claimed = true;
-      for (uint64_t i = 0; i < kChunk / kPiece && !spare_.empty(); ++i) {
+      for (uint64_t i = 0; i < (mappable_ == nullptr ? kChunk : kView) / kPiece && !spare_.empty(); ++i) {
         chunk.kept.push_back(std::move(spare_.back()));
         spare_.pop_back();
       }
@@ -182,6 +192,7 @@ class FilePass {
   void give_back(Chunk& chunk) {
     for (std::string& piece : chunk.kept) spare_.push_back(std::move(piece));
     chunk.kept = {};
+    chunk.view = nullptr;
   }
 
   uint64_t end_of(size_t range) const { return ranges_[range].at + ranges_[range].bytes; }
@@ -201,26 +212,46 @@ class FilePass {
 
   /// Piece by piece, so that each stays in the cache while it is looked at. Bytes that were read.
   uint64_t go_through(Chunk& chunk, Way way, std::string& buffer) {
-    const uint64_t end = chunk.at + size_of_chunk(static_cast<size_t>(&chunk - chunks_.data()));
+    const uint64_t size = size_of_chunk(static_cast<size_t>(&chunk - chunks_.data())), end = chunk.at + size;
+    std::unique_ptr<FileView> view = std::move(chunk.view);
+    const bool is_kept = way.kept && !way.read && (view != nullptr || !chunk.kept.empty());
+    if (!is_kept && mappable_ != nullptr) view = mappable_->view(chunk.at, size);
     size_t range = chunk.range;
     if (way.scan) chunk.found.clear();
     uint64_t bytes = 0;
     size_t number = 0;  // of the piece
     for (uint64_t at = chunk.at; at < end; at += bytes, ++number) {
       bytes = cut(at, kPiece, end, range) - at;
-      if (way.kept && number == chunk.kept.size()) chunk.kept.emplace_back();
-      std::string& piece = way.kept ? chunk.kept[number] : buffer;
-      if (way.read && (!opened_->read_at(at, bytes, piece).ok() || piece.size() < bytes)) return at - chunk.at;
+      std::string_view piece = view == nullptr ? std::string_view() : view->bytes(at - chunk.at, bytes);
+      if (piece.empty()) {
+        std::string* const kept = view == nullptr && way.kept ? kept_piece(chunk, number, way.read) : nullptr;
+        const bool reads = kept == nullptr || way.read;
+        std::string& into = kept == nullptr ? buffer : *kept;
+        if (reads && !opened_->read_at(at, bytes, into).ok()) return at - chunk.at;
+        piece = into;
+      }
+      if (piece.size() < bytes) return at - chunk.at;
       if (way.hash) hash_.add(piece);
+      if (view != nullptr && !view->sound()) return at - chunk.at;
       for (; range < ranges_.size() && ranges_[range].at < at + bytes; ++range) {
         const bool last = end_of(range) <= at + bytes;
         const uint64_t from = std::max(ranges_[range].at, at), to = std::min(end_of(range), at + bytes);
-        take(range, last, std::string_view(piece).substr(from - at, to - from), way.scan ? &chunk : nullptr, way.hash);
+        take(range, last, piece.substr(from - at, to - from), way.scan ? &chunk : nullptr, way.hash);
         if (!last) break;
       }
+      if (view == nullptr || view->sound()) continue;
+      if (way.scan) chunk.found.clear();  // zeros may be among it
+      return at - chunk.at;
     }
     if (way.scan) chunk.scanned = true;
-    return end - chunk.at;
+    if (way.kept && way.read) chunk.view = std::move(view);
+    return size;
+  }
+
+  /// Where a piece is kept for the leader. Nullptr: it is not.
+  static std::string* kept_piece(Chunk& chunk, size_t number, bool make) {
+    if (make && number == chunk.kept.size()) chunk.kept.emplace_back();
+    return number < chunk.kept.size() ? &chunk.kept[number] : nullptr;
   }
 
   /// A part of a range. `chunk`: where to put what its numbers show.
@@ -263,6 +294,7 @@ class FilePass {
   OneFile& out_;
   const uint64_t size_;
   std::unique_ptr<ReadFile> opened_;
+  MappableFile* mappable_ = nullptr;  // the same file; nullptr: it cannot be mapped
   std::vector<ByteRange> ranges_;
   std::vector<Chunk> chunks_;  // in order, at least one
   size_t lead_ = 0, ahead_ = 0, helpers_ = 0;

@@ -23,7 +23,8 @@ struct DeepFigures {
 using CheckProgress = std::function<bool(int64_t, int64_t)>;
 
 /// One pass over all files; what is found goes into the examination. The checksums are those of the files as they were
-/// read. Memory: per thread a piece of 256 KiB and one file's directory, and 20 MB of what is read ahead. Several
+/// read. Memory: per thread 4 MiB of a file
+/// and its directory; where files cannot be mapped, 20 MB of what is read ahead. Several
 /// threads read a file each, or share the last ones, one large file, too; what they find is the same, in the same
 /// order. `progress` is called by one at a time.
 struct DeepAnswer {

@@ -27,7 +27,8 @@ enum class Trouble : uint8_t {
   kNotFinite,     ///< NaN or infinities in weights
   kChanged,       ///< it is not what an earlier verification recorded
   kUnreadable,    ///< the disk did not give it
-  kOtherTime      ///< it was written with another checkpoint's files: a hint that it is of that one
+  kOtherTime,     ///< it was not written with the other files here: a hint that it is of another checkpoint
+  kSameBytes      ///< it has the bytes of another checkpoint's file, and should not: likewise
 };
 std::string_view word_of(Trouble trouble);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -36,10 +38,13 @@ class Search {
       if (step) return;
       only_steps = true;
     }
-    for (const std::string& name : *names) {
-      if (name.starts_with('.') || depth >= kDepth) continue;
-      const std::string path = cat(folder == "/" ? "" : folder, "/", name);
-      if (is_folder(disk_, path)) look(path, depth + 1, only_steps);
+    // Those named by a step first: a link to one of them, whatever it is called, is not another one.
+    for (const bool steps : {true, false}) {
+      for (const std::string& name : *names) {
+        if (name.starts_with('.') || depth >= kDepth || (step_of_name(name) != kNoStep) != steps) continue;
+        const std::string path = cat(folder == "/" ? "" : folder, "/", name);
+        if (folder != "/" || !is_of_system(name)) enter(path, depth + 1, only_steps);
+      }
     }
   }
 
@@ -65,9 +70,21 @@ class Search {
   }
 
  private:
+  /// The kernel's own files, which look like folders without end.
+  static bool is_of_system(std::string_view name) { return name == "proc" || name == "sys" || name == "dev"; }
+
+  /// No folder twice, whatever links lead to it.
+  void enter(const std::string& path, int depth, bool only_steps) {
+    const auto info = disk_.info(path);
+    if (!info.ok() || info->kind != FileInfo::Kind::kFolder) return;
+    if (info->inode != 0 && !entered_.emplace(info->device, info->inode).second) return;
+    look(path, depth, only_steps);
+  }
+
   void keep(const std::string& folder) { found_.push_back({folder, step_of_name(basename(folder))}); }
 
   Disk& disk_;
+  std::set<std::pair<uint64_t, uint64_t>> entered_;  // by device and inode
   std::vector<FoundCheckpoint> found_;
   size_t listed_ = 0;
 };
@@ -84,6 +101,17 @@ Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::str
   auto found = search.take();
   if (found.empty()) found.push_back({path, kNoStep});
   return found;
+}
+
+std::string behind_link(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  if (!info.ok() || info->kind != FileInfo::Kind::kFolder || info->inode == 0) return path;
+  if (step_of_name(basename(path)) != kNoStep) return path;
+  for (const FoundCheckpoint& one : checkpoints_beside(disk, cat(folder_of(path), "/step_0"))) {
+    const auto other = disk.info(one.path);
+    if (other.ok() && other->inode == info->inode && other->device == info->device) return one.path;
+  }
+  return path;
 }
 
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint) {

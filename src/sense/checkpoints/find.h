@@ -22,6 +22,9 @@ Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::str
 /// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step.
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint);
 
+/// The checkpoint beside it that a link such as `latest` leads to; `path` itself where it is none.
+std::string behind_link(Disk& disk, const std::string& path);
+
 /// A framework's file that names its newest checkpoint.
 struct CheckpointPointer {
   std::string path;

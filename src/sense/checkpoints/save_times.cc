@@ -7,21 +7,24 @@ namespace {
 
 /// The files of one save are written within seconds to minutes; between two saves lies more than between two files.
 constexpr Duration kApart = Duration::seconds(10);
+constexpr Duration kLate = Duration::seconds(600);
 constexpr size_t kFewest = 3;  // files, of which one can stand apart from the others
 
 bool is_part(const TreeFile& file) {
   return (file.role == FileRole::kWeights || file.role == FileRole::kOptimizer || file.name().ends_with(".distcp")) &&
-         file.changed.known();
+         file.changed.known() && !is_export(file.path);
 }
 
-std::vector<const TreeFile*> by_time(const CheckpointTree& tree) {
-  std::vector<const TreeFile*> out;
-  for (const TreeFile& file : tree.files()) {
-    if (is_part(file)) out.push_back(&file);
-  }
-  std::stable_sort(out.begin(), out.end(),
+std::vector<const TreeFile*> by_time(std::vector<const TreeFile*> files) {
+  std::stable_sort(files.begin(), files.end(),
                    [](const TreeFile* a, const TreeFile* b) { return a->changed < b->changed; });
-  return out;
+  return files;
+}
+
+/// A file is dated when its last byte is written, by a disk or network that does at least so much in a second.
+constexpr double kSlowest = 20e6;
+Duration pause_before(const TreeFile& file) {
+  return {kApart.ns + Duration::seconds(static_cast<double>(file.bytes) / kSlowest).ns};
 }
 
 struct Span {
@@ -48,13 +51,13 @@ bool is_within(Time time, const std::vector<const TreeFile*>& files, Span span) 
 std::vector<StrangeTime> written_with_another(Disk& disk, const CheckpointTree& tree,
                                               const std::vector<std::string>& beside) {
   std::vector<StrangeTime> out;
-  const auto own = by_time(tree);
+  const auto own = by_time(parts_of(tree));
   const Span most = largest_cluster(own);
   if (own.size() < kFewest || 2 * (most.to - most.from) <= own.size() || most.to - most.from == own.size()) return out;
   for (const std::string& path : beside) {
     const auto other = CheckpointTree::read(disk, path);
     if (!other.ok() || other->root() == tree.root()) continue;
-    const auto files = by_time(*other);
+    const auto files = by_time(parts_of(*other));
     const Span span = largest_cluster(files);
     // Two saves whose times run into each other tell nothing apart.
     const bool apart = span.to > span.from && (files[span.to - 1]->changed < own[most.from]->changed ||
@@ -66,6 +69,48 @@ std::vector<StrangeTime> written_with_another(Disk& disk, const CheckpointTree& 
     }
   }
   return out;
+}
+
+std::vector<const TreeFile*> parts_of(const CheckpointTree& tree) {
+  std::vector<const TreeFile*> out;
+  for (const TreeFile& file : tree.files()) {
+    if (is_part(file)) out.push_back(&file);
+  }
+  return out;
+}
+
+SaveTime save_time_of(const CheckpointTree& tree) {
+  std::vector<const TreeFile*> files;
+  for (const TreeFile& file : tree.files()) {
+    if (file.changed.known() && !is_export(file.path)) files.push_back(&file);
+  }
+  files = by_time(std::move(files));
+  Span best, now;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i > 0 && files[i]->changed - files[i - 1]->changed > pause_before(*files[i])) now.from = i;
+    now.to = i + 1;
+    if (now.to - now.from > best.to - best.from) best = now;
+  }
+  if (files.size() < kFewest || 2 * (best.to - best.from) <= files.size()) return {};
+  return {files[best.from]->changed, files[best.to - 1]->changed, true};
+}
+
+bool written_apart(const TreeFile& file, const SaveTime& save) {
+  if (!save.known || !file.changed.known()) return false;
+  return file.changed - save.to > pause_before(file) || save.from - file.changed > kApart;
+}
+
+LateFile written_late(const CheckpointTree& tree) {
+  const auto parts = by_time(parts_of(tree));
+  if (parts.size() < kFewest) return {};
+  const TreeFile& last = *parts.back();
+  Time before;
+  for (const TreeFile& file : tree.files()) {
+    if (&file != &last && file.changed > before) before = file.changed;
+  }
+  const Duration after = last.changed - before;
+  if (!before.known() || after.ns <= kLate.ns + pause_before(last).ns) return {};
+  return {last.path, last.changed, after};
 }
 
 }  // namespace mw

@@ -1,6 +1,7 @@
 // When the files of a checkpoint were written, against when those beside it were: a file that came from another one by
-// a copy that keeps its time, or by a move, has the time of that one's save. A hint, no proof: a copy that sets a new
-// time shows nothing, and a trainer that links an unchanged file from the save before looks the same.
+// a copy that keeps its time, or by a move, has the time of that one's save; one that was copied later has a time of
+// its own. A hint, no proof: a trainer that links an unchanged file from the save before looks like a copy, and a slow
+// upload like a later one.
 #pragma once
 
 #include <string>
@@ -20,5 +21,27 @@ struct StrangeTime {
 /// all others of `tree`. Those beside are only listed where the times of `tree` fall apart.
 std::vector<StrangeTime> written_with_another(Disk& disk, const CheckpointTree& tree,
                                               const std::vector<std::string>& beside);
+
+/// Files that hold weights or an optimizer's state, in byte order of their paths; exports are none.
+std::vector<const TreeFile*> parts_of(const CheckpointTree& tree);
+
+/// When most files of a tree were written, without a longer pause between two of them than writing one can take.
+struct SaveTime {
+  Time from, to;
+  bool known = false;  ///< false: its times fall apart, or are too few
+};
+SaveTime save_time_of(const CheckpointTree& tree);
+
+/// Was it written so long before or after the others that the save that wrote them did not write it? False where
+/// `save` is not known.
+bool written_apart(const TreeFile& file, const SaveTime& save);
+
+/// The one file of weights or of an optimizer that was written long after all others; "" where there is none.
+struct LateFile {
+  std::string path;
+  Time written;
+  Duration after;
+};
+LateFile written_late(const CheckpointTree& tree);
 
 }  // namespace mw

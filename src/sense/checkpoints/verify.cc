@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/save_times.h"
+#include "sense/checkpoints/shared_bytes.h"
 
 namespace mw {
 namespace {
@@ -32,6 +33,7 @@ class Verification {
     const int64_t named = step_of_name(tree_.own_name());
     if (named != kNoStep && !tree_.single_file()) exam_.step_is(named, "");
     for (const TreeFile& file : tree_.files()) look_at(file);
+    for (const std::string& link : tree_.dangling()) look_at_dangling(link);
     examine_layouts();
     for (const CheckpointFramework* framework : all_frameworks()) {
       if (tree_.single_file() || !framework->is_here(tree_)) continue;
@@ -40,12 +42,12 @@ class Verification {
       break;
     }
     look_for_weights();
-    look_at_times();
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
     }
     if (options_.earlier != nullptr) compare(*options_.earlier);
+    look_beside();
     return answer();
   }
 
@@ -63,6 +65,12 @@ class Verification {
     if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
     if (directory.proven) exam_.holds_weights();
     if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
+  }
+
+  void look_at_dangling(const std::string& link) {
+    const FileRole role = role_of(basename(link));
+    exam_.problem(Trouble::kMissing, link, "it is a link that leads nowhere",
+                  role == FileRole::kWeights || role == FileRole::kOptimizer);
   }
 
   /// Copies for other uses need not be whole for a trainer to resume: only their bytes are looked at, by --deep.
@@ -106,6 +114,8 @@ class Verification {
   }
 
   void look_for_weights() {
+    if (tree_.files().empty() && step_of_name(tree_.own_name()) == kNoStep)
+      return exam_.note("there is no checkpoint in it: no file is in it, nor in a folder below it");
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
       metadata_only_ =
@@ -130,14 +140,53 @@ class Verification {
                        [](const TreeFile& file) { return file.role == FileRole::kWeights; });
   }
 
-  /// A file of the same size from another step fits where its tensors have the same shapes: only when it was written
-  /// may show that, and only as a hint.
-  void look_at_times() {
+  /// A file of the same size from another step fits where its tensors have the same shapes. What shows it is that it
+  /// has the bytes of that one's file, and when it was written.
+  void look_beside() {
     if (tree_.single_file()) return;
+    const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
+    beside_ = shared.compared;
+    for (const SharedBytes& one : shared.files) {
+      if (is_known(one.path, true)) continue;
+      exam_.problem(Trouble::kSameBytes, one.path, sentence(one), one.breaks, CheckDepth::kContent);
+    }
     for (const StrangeTime& one : written_with_another(exam_.disk(), tree_, options_.beside)) {
+      if (is_known(one.path) || not_copied_from(exam_.disk(), tree_, one.path, one.other)) continue;
       exam_.problem(Trouble::kOtherTime, one.path,
                     cat("it was written at ", format_utc(one.written).substr(0, 19), "Z, with the files of ",
                         basename(one.other), " and apart from all others here: it may be a file of that one"));
+    }
+    if (const auto late = written_late(tree_); !late.path.empty() && !is_known(late.path)) {
+      exam_.problem(Trouble::kOtherTime, late.path,
+                    cat("it was written at ", format_utc(late.written).substr(0, 19), "Z, ",
+                        format_duration(late.after), " after all others here: not by the save that wrote them. ",
+                        options_.earlier != nullptr ? "--deep compares it with what was recorded before"
+                                                    : "Nothing recorded what it was before"),
+                    false);
+    }
+  }
+
+  /// Is something reported of that file already? `breaks`: that speaks against it.
+  bool is_known(std::string_view path, bool breaks = false) const {
+    return std::any_of(exam_.problems().begin(), exam_.problems().end(),
+                       [&](const CheckpointProblem& one) { return one.path == path && (one.breaks || !breaks); });
+  }
+
+  static std::string sentence(const SharedBytes& one) {
+    const std::string_view other = basename(one.other);
+    const std::string what = cat(one.all ? "every byte of it is that of " : "samples all over it are those of ", other);
+    const std::string_view deep = one.all ? "" : " (--deep compares every byte)";
+    if (!one.breaks)
+      return cat(what, deep,
+                 ", and it differs in other checkpoints: either nothing changed it between the two, or one "
+                 "of them has the other's");
+    switch (one.how) {
+      case SharedBytes::How::kApart:
+        return cat(what, deep, ", and it was written apart from all others here: it seems to be of that one");
+      case SharedBytes::How::kCannot:
+        return cat(what, deep, ", what was saved with it is not, and it was written last: it seems to be of that one");
+      default:
+        return cat(what, deep, ", and what was saved with it is not: one of the two checkpoints has the other's");
     }
   }
 
@@ -170,8 +219,15 @@ class Verification {
       } else if (now->bytes != was->bytes) {
         exam_.problem(Trouble::kChanged, std::string(path),
                       cat("it has ", now->bytes, " bytes, and had ", was->bytes, " at ", format_utc(earlier.at)));
-      } else if (hash != hashed.end() && !same_bytes(*hash->second, *was)) {
-        changed(earlier, *hash->second);
+      } else if (hash != hashed.end()) {
+        if (!same_bytes(*hash->second, *was)) changed(earlier, *hash->second);
+      } else if (now->changed != was->changed) {
+        exam_.problem(Trouble::kChanged, std::string(path),
+                      cat("it was written again at ", format_utc(now->changed).substr(0, 19),
+                          "Z, after its bytes were "
+                          "recorded at ",
+                          format_utc(earlier.at), ": --deep says whether they are still the same"),
+                      false);
       }
     }
   }
@@ -201,6 +257,7 @@ class Verification {
         return Verdict::kPartial;
       case Trouble::kNotFinite:
       case Trouble::kOtherTime:
+      case Trouble::kSameBytes:
         return Verdict::kSuspect;
       case Trouble::kUnreadable:
         return Verdict::kUnknown;
@@ -213,7 +270,11 @@ class Verification {
     bool partial = false, corrupt = false, suspect = false, unreadable = false;
     for (const CheckpointProblem& problem : exam_.problems()) {
       if (!problem.breaks) continue;
-      const Verdict one = state_of(problem);
+      Verdict one = state_of(problem);
+      // It may lie where we may not look.
+      const bool lacks = problem.trouble == Trouble::kMissing || problem.trouble == Trouble::kMetadataOnly ||
+                         (problem.trouble == Trouble::kEmpty && problem.path.empty());
+      if (lacks && !tree_.seen_whole()) one = Verdict::kUnknown;
       partial = partial || one == Verdict::kPartial;
       corrupt = corrupt || one == Verdict::kCorrupt;
       suspect = suspect || one == Verdict::kSuspect;
@@ -227,7 +288,7 @@ class Verification {
     if (corrupt) return Verdict::kCorrupt;
     if (partial) return Verdict::kPartial;
     if (suspect) return Verdict::kSuspect;
-    if (exam_.weights() == 0 && strange_.empty()) return Verdict::kForeign;
+    if (exam_.weights() == 0 && strange_.empty() && !unreadable && tree_.seen_whole()) return Verdict::kForeign;
     return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? Verdict::kUnknown
                                                                                      : Verdict::kWhole;
   }
@@ -258,7 +319,9 @@ class Verification {
     out.notes = exam_.notes();
     for (size_t i = 0; i < strange_.size() && i < 5; ++i)
       out.notes.push_back(cat(strange_[i], " is of a format that midwatch does not read"));
-    if (!tree_.seen_whole()) out.notes.emplace_back("not all of its folders could be listed");
+    if (!tree_.seen_whole())
+      out.notes.push_back(cat("not all of it could be seen: what is missing may be there",
+                              tree_.unseen().empty() ? "" : cat(" (", tree_.unseen(), ")")));
     out.pieces.assign(exam_.pieces().begin(), exam_.pieces().end());
     for (const Piece piece : exam_.partly_lacking())
       out.notes.push_back(cat("no ", word_of(piece), " is in it: its trainer resumes without"));
@@ -275,6 +338,7 @@ class Verification {
     out.tree_state = tree_.state();
     out.deep = deep_.figures;
     out.hashed = std::move(deep_.files);
+    out.beside = beside_;
     out.compared = compared_;
     if (compared_) out.compared_at = options_.earlier->at;
     return out;
@@ -295,6 +359,7 @@ class Verification {
   const VerifyOptions& options_;
   Examination exam_;
   DeepAnswer deep_;
+  std::vector<std::string> beside_;   // checkpoints with which samples were compared
   std::vector<std::string> strange_;  // files of weights of a format that is not read
   bool metadata_only_ = false, compared_ = false;
 };

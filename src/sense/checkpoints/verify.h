@@ -44,6 +44,7 @@ struct CheckpointVerdict {
   DeepFigures deep;                  ///< with `deep`
   std::vector<ManifestFile> hashed;  ///< likewise
   bool compared = false;             ///< with an earlier manifest, of `compared_at`
+  std::vector<std::string> beside;   ///< checkpoints beside it, with whose files samples were compared
   Time compared_at;
 };
 std::string_view word_of(CheckpointVerdict::State state);
@@ -53,7 +54,7 @@ struct VerifyOptions {
   int threads = 1;                                ///< of `deep`
   Time now;                                       ///< by the wall clock
   const CheckpointManifest* earlier = nullptr;    ///< of the same path
-  std::vector<std::string> beside;                ///< paths of checkpoints beside it, whose times are compared
+  std::vector<std::string> beside;                ///< checkpoints beside it, the nearest first
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have
   CheckProgress progress;
 };

@@ -203,15 +203,27 @@ TEST_CASE("a shard of another step that keeps its time is suspect, and other tim
   write_at(folder + shard, disk.content(other + shard), before);
   const auto mixed = verify_checkpoint(disk, folder, options);
   CHECK(mixed->state == State::kSuspect);
-  CHECK(first_problem(*mixed).trouble == Trouble::kOtherTime);
+  CHECK(first_problem(*mixed).trouble == Trouble::kSameBytes);
   CHECK(first_problem(*mixed).path == shard.substr(1));
+  const std::string theirs = disk.content(other + shard);
+  disk.unlink(other + shard);  // it was moved here
+  CHECK(first_problem(*verify_checkpoint(disk, folder, options)).trouble == Trouble::kOtherTime);
+  std::string saved_again = theirs;  // what lies there is another one: this one was not copied from it
+  saved_again[saved_again.size() / 2] ^= 1;
+  write_at(other + shard, saved_again, before);
+  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+  write_at(other + shard, theirs, before);
   options.beside = {};
   CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
   options.beside = {other};
   write_at(folder + shard, own, before + Duration::seconds(-600));  // of neither: kept from elsewhere
   CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
   write_at(folder + shard, own, saved + Duration::seconds(900));  // copied since, or slow to upload
-  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+  const auto late = verify_checkpoint(disk, folder, options);
+  CHECK(late->state == State::kWhole);
+  REQUIRE(late->problems.size() == 1);
+  CHECK(late->problems[0].trouble == Trouble::kOtherTime);
+  CHECK_FALSE(late->problems[0].breaks);
   written_again(folder, saved);
   written_again(other, saved);  // both were copied here: one time for all
   CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
@@ -232,7 +244,15 @@ TEST_CASE("a manifest finds what changed, whose it is, and that a save to the sa
   options.others = {&before};
   CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
   CHECK(verify_checkpoint(disk, folder, options)->compared);
+  disk.set_time(Time::from_seconds(1768480000));
   disk.put(folder + "/model.safetensors", disk.content(other + "/model.safetensors"));
+  options.deep = false;
+  const auto shallow = verify_checkpoint(disk, folder, options);  // says that it was written since, and what would tell
+  CHECK(shallow->state == State::kWhole);
+  REQUIRE(shallow->problems.size() == 1);
+  CHECK(shallow->problems[0].trouble == Trouble::kChanged);
+  CHECK(contains(shallow->problems[0].what, "--deep"));
+  options.deep = true;
   const auto mixed = verify_checkpoint(disk, folder, options);
   CHECK(mixed->state == State::kCorrupt);
   CHECK(first_problem(*mixed).trouble == Trouble::kMixed);

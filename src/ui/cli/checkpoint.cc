@@ -81,6 +81,11 @@ Exit verify_or_list(const Args& args, Services& services, const Console& console
       };
     answer = services.checkpoints(request);
   }
+  if (!answer.ok() && answer.error().code == Error::Code::kNotFound && request.paths.empty() && request.run.empty()) {
+    return report_error(console, {Error::Code::kNotFound, answer.error().what,
+                                  cat("Name a checkpoint, or a folder that holds some: midwatch checkpoint ",
+                                      list ? "list" : "verify", " PATH")});
+  }
   if (!answer.ok()) return report_error(console, answer.error());
   if (args.has("json")) {
     console.out(checkpoints_json(*answer));
@@ -127,9 +132,9 @@ const Verb checkpoint_verify = {
     "  midwatch checkpoint verify --deep ckpts/       every byte of all of them\n"
     "\nNothing is changed. --deep keeps checksums in the state folder; a later one says what\n"
     "differs. It runs on half of the processors, 2 to 4. Exit codes: 0 all whole · 3 a path\n"
-    "is missing, or a pointer names nothing · 4 no checkpoint · 5 being written, or of a\n"
-    "format that is not read · 10 one is partial, corrupt or suspect, or the pointer beside the\n"
-    "newest names nothing that is there. docs/checkpoints.md has the rest.\n",
+    "is missing, or a pointer names nothing · 4 no checkpoint · 5 being written, of a format\n"
+    "that is not read, or not to be seen whole · 10 one is partial, corrupt or suspect, or the\n"
+    "pointer beside the newest names nothing that is there. docs/checkpoints.md has the rest.\n",
     declare_verify, verify};
 const Verb checkpoint_diff = {"checkpoint diff", "How two checkpoints differ, tensor by tensor",
                               "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n", declare_diff,

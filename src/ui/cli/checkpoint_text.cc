@@ -40,10 +40,18 @@ std::string line(const Painter& paint, std::string_view head, std::string_view t
   return paint.hanging(cat("  ", pad(head, kHead)), text, 6, nullptr, colour);
 }
 
+std::string names_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(escape_terminal(basename(path)));
+  return joined(names);
+}
+
 std::string checked_text(const Checkpoint& one) {
   std::string out;
   if (one.depth == "structural") {
-    out = "structural: names, sizes, headers, directories. --deep reads every byte";
+    out = "structural: names, sizes, headers, directories";
+    if (!one.beside.empty()) out += cat("; samples of its weights against ", names_of(one.beside));
+    out += ". --deep reads every byte";
   } else {
     out = cat("all ", size_of(static_cast<int64_t>(one.deep.bytes)), ": checksums; ", one.deep.tensors,
               " tensors, norm ", format_short(one.deep.norm), ", ", one.deep.not_finite, " NaN or infinite, ",
@@ -229,6 +237,7 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   json.key("written_at").string(format_utc(one.newest)).key("tainted").boolean(one.tainted);
   json.key("unnamed").boolean(one.unnamed);
   put_problems(json, one);
+  put_words(json, "beside", one.beside);
   put_words(json, "notes", one.notes);
   put_words(json, "there", one.there);
   put_words(json, "lacks", one.lacks);

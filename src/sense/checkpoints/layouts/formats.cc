@@ -51,18 +51,19 @@ std::string in_folder(std::string_view folder, std::string_view name) {
 size_t require_named(Examination& exam, const TreeFile& by, const std::vector<std::string>& names,
                      std::string_view what) {
   constexpr size_t kShown = 20;
-  size_t found = 0, missing = 0;
+  std::vector<std::string> missing;
   for (const std::string& name : names) {
-    const std::string path = beside(by.path, name);
-    if (exam.tree().has(path)) {
-      ++found;
-    } else if (++missing <= kShown) {
-      exam.problem(Trouble::kMissing, clip(sanitize_utf8(path), 300), cat("it is missing, and ", what, " names it"));
-    }
+    std::string path = beside(by.path, name);
+    if (!exam.tree().has(path)) missing.push_back(std::move(path));
   }
-  if (missing > kShown)
-    exam.problem(Trouble::kMissing, std::string(folder_in_tree(by.path)),
-                 cat(missing - kShown, " more files that ", what, " names are missing"));
+  const size_t found = names.size() - missing.size();
+  if (missing.size() > kShown) {  // what is shown of them ends somewhere: how many there are comes first
+    exam.problem(Trouble::kMissing, by.path,
+                 cat(missing.size(), " of the ", names.size(), " files that it names are missing"));
+    missing.resize(kShown);
+  }
+  for (const std::string& path : missing)
+    exam.problem(Trouble::kMissing, clip(sanitize_utf8(path), 300), cat("it is missing, and ", what, " names it"));
   return found;
 }
 

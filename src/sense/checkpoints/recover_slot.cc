@@ -1,0 +1,50 @@
+#include "sense/checkpoints/recover_slot.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kInfo = "recover_info", kWeights = "recover_checkpoint";
+constexpr size_t kRoles = 64;  // folders of a trial that are looked at
+
+bool is_export_name(std::string_view name) {
+  return name.starts_with("epoch") && contains(name, "globalstep") && step_of_name(name) != kNoStep;
+}
+
+}  // namespace
+
+bool is_part_of_slot(const std::string& path) { return basename(path) == kInfo || basename(path) == kWeights; }
+
+std::string recover_slot_of(Disk& disk, const std::string& path) {
+  const std::string_view name = basename(path);
+  std::string trial;
+  if (name == kInfo) trial = folder_of(path);
+  if (name == kWeights || is_export_name(name)) trial = folder_of(folder_of(path));
+  if (trial.empty() || trial == "/") return "";
+  const auto info = disk.info(cat(trial, "/", kInfo));
+  return info.ok() && info->kind == FileInfo::Kind::kFolder ? trial : "";
+}
+
+std::vector<FoundCheckpoint> exports_of(Disk& disk, const std::string& slot) {
+  std::vector<FoundCheckpoint> out;
+  const auto roles = disk.list(slot);
+  if (!roles.ok() || !disk.info(cat(slot, "/", kInfo)).ok()) return out;
+  size_t looked = 0;
+  for (const std::string& role : *roles) {
+    if (role == kInfo || ++looked > kRoles) continue;
+    const std::string folder = cat(slot, "/", role);
+    const auto names = disk.list(folder);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (is_export_name(name)) out.push_back({cat(folder, "/", name), step_of_name(name)});
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
+  return out;
+}
+
+}  // namespace mw

@@ -1,0 +1,20 @@
+// AReaL's one place to resume from: `recover_info` and `*/recover_checkpoint` of a trial, written over at every save,
+// beside exports of its weights (`*/epochEepochstepSglobalstepN`), from which no training resumes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sense/checkpoints/find.h"
+
+namespace mw {
+
+/// The trial's folder, which is the checkpoint, of a path within it: a part of the slot, or an export. "" where `path`
+/// is none of these, or the trial has no slot.
+std::string recover_slot_of(Disk& disk, const std::string& path);
+/// Is `path` a part of a slot, and no checkpoint by itself?
+bool is_part_of_slot(const std::string& path);
+/// The exports of the trial `slot`, by step.
+std::vector<FoundCheckpoint> exports_of(Disk& disk, const std::string& slot);
+
+}  // namespace mw
