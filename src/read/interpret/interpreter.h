@@ -73,7 +73,8 @@ class Interpreter {
   size_t line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at = {});
   /// What stood in front of the lines that come, as far as it is known: it decides with them what is secret. Both must
   /// live as long as the lines are read.
-  void behind(std::string_view earlier, std::string_view before) { clean_.behind(earlier, before); }
+  /// `keys`: false when may_hold_key() is known to be false of both.
+  void behind(std::string_view earlier, std::string_view before, bool keys) { clean_.behind(earlier, before, keys); }
   /// A metric record of a structured file.
   void row(const Row& row);
   /// A setting or fact of the run ("config/trainer/lr" = "1e-6").

@@ -16,7 +16,7 @@ Level level_in_words(std::string_view text) {
                                           {"error:", Level::kError},
                                           {"fatal:", Level::kCritical},
                                           {"fatal python error:", Level::kCritical}}};
-  const size_t colon = head.find(": ");
+  const size_t colon = find_part(head, ": ");
   for (const Row& row : kWords) {
     if (contains_folded(head.substr(0, row.word.size()), row.word)) return row.level;
     // "slurmstepd: error: ..."
@@ -26,9 +26,9 @@ Level level_in_words(std::string_view text) {
     if (head.substr(7).starts_with("WARNING ")) return Level::kWarning;
     if (head.substr(7).starts_with("ERROR ")) return Level::kError;
   }
-  const size_t warning = head.find("Warning: ");  // Python's warnings: "/path/file.py:12: FutureWarning: text"
+  const size_t warning = find_part(head, "Warning: ");  // Python's warnings: "/path/file.py:12: FutureWarning: text"
   if (warning != std::string_view::npos) {
-    const size_t file = head.find(".py:");
+    const size_t file = find_part(head, ".py:");
     if (file != std::string_view::npos && file < warning) return Level::kWarning;
   }
   return Level::kNone;

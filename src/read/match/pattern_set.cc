@@ -1,7 +1,7 @@
 #include "read/match/pattern_set.h"
 
 #include <re2/re2.h>
-#include <string.h>  // memrchr, memmem
+#include <string.h>  // memrchr
 
 #include <algorithm>
 #include <array>
@@ -33,10 +33,6 @@ size_t find_first(std::string_view text, char c, size_t from, size_t to) {
   if (from >= to) return to;
   const void* found = memchr(text.data() + from, c, to - from);
   return found == nullptr ? to : static_cast<size_t>(static_cast<const char*>(found) - text.data());
-}
-
-bool holds(std::string_view text, std::string_view part) {
-  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 void sort_unique(std::vector<uint32_t>& ids) {
@@ -104,7 +100,7 @@ struct PatternSet::Inner {
 bool PatternSet::Inner::matches(uint32_t test, std::string_view segment, size_t from, size_t to) {
   if (!tables.regex(test)) return true;  // its literal is all of it
   for (const uint32_t literal : tables.also[test]) {
-    if (!holds(segment, tables.also_texts[literal])) return false;
+    if (!contains(segment, tables.also_texts[literal])) return false;
   }
   std::unique_ptr<RE2>& compiled = states[test].compiled;
   if (compiled == nullptr) {
