@@ -9,12 +9,20 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "read/match/required_literals.h"
 #include "read/match/syntax_walk.h"
 
 namespace mw {
 
 struct Regex::Inner {
   explicit Inner(std::string_view text);
+  /// Whether `text` holds a literal without which nothing matches, as far as any is known: then it need not be
+  /// compiled.
+  bool may_match(std::string_view text) {
+    std::call_once(once_read, [this] { any = required_literals(expression).any; });
+    return any.empty() ||
+           std::any_of(any.begin(), any.end(), [text](const std::string& literal) { return contains(text, literal); });
+  }
   const RE2& re() {
     std::call_once(once, [this] { compiled.emplace(expression, options()); });
     return *compiled;
@@ -29,7 +37,8 @@ struct Regex::Inner {
 
   std::string expression;
   int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
-  std::once_flag once;
+  std::once_flag once_read, once;
+  std::vector<std::string> any;
   std::optional<RE2> compiled;
 };
 
@@ -115,6 +124,7 @@ bool Regex::match(std::string_view text, std::vector<std::string_view>& captures
   std::array<re2::StringPiece, kCaptureLimit + 1> pieces;
   const auto count = static_cast<int>(names_.size()) + 1;
   const re2::StringPiece whole(text.data(), text.size());
+  if (!inner_->may_match(text)) return false;
   const RE2& re = inner_->re();
   if (!re.ok() || !re.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces.data(), count)) return false;
   captures.clear();
