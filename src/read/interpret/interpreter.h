@@ -247,6 +247,7 @@ class Interpreter {
   std::map<uint32_t, Sighting> sightings_;
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
+  std::string bar_title_, bar_what_;  // of the last bar, as it was written and as it is emitted
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t steps_total_ = 0;                   // of the run, as planned
   int64_t other_total_ = 0, other_done_ = 0;  // of a bar that began when the steps were complete

@@ -11,6 +11,7 @@
 #include "read/match/flat.h"
 #include "read/match/literal_scanner.h"
 #include "read/match/required_literals.h"
+#include "read/match/syntax_walk.h"
 
 namespace mw {
 namespace {
@@ -76,9 +77,10 @@ struct Tables {
 
 struct TestState {
   std::unique_ptr<RE2> compiled;
-  uint64_t seen = 0;    // the segment that it need not be tried on any more
-  uint64_t begun = 0;   // the segment in which it was last tried around a literal ...
-  size_t attempts = 0;  // ... so many times
+  uint64_t seen = 0;     // the segment that it need not be tried on any more
+  uint64_t begun = 0;    // the segment in which it was last tried around a literal ...
+  size_t attempts = 0;   // ... so many times
+  uint64_t in_line = 0;  // the line in which it matched last
 };
 
 }  // namespace
@@ -94,6 +96,7 @@ struct PatternSet::Inner {
   LiteralScanner scanner;
   std::vector<LiteralScanner::Hit> hits;
   uint64_t segments = 0;  // numbers the segments, for TestState::seen
+  uint64_t lines = 0;     // numbers the lines in which something matched, for TestState::in_line
 };
 
 /// Within [from, to) of the segment, what stands beside it heeded.
@@ -104,8 +107,7 @@ bool PatternSet::Inner::matches(uint32_t test, std::string_view segment, size_t 
   }
   std::unique_ptr<RE2>& compiled = states[test].compiled;
   if (compiled == nullptr) {
-    const std::string_view expression = tables.expressions[test];
-    compiled = std::make_unique<RE2>(re2::StringPiece(expression.data(), expression.size()), regex_options());
+    compiled = std::make_unique<RE2>(without_names(tables.expressions[test]), regex_options());
   }
   return compiled->ok() && compiled->Match({segment.data(), segment.size()}, from, to, RE2::UNANCHORED, nullptr, 0);
 }
@@ -396,6 +398,8 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
   const std::span<const uint32_t> ids = inner_.tables.ids[number];
   TestState& state = inner_.states[number];
   if (state.seen == inner_.segments) return;
+  const bool same_line = line_end_ != 0 && window_begin_ <= line_end_;
+  if (same_line && state.in_line == inner_.lines) return;  // a bar's line has thousands of segments
   if (state.begun != inner_.segments) state.attempts = 0;
   state.begun = inner_.segments;
   const size_t reach = inner_.tables.reach[number];
@@ -415,10 +419,12 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
     flush_line();
     open_line(at);
   }
+  state.in_line = inner_.lines;
   ids_.insert(ids_.end(), ids.begin(), ids.end());
 }
 
 void PatternSet::Scan::open_line(size_t at) {
+  ++inner_.lines;
   const size_t feed = find_last(block_, '\n', cursor_, at);
   line_begin_ = feed == std::string_view::npos ? cursor_ : feed + 1;
   line_end_ = find_first(block_, '\n', at, block_.size());

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "read/match/bar_match.h"
 #include "read/match/required_literals.h"
 #include "read/match/syntax_walk.h"
 
@@ -39,6 +40,7 @@ struct Regex::Inner {
   int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
   std::once_flag once_read, once;
   std::vector<std::string> any;
+  bool bar = false;  // the expression is kBarExpression
   std::optional<RE2> compiled;
 };
 
@@ -100,7 +102,9 @@ Regex::Inner::Inner(std::string_view text) : expression(text), rest(capture_of_r
 Regex Regex::compile_later(std::string_view expression) {
   std::vector<std::string> names = capture_names(expression);
   MW_CHECK(names.size() <= static_cast<size_t>(kCaptureLimit));
-  return Regex(std::make_unique<Inner>(expression), std::move(names));
+  auto inner = std::make_unique<Inner>(without_names(expression));
+  inner->bar = expression == kBarExpression;
+  return Regex(std::move(inner), std::move(names));
 }
 
 Result<Regex> Regex::compile(std::string_view expression) {
@@ -124,6 +128,7 @@ bool Regex::match(std::string_view text, std::vector<std::string_view>& captures
   std::array<re2::StringPiece, kCaptureLimit + 1> pieces;
   const auto count = static_cast<int>(names_.size()) + 1;
   const re2::StringPiece whole(text.data(), text.size());
+  if (inner_->bar) return match_bar(text, captures, end);
   if (!inner_->may_match(text)) return false;
   const RE2& re = inner_->re();
   if (!re.ok() || !re.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces.data(), count)) return false;
