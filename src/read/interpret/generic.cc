@@ -193,6 +193,7 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
     known += !words && well_known(reading.key);
   }
   const size_t count = out.numbers().size();
+  known_names_ = known;
   if (known == 0 || wordy * 2 > count) return false;
   if (!placed) {
     const size_t settings = settings_in(out);
@@ -359,7 +360,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   if (!record && !heading) found.total = find_plan(text);
   found.record = record;
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
-  found.numbered = record && says_step && !bars && accepts(out);
+  found.numbered = record && says_step && !bars && (known_names_ >= 2 || accepts(out));
   if (!record) out.clear();
   return found;
 }

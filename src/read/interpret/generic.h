@@ -54,6 +54,7 @@ class GenericReader {
   bool well_known(std::string_view key);
 
   const DialectBook& book_;
+  size_t known_names_ = 0;                       // of the record that is_record() saw last
   std::unordered_map<std::string, bool> known_;  // looked up only
   std::string name_;                             // scratch
   MetricLine words_, begun_;                     // likewise

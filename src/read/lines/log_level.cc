@@ -17,10 +17,12 @@ Level level_in_words(std::string_view text) {
                                           {"fatal:", Level::kCritical},
                                           {"fatal python error:", Level::kCritical}}};
   const size_t colon = find_part(head, ": ");
+  const auto says = [](std::string_view text, std::string_view word) {
+    return !text.empty() && (text[0] | 0x20) == word[0] && contains_folded(text.substr(0, word.size()), word);
+  };
   for (const Row& row : kWords) {
-    if (contains_folded(head.substr(0, row.word.size()), row.word)) return row.level;
-    // "slurmstepd: error: ..."
-    if (colon < 32 && contains_folded(head.substr(colon + 2, row.word.size()), row.word)) return row.level;
+    if (says(head, row.word)) return row.level;
+    if (colon < 32 && says(head.substr(colon + 2), row.word)) return row.level;  // "slurmstepd: error: ..."
   }
   if (head.starts_with("wandb: ")) {
     if (head.substr(7).starts_with("WARNING ")) return Level::kWarning;

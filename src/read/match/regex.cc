@@ -25,7 +25,7 @@ struct Regex::Inner {
            std::any_of(any.begin(), any.end(), [text](const std::string& literal) { return contains(text, literal); });
   }
   const RE2& re() {
-    std::call_once(once, [this] { compiled.emplace(expression, options()); });
+    std::call_once(once, [this] { compiled.emplace(named ? expression : without_names(expression), options()); });
     return *compiled;
   }
   static RE2::Options options() {
@@ -40,7 +40,8 @@ struct Regex::Inner {
   int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
   std::once_flag once_read, once;
   std::vector<std::string> any;
-  bool bar = false;  // the expression is kBarExpression
+  bool named = true;  // RE2 is to know the names of the captures
+  bool bar = false;   // the expression is kBarExpression
   std::optional<RE2> compiled;
 };
 
@@ -102,7 +103,8 @@ Regex::Inner::Inner(std::string_view text) : expression(text), rest(capture_of_r
 Regex Regex::compile_later(std::string_view expression) {
   std::vector<std::string> names = capture_names(expression);
   MW_CHECK(names.size() <= static_cast<size_t>(kCaptureLimit));
-  auto inner = std::make_unique<Inner>(without_names(expression));
+  auto inner = std::make_unique<Inner>(expression);
+  inner->named = false;
   inner->bar = expression == kBarExpression;
   return Regex(std::move(inner), std::move(names));
 }
