@@ -52,28 +52,41 @@ RE2::Options regex_options() {
 
 /// The distinct expressions ("tests") and the literals that wake them, as the build or a start made them.
 struct Tables {
-  static constexpr uint8_t kRegex = 1;
+  static constexpr uint8_t kRegex = 1, kAnyCase = 2;
   explicit Tables(FlatReader& in)
       : expressions(in),
         kinds(in.array<uint8_t>()),
         reach(in.array<uint32_t>()),
         ids(in),
         also(in),
+        also_lists(in),
         also_texts(in),
         woken(in),
         slow(in.array<uint32_t>()) {}
-  bool regex(size_t test) const { return kinds[test] == kRegex; }
+  bool regex(size_t test) const { return (kinds[test] & kRegex) != 0; }
+  bool holds_also(size_t test, std::string_view text) const;
 
   FlatTexts expressions;           // per test
   std::span<const uint8_t> kinds;  // likewise; else a literal, which is all of the expression
   std::span<const uint32_t>
       reach;                 // likewise: a match holds one of its literals, and no byte farther from it; 0: unknown
   FlatLists<uint32_t> ids;   // likewise, ascending
-  FlatLists<uint32_t> also;  // likewise: literals that must be there, too, among also_texts
+  FlatLists<uint32_t> also;  // likewise: those of also_lists of which one literal must be there, too
+  FlatLists<uint32_t> also_lists;  // of also_texts
   FlatTexts also_texts;
   FlatLists<uint32_t> woken;       // per literal of the scanner: the tests that it wakes
   std::span<const uint32_t> slow;  // tests without a literal
 };
+
+/// As holds_also() of required_literals.h.
+bool Tables::holds_also(size_t test, std::string_view text) const {
+  const bool any_case = (kinds[test] & kAnyCase) != 0;
+  return std::all_of(also[test].begin(), also[test].end(), [&](uint32_t list) {
+    return std::any_of(also_lists[list].begin(), also_lists[list].end(), [&](uint32_t literal) {
+      return any_case ? contains_folded(text, also_texts[literal]) : contains(text, also_texts[literal]);
+    });
+  });
+}
 
 struct TestState {
   std::unique_ptr<RE2> compiled;
@@ -102,9 +115,7 @@ struct PatternSet::Inner {
 /// Within [from, to) of the segment, what stands beside it heeded.
 bool PatternSet::Inner::matches(uint32_t test, std::string_view segment, size_t from, size_t to) {
   if (!tables.regex(test)) return true;  // its literal is all of it
-  for (const uint32_t literal : tables.also[test]) {
-    if (!contains(segment, tables.also_texts[literal])) return false;
-  }
+  if (!tables.holds_also(test, segment)) return false;
   std::unique_ptr<RE2>& compiled = states[test].compiled;
   if (compiled == nullptr) {
     compiled = std::make_unique<RE2>(without_names(tables.expressions[test]), regex_options());
@@ -140,7 +151,7 @@ class Compiler {
   std::vector<std::string> expressions_, literals_, also_texts_;
   std::vector<uint8_t> kinds_;
   std::vector<uint32_t> reach_;
-  std::vector<std::vector<uint32_t>> ids_, also_, woken_;
+  std::vector<std::vector<uint32_t>> ids_, also_, also_lists_, woken_;
   std::vector<uint32_t> slow_;
   std::vector<std::unique_ptr<RE2>> compiled_;
 };
@@ -164,9 +175,14 @@ Result<std::vector<std::string>> Compiler::prepare(const Pattern& pattern) {
   }
   if (!required.any.empty() && required.most <= kReachLimit) reach_.back() = static_cast<uint32_t>(required.most);
   if (required.any.empty()) slow_.push_back(static_cast<uint32_t>(expressions_.size() - 1));
-  for (std::string& literal : required.also) {
-    also_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
-    also_texts_.push_back(std::move(literal));
+  if (required.any_case) kinds_.back() |= Tables::kAnyCase;
+  for (std::vector<std::string>& literals : required.also) {
+    also_.back().push_back(static_cast<uint32_t>(also_lists_.size()));
+    also_lists_.emplace_back();
+    for (std::string& literal : literals) {
+      also_lists_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
+      also_texts_.push_back(std::move(literal));
+    }
   }
   return std::move(required.any);
 }
@@ -207,6 +223,7 @@ std::string Compiler::write() const {
   out.array(reach_);
   FlatLists<uint32_t>::write(ids_, out);
   FlatLists<uint32_t>::write(also_, out);
+  FlatLists<uint32_t>::write(also_lists_, out);
   FlatTexts::write(also_texts_, out);
   FlatLists<uint32_t>::write(woken_, out);
   out.array(slow_);

@@ -17,12 +17,12 @@ namespace mw {
 
 struct Regex::Inner {
   explicit Inner(std::string_view text);
-  /// Whether `text` holds a literal without which nothing matches, as far as any is known: then it need not be
-  /// compiled.
+  /// False where `text` lacks a literal without which nothing matches: then the expression need not be compiled.
   bool may_match(std::string_view text) {
-    std::call_once(once_read, [this] { any = required_literals(expression).any; });
-    return any.empty() ||
-           std::any_of(any.begin(), any.end(), [text](const std::string& literal) { return contains(text, literal); });
+    std::call_once(once_read, [this] { required = required_literals(expression); });
+    const std::vector<std::string>& any = required.any;
+    const auto held = [text](const std::string& literal) { return contains(text, literal); };
+    return (any.empty() || std::any_of(any.begin(), any.end(), held)) && holds_also(text, required);
   }
   const RE2& re() {
     std::call_once(once, [this] { compiled.emplace(named ? expression : without_names(expression), options()); });
@@ -39,7 +39,7 @@ struct Regex::Inner {
   std::string expression;
   int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
   std::once_flag once_read, once;
-  std::vector<std::string> any;
+  RequiredLiterals required;
   bool named = true;  // RE2 is to know the names of the captures
   bool bar = false;   // the expression is kBarExpression
   std::optional<RE2> compiled;
