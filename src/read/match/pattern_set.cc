@@ -115,7 +115,7 @@ struct PatternSet::Inner {
 /// Within [from, to) of the segment, what stands beside it heeded.
 bool PatternSet::Inner::matches(uint32_t test, std::string_view segment, size_t from, size_t to) {
   if (!tables.regex(test)) return true;  // its literal is all of it
-  if (!tables.holds_also(test, segment)) return false;
+  if (!tables.holds_also(test, segment.substr(from, to - from))) return false;
   std::unique_ptr<RE2>& compiled = states[test].compiled;
   if (compiled == nullptr) {
     compiled = std::make_unique<RE2>(without_names(tables.expressions[test]), regex_options());

@@ -27,7 +27,7 @@ struct RequiredLiterals {
 constexpr size_t kLiteralLeast = 3;        ///< bytes; shorter ones are taken only when made of rare signs
 constexpr size_t kAlternativesLimit = 24;  ///< literals in `any`
 constexpr size_t kAlsoLimit = 3;           ///< lists in `also`
-constexpr size_t kAlsoAlternatives = 12;   ///< literals in each
+constexpr size_t kAlsoAlternatives = 8;    ///< literals in each
 
 /// Conservative: a literal it names is in every match (bytes, case-sensitive); it may name fewer than there are.
 RequiredLiterals required_literals(std::string_view expression);
