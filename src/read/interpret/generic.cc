@@ -49,12 +49,6 @@ void end_sentences(std::string& text) {
   }
 }
 
-bool is_ascii(std::string_view text) {
-  unsigned char bits = 0;
-  for (const char c : text) bits |= static_cast<unsigned char>(c);
-  return bits < 0x80;
-}
-
 /// Full-width punctuation as people type it between Chinese words, written as ASCII. False: there is none.
 bool narrow_punctuation(std::string_view text, std::string& out) {
   struct Wide {
@@ -70,11 +64,16 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
                                                  {"】", ']'},
                                                  {"＝", '='},
                                                  {"。", ' '}}};
-  if (is_ascii(text) ||
+  const auto begins_wide = [](char c) { return c == '\xef' || c == '\xe3'; };  // each of them
+  if (std::none_of(text.begin(), text.end(), begins_wide) ||
       std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
     return false;
   out.clear();
   for (size_t i = 0; i < text.size();) {
+    if (!begins_wide(text[i])) {
+      out.push_back(text[i++]);
+      continue;
+    }
     const auto wide =
         std::find_if(kWide.begin(), kWide.end(), [&](const Wide& one) { return text.substr(i).starts_with(one.wide); });
     out.push_back(wide == kWide.end() ? text[i] : wide->narrow);
