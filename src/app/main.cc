@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   console.build = mw::kBuildInfo;
   const auto terminal = mw::make_posix_terminal();
   console.live = terminal.get();
-  mw::DaemonServices services;
+  // Never destroyed: the process ends, and to free what it knows piece by piece takes a part of its time.
+  static auto& services = *new mw::DaemonServices;
   return mw::run_command(argc, argv, mw::all_verbs(), services, console);
 }

@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "base/json.h"
 #include "base/numbers.h"
+#include "base/prng.h"
 #include "base/text.h"
 #include "base/time.h"
 
@@ -99,6 +100,24 @@ TEST_CASE("a part is found whatever its case, wherever it stands") {
   CHECK(contains_folded("", ""));
   CHECK(contains_folded("a [X]", "[x]"));
   CHECK_FALSE(contains_folded("Step", "Step"));  // the part is in small letters
+}
+
+TEST_CASE("a part is found where the standard library finds it") {
+  Prng random(7);
+  for (int i = 0; i < 4000; ++i) {
+    const auto letters = [&](uint64_t most, std::string_view of) {
+      std::string text(random.below(most), ' ');
+      for (char& c : text) c = of[random.below(of.size())];
+      return text;
+    };
+    const std::string text = letters(70, "aAb"), part = letters(5, "ab");
+    CAPTURE(text);
+    CAPTURE(part);
+    CHECK(find_part(text, part) == text.find(part));
+    CHECK(contains_folded(text, part) == contains(to_lower(text), part));
+  }
+  CHECK(find_part(std::string(100, 'a') + "\xff\0b", "\xff") == 100);
+  CHECK(find_part(std::string(40, '-') + "-----END", "-----END") == 40);
 }
 
 }  // namespace mw

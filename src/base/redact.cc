@@ -58,7 +58,9 @@ Across across(std::string_view before, std::string_view line, size_t from) {
   if (!of_wrapped(line[from]) || !(of_wrapped(before.back()) || before.back() == '=')) return {};
   const std::string_view head = before.substr(before.size() - std::min(before.size(), kSeamBytes));
   const std::string_view tail = line.substr(from, kSeamBytes);
-  for (const SecretSpan& span : SecretFinder(cat(head, tail), false).find()) {
+  // What begins behind a blank of the line is none of the line before; see below.
+  const size_t until = head.size() + std::min(tail.find(' '), tail.size());
+  for (const SecretSpan& span : SecretFinder(cat(head, tail), false).find(until)) {
     if (span.end <= head.size()) continue;
     const size_t right = span.end - head.size();
     const size_t begin = span.begin - std::min(span.begin, head.size());
@@ -139,6 +141,8 @@ struct Line {
 
 }  // namespace
 
+bool may_hold_key(std::string_view text) { return contains(text, kPemBegin); }
+
 void join_spans(std::vector<SecretSpan>& spans) {
   std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   size_t kept = 0;
@@ -156,7 +160,7 @@ void join_spans(std::vector<SecretSpan>& spans) {
 std::vector<SecretSpan> find_secrets(std::string_view line, std::string_view before) {
   std::vector<SecretSpan> spans = SecretFinder(line, line.size() >= kWrapLeast).find();
   Pem pem;
-  if (contains(before, kPemBegin)) {
+  if (may_hold_key(before)) {
     for (const std::string_view earlier : split(before, '\n')) {
       if (!earlier.empty()) pem.line(earlier);
     }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kNameLimit = 80;      // bytes of a name; what is longer names nothing
 constexpr size_t kLoudLeast = 3;       // bytes of a name in capitals
+constexpr size_t kLeastToken = 20;     // bytes of a token that chance made
 constexpr size_t kPasswordDigits = 4;  // digits from which a password may be a number
 
 /// What a byte may be, in one table: most of the time goes into finding where runs of them end.
@@ -47,18 +48,29 @@ constexpr uint32_t letters_of(std::string_view word) {
   return out;
 }
 
-// Parts of which a name that says something has at least one: a cheap test before the name is taken apart.
-constexpr std::array kParts = {letters_of("key"),    letters_of("token"),  letters_of("secret"),  letters_of("pass"),
-                               letters_of("pwd"),    letters_of("auth"),   letters_of("cred"),    letters_of("bearer"),
-                               letters_of("cook"),   letters_of("dsn"),    letters_of("sas"),     letters_of("pat"),
-                               letters_of("sig"),    letters_of("string"), letters_of("webhook"), letters_of("sid"),
-                               letters_of("session")};
+struct NamePart {
+  std::string_view text;
+  uint32_t letters = letters_of(text);
+};
 
-bool may_say(std::string_view name) {
-  if (name.size() < kLoudLeast || name.size() > kNameLimit) return false;
-  const uint32_t has = letters_of(name);
-  return std::any_of(kParts.begin(), kParts.end(), [has](uint32_t part) { return (has & part) == part; });
-}
+// A name that says something has at least one of these in it.
+constexpr std::array<NamePart, 17> kParts = {{{"key"},
+                                              {"token"},
+                                              {"secret"},
+                                              {"pass"},
+                                              {"pwd"},
+                                              {"auth"},
+                                              {"cred"},
+                                              {"bearer"},
+                                              {"cook"},
+                                              {"dsn"},
+                                              {"sas"},
+                                              {"pat"},
+                                              {"sig"},
+                                              {"string"},
+                                              {"webhook"},
+                                              {"sid"},
+                                              {"session"}}};
 
 /// What a name in running text says: as name_says(), and names of sessions and short ones that settings do not have.
 NameSays says_in_text(std::string_view name) {
@@ -99,6 +111,13 @@ bool path_like(std::string_view value) {
 
 }  // namespace
 
+bool may_say(std::string_view name) {
+  const uint32_t has = letters_of(name);
+  return std::any_of(kParts.begin(), kParts.end(), [name, has](const NamePart& part) {
+    return (has & part.letters) == part.letters && contains_folded(name, part.text);
+  });
+}
+
 bool stands_for_secret(std::string_view value) {
   static constexpr std::array<std::string_view, 45> kWords = {
       "none",        "null",     "nil",      "true",     "false",   "yes",       "no",     "on",     "off",
@@ -118,8 +137,8 @@ bool stands_for_secret(std::string_view value) {
   return false;
 }
 
-std::vector<SecretSpan> SecretFinder::find() {
-  for (size_t at = 0; at < line_.size();) {
+std::vector<SecretSpan> SecretFinder::find(size_t until) {
+  for (size_t at = 0; at < std::min(line_.size(), until);) {
     if (!of_run(line_[at])) {
       ++at;
       continue;
@@ -133,8 +152,9 @@ std::vector<SecretSpan> SecretFinder::find() {
 
 /// What the run of name letters says; returns where to go on.
 size_t SecretFinder::look(size_t at, size_t end) {
-  if (part(end, std::min(end + 3, line_.size())) == "://") return address(end + 3);
-  const SecretSpan value = may_say(part(at, end)) ? named(at, end) : SecretSpan();
+  if (this->at(end) == ':' && this->at(end + 1) == '/' && this->at(end + 2) == '/') return address(end + 3);
+  const bool name = end - at >= kLoudLeast && end - at <= kNameLimit;
+  const SecretSpan value = name && may_say(part(at, end)) ? named(at, end) : SecretSpan();
   if (value.end > value.begin) {
     forms(at, end);
     mark(value.begin, value.end);
@@ -336,15 +356,21 @@ SecretSpan SecretFinder::after_word(size_t at, size_t end) const {
 // ---- by form --------------------------------------------------------------------------------------------------------
 
 void SecretFinder::forms(size_t at, size_t end) {
+  constexpr size_t kLeastForm = 11, kLeastDigits = 8;  // bytes of the shortest form, digits before a bot's ':'
+  const char behind = this->at(end);
+  const bool goes_on = end == line_.size() || behind == '=';  // a form may, beyond the run of name letters
   for (size_t i = at; i < end; ++i) {
     if (i > at && is_alnum(line_[i - 1])) continue;
     if (!is_alnum(line_[i])) continue;
+    const bool short_one = !goes_on && end - i < (is_digit(line_[i]) ? kLeastDigits : kLeastForm);
+    if (short_one) continue;
     const size_t stop = shaped_secret(line_, i, cut_);
     if (stop <= i) continue;
     mark(i, stop);
     if (stop >= end) return;
     i = stop - 1;
   }
+  if (end - at < kLeastToken && behind != '+' && behind != '/' && behind != '=') return;
   size_t stop = at;
   if (random_at(at, stop)) mark(at, stop);
 }
@@ -359,8 +385,8 @@ bool SecretFinder::random_at(size_t at, size_t& end) const {
   }
   while (at < end && (line_[at] == '-' || line_[at] == '_')) ++at;
   const std::string_view token = part(at, end);
-  if (token.size() < 20) return false;
-  if (basic_credentials(token) && token.size() >= 16) return true;
+  if (token.size() < kLeastToken) return false;
+  if (basic_credentials(token)) return true;
   if (this->at(end) == '.' && is_alnum(this->at(end + 1))) return false;  // a file's name, a module
   static constexpr std::array<std::string_view, 14> kIds = {"cmpl-", "call_",   "toolu_",  "msg_",    "req_",
                                                             "resp_", "run_",    "asst_",   "thread_", "batch_",

@@ -19,8 +19,8 @@ class SecretFinder {
   SecretFinder(const SecretFinder&) = delete;
   SecretFinder& operator=(const SecretFinder&) = delete;
 
-  /// In the order in which they begin; they may touch.
-  std::vector<SecretSpan> find();
+  /// In the order in which they begin; they may touch. Of names and forms that begin before `until`.
+  std::vector<SecretSpan> find(size_t until = std::string_view::npos);
 
  private:
   size_t look(size_t at, size_t end);
@@ -53,6 +53,9 @@ class SecretFinder {
   bool cut_;
   std::vector<SecretSpan> found_;
 };
+
+/// False for most names, of which name_says() need not be asked: they hold none of the words that say something.
+bool may_say(std::string_view name);
 
 /// Words that stand where a secret would: "none", "EMPTY", "your_api_key", "$HF_TOKEN", "***".
 bool stands_for_secret(std::string_view value);

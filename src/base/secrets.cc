@@ -45,26 +45,37 @@ constexpr std::array<std::string_view, 27> kTokensOf = {
     "per",   "next",  "first", "last",  "ignore", "loss",    "eot", "eom",  "by"};
 
 /// "wandbApiKey_2" is wandb, api, key: words in lower case, numbers at the end left out.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words;
-  std::string word;
-  const auto close = [&] {
-    if (!word.empty()) words.push_back(std::exchange(word, {}));
-  };
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    const bool hump = upper(c) && i > 0 && (lower(name[i - 1]) || digit(name[i - 1]));
-    if (hump || !(lower(c) || upper(c) || digit(c))) close();
-    if (lower(c) || upper(c) || digit(c)) word += upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+class Words {
+ public:
+  explicit Words(std::string_view name) : folded_(to_lower(name)) {
+    size_t begin = 0;
+    const auto close = [&](size_t end) {
+      if (end > begin) words_.push_back(std::string_view(folded_).substr(begin, end - begin));
+    };
+    for (size_t i = 0; i < name.size(); ++i) {
+      const char c = name[i];
+      const bool part = lower(c) || upper(c) || digit(c);
+      const bool hump = upper(c) && i > 0 && (lower(name[i - 1]) || digit(name[i - 1]));
+      if (part && !hump) continue;
+      close(i);
+      begin = part ? i : i + 1;
+    }
+    close(name.size());
+    while (!words_.empty() && std::all_of(words_.back().begin(), words_.back().end(), digit)) words_.pop_back();
   }
-  close();
-  while (!words.empty() && std::all_of(words.back().begin(), words.back().end(), digit)) words.pop_back();
-  return words;
-}
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  size_t size() const { return words_.size(); }
+  std::string_view operator[](size_t i) const { return words_[i]; }
+
+ private:
+  std::string folded_;
+  std::vector<std::string_view> words_;  // of folded_
+};
 
 /// What the word `i` of a name says.
-NameSays word_says(const std::vector<std::string>& words, size_t i, bool loud) {
-  const std::string_view word = words[i], before = i == 0 ? std::string_view() : std::string_view(words[i - 1]);
+NameSays word_says(const Words& words, size_t i, bool loud) {
+  const std::string_view word = words[i], before = i == 0 ? std::string_view() : words[i - 1];
   const bool last = i + 1 == words.size();
   const NameSays shouted = loud && words.size() > 1 ? NameSays::kSecret : NameSays::kPerhaps;
   if (among(word, kPasswords) || word.ends_with("password") || word.ends_with("passwd") || (word == "pwd" && i > 0)) {
@@ -88,7 +99,8 @@ NameSays word_says(const std::vector<std::string>& words, size_t i, bool loud) {
 }  // namespace
 
 NameSays name_says(std::string_view name) {
-  const std::vector<std::string> words = words_of(name);
+  if (!may_say(name)) return NameSays::kNothing;
+  const Words words(name);
   NameSays says = NameSays::kNothing;
   const bool loud = std::none_of(name.begin(), name.end(), lower);  // NAMED_LIKE_THIS: a variable of the environment
   for (size_t i = 0; i < words.size(); ++i) says = std::max(says, word_says(words, i, loud));

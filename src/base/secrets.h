@@ -41,6 +41,10 @@ struct SecretSpan {
 /// its line before, which decides whether `line` goes on with a key or a value that was wrapped.
 std::vector<SecretSpan> find_secrets(std::string_view line, std::string_view before = {});
 
+/// Does a private key in PEM begin in `text`? Where none does in what stands before a line, find_secrets() needs of it
+/// the line before alone.
+bool may_hold_key(std::string_view text);
+
 /// Puts spans in order and makes one of those that touch; empty ones go.
 void join_spans(std::vector<SecretSpan>& spans);
 

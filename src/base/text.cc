@@ -5,6 +5,7 @@
 #endif
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace mw {
@@ -76,29 +77,61 @@ std::string to_lower(std::string_view text) {
   return out;
 }
 
+namespace {
+
+/// Where the first of 16 and more places stands at which `ends` are the first and the last byte and `same` is true, or
+/// npos. `fold` is or-ed to the bytes of `text` before they are compared with either.
+template <typename Same>
+size_t find_by_ends(std::string_view text, size_t size, std::array<char, 2> ends, std::array<char, 2> fold, Same same) {
+  const size_t places = text.size() - size + 1;
+  size_t at = 0;
+#if defined(__SSE2__)
+  const auto load = [&text](size_t from, char folded) {
+    __m128i bytes;
+    std::memcpy(&bytes, text.data() + from, sizeof bytes);
+    return _mm_or_si128(bytes, _mm_set1_epi8(folded));
+  };
+  const __m128i first = _mm_set1_epi8(ends[0]), last = _mm_set1_epi8(ends[1]);
+  while (places >= 16 && at < places) {
+    if (at + 16 > places) at = places - 16;  // some are looked at twice, which changes nothing
+    const __m128i both =
+        _mm_and_si128(_mm_cmpeq_epi8(load(at, fold[0]), first), _mm_cmpeq_epi8(load(at + size - 1, fold[1]), last));
+    for (auto found = static_cast<uint32_t>(_mm_movemask_epi8(both)); found != 0; found &= found - 1) {
+      const size_t place = at + static_cast<size_t>(std::countr_zero(found));
+      if (same(text.data() + place)) return place;
+    }
+    at += 16;
+  }
+#endif
+  for (; at < places; ++at) {
+    const char* const place = text.data() + at;
+    if ((place[0] | fold[0]) == ends[0] && (place[size - 1] | fold[1]) == ends[1] && same(place)) return at;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+size_t find_part(std::string_view text, std::string_view part) {
+  if (part.size() < 2 || text.size() < part.size()) return text.find(part);
+  return find_by_ends(text, part.size(), {part.front(), part.back()}, {0, 0}, [part](const char* at) {
+    return part.size() == 2 || std::memcmp(at + 1, part.data() + 1, part.size() - 2) == 0;
+  });
+}
+
 bool contains_folded(std::string_view text, std::string_view lower_part) {
   if (lower_part.empty()) return true;
   if (text.size() < lower_part.size()) return false;
   const auto same = [&](const char* at) {
-    for (size_t i = 1; i < lower_part.size(); ++i) {
+    for (size_t i = 0; i < lower_part.size(); ++i) {
       if ((at[i] >= 'A' && at[i] <= 'Z' ? static_cast<char>(at[i] + 32) : at[i]) != lower_part[i]) return false;
     }
     return true;
   };
-  // Sought by its first byte, in both cases: memchr goes over 32 bytes at once.
-  const char first = lower_part[0];
-  const char* const stop = text.data() + (text.size() - lower_part.size() + 1);
-  const auto found = [&](char byte) {
-    for (const char* at = text.data(); at < stop; ++at) {
-      at = static_cast<const char*>(std::memchr(at, byte, static_cast<size_t>(stop - at)));
-      if (at == nullptr) return false;
-      if (same(at)) return true;
-    }
-    return false;
-  };
-  const bool upper = first >= 'A' && first <= 'Z';  // never equal to a byte in lower case
-  const bool letter = first >= 'a' && first <= 'z';
-  return !upper && (found(first) || (letter && found(static_cast<char>(first - 32))));
+  const auto fold = [](char c) { return c >= 'a' && c <= 'z' ? ' ' : '\0'; };  // the bit that makes letters small
+  const char first = lower_part.front(), last = lower_part.back();
+  return find_by_ends(text, lower_part.size(), {first, last}, {fold(first), fold(last)}, same) !=
+         std::string_view::npos;
 }
 
 std::string_view basename(std::string_view path) {

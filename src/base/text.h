@@ -14,7 +14,12 @@ namespace mw {
 std::string_view trim(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string to_lower(std::string_view text);
-inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+/// Where `part` first stands in `text`, or npos: as std::string_view::find, many times as fast where the first byte of
+/// `part` is common.
+size_t find_part(std::string_view text, std::string_view part);
+inline bool contains(std::string_view text, std::string_view part) {
+  return find_part(text, part) != std::string_view::npos;
+}
 bool contains_folded(std::string_view text, std::string_view lower_part);  ///< ASCII case ignored
 
 /// How many line ends there are.

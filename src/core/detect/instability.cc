@@ -37,15 +37,17 @@ struct Swings {
     most = std::max(most, median);
     const double range = most - least;
     if (range < 0.3 * std::abs(most)) return;
+    const auto phase = track.slice(i + 1 - std::min(i + 1, points_of(kPhase)), i + 1);
+    const auto [lowest, highest] = std::minmax_element(phase.begin(), phase.end());
+    const bool rose = *lowest > least + kHigh.value * range;
+    const bool fell = (high || rose) && *highest <= least + kLow.value * range;
+    if (!fell && (high || !rose)) return;  // mostly: nothing changes, and the noise need not be known
     const size_t from = i + 1 > points_of(kNoiseWindow) ? i + 1 - points_of(kNoiseWindow) : 0;
     const double sigma =
         noise(track.slice(from, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
     if (range < 2 * kSigma.value * sigma) return;
-    const auto phase = track.slice(i + 1 - std::min(i + 1, points_of(kPhase)), i + 1);
-    const auto [lowest, highest] = std::minmax_element(phase.begin(), phase.end());
-    if (*lowest > least + kHigh.value * range) high = true;
-    if (!high || *highest > least + kLow.value * range) return;
-    high = false;
+    high = !fell;
+    if (!fell) return;
     if (++fallen == 1) first = i;
     if (fallen >= points_of(kSwings)) detected = i;
   }

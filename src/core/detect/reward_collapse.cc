@@ -282,6 +282,17 @@ std::vector<double> window_means(const Track& track, size_t end, size_t width) {
   return means;
 }
 
+/// The highest of them.
+double best_mean(const Track& track, size_t end, size_t width) {
+  double sum = 0, most = -INFINITY;
+  for (size_t j = 0; j < end; ++j) {
+    sum += track.values[j];
+    if (j >= width) sum -= track.values[j - width];
+    if (j + 1 >= width) most = std::max(most, sum);
+  }
+  return most / static_cast<double>(width);
+}
+
 /// The largest loss of level among windows that end before `best_end`: whatever it was, the best window made it good.
 double largest_swing(const std::vector<double>& means, size_t best_end, size_t width) {
   double best = -INFINITY, swing = 0;
@@ -296,16 +307,16 @@ double largest_swing(const std::vector<double>& means, size_t best_end, size_t w
 std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, size_t width, size_t last,
                                   double share, double sigmas) {
   if (i + 1 < width + last) return std::nullopt;
-  const std::vector<double> means = window_means(track, i + 1 - last, width);
-  const auto best_at = std::max_element(means.begin(), means.end());
-  const double best = *best_at;
-  const size_t best_end = static_cast<size_t>(best_at - means.begin()) + 1;
+  const double best = best_mean(track, i + 1 - last, width);
   const double range = range_of(levels, best, i + 1 - last);
   // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
   const auto window = track.slice(i + 1 - last, i + 1);
   const auto half = window.subspan(last - last / 2);
   const double now = std::max(mean(window), median({window.begin(), window.end()}));
   if (best - now < share * range) return std::nullopt;  // mostly: the rest goes over all records
+  const std::vector<double> means = window_means(track, i + 1 - last, width);
+  const auto best_at = std::max_element(means.begin(), means.end());
+  const size_t best_end = static_cast<size_t>(best_at - means.begin()) + 1;
   const double lately = std::max(mean(half), median({half.begin(), half.end()}));
   const double sigma = noise_before(track, i + 1, range);
   const double error = sigma * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));

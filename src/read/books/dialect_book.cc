@@ -149,6 +149,7 @@ void DialectBook::index() {
       }
     }
     Rules& rules = rules_[d];
+    rules.exact.reserve(dialect.metrics.size());
     for (size_t i = 0; i < dialect.metrics.size(); ++i) {
       const std::string& raw = dialect.metrics[i].raw;
       if (raw.find('*') == std::string::npos) {
@@ -166,6 +167,9 @@ void DialectBook::index() {
 
 void DialectBook::index_names() {
   only_with_.clear();
+  size_t names = 0;
+  for (const Rules& rules : rules_) names += rules.exact.size();
+  only_with_.reserve(names);
   for (size_t d = 0; d < dialects_.size(); ++d) {
     if (dialects_[d].family != Dialect::Family::kTrainer) continue;
     for (const auto& [raw, rule] : rules_[d].exact) {

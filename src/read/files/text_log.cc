@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/secrets.h"
 #include "base/text.h"
 #include "read/lines/container_line.h"
 
@@ -25,7 +26,7 @@ size_t TextLog::hit(std::string_view line, size_t offset, size_t line_index, std
     line = line.substr(0, kLineLimit);
   }
   const uint64_t number = lines_ + line_index + 1;
-  interpreter_.behind(context_, {line.data() - offset, offset});
+  interpreter_.behind(context_, {line.data() - offset, offset}, block_keys_);
   const size_t want = interpreter_.line(line, number, ids);
   want_until_ = std::max(want_until_, number + want);
   return want;
@@ -63,6 +64,7 @@ void TextLog::block(std::string_view bytes) {
   const auto inner = unwrapped(bytes);
   if (inner) bytes = *inner;
   remember(bytes);
+  block_keys_ = keys_ || may_hold_key(bytes);
   const uint64_t wanted = want_until_ > lines_ ? want_until_ - lines_ : interpreter_.wants_all_lines() ? 1 : 0;
   patterns_.scan(bytes, *this, wanted);
   keep_context(bytes);
@@ -78,6 +80,7 @@ void TextLog::keep_context(std::string_view bytes) {
   } else {
     context_.assign(bytes.substr(bytes.size() - kBytes));
   }
+  keys_ = block_keys_ && may_hold_key(context_);
 }
 
 void TextLog::remember(std::string_view bytes) {
@@ -150,7 +153,7 @@ void TextLog::feed(std::string_view bytes) {
 }
 
 void TextLog::end_trace() {
-  interpreter_.behind(context_, {});  // the block that it was in is gone
+  interpreter_.behind(context_, {}, keys_);  // the block that it was in is gone
   interpreter_.line("{}", lines_, {});
 }
 

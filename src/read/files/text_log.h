@@ -64,7 +64,8 @@ class TextLog : private HitListener {
   uint64_t lines_ = 0;       // whole lines handed over
   uint64_t want_until_ = 0;  // number of the last line that the interpreter wants whatever it holds
   std::string last_;
-  std::string context_;  // the end of what was read before the block
+  std::string context_;                     // the end of what was read before the block
+  bool keys_ = false, block_keys_ = false;  // may_hold_key() of context_, of it or the block
 };
 
 }  // namespace mw

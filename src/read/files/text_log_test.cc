@@ -105,6 +105,29 @@ TEST_CASE("a line beyond the limit is cut and said, and what follows is read") {
   CHECK(log.consumed() == 12 + 3'000'000 + 1 + 15);
 }
 
+TEST_CASE("a key and a wrapped secret are known in whichever block their lines come") {
+  const std::string begin = cat("-----BEGIN", " PRIVATE KEY-----"),
+                    prefix = "2026-02-19 09:08:11 WARNING judge: ", end = cat("-----END", " PRIVATE KEY-----");
+  const std::string token = "hf_abcdefghij0123456789KLMNOPqrstuv";
+  const std::string text = cat("acme starts\n", prefix, begin, "\n", prefix, "MIIBVwIBADANBgkq\n", prefix, end, "\n",
+                               prefix, "the settings that it was given are: token=", token.substr(0, 16), "\n", prefix,
+                               token.substr(16), "\n", prefix, "no secret\n");
+  for (size_t piece = 1; piece <= text.size(); ++piece) {
+    Bench bench;
+    TextLog log(bench.patterns, bench.interpreter, bench.sink, 3);
+    for (size_t at = 0; at < text.size(); at += piece) log.feed(std::string_view(text).substr(at, piece));
+    log.finish();
+    std::string logged;
+    for (const Event& event : bench.sink.events) {
+      if (const auto* one = std::get_if<event::Logged>(&event.body)) logged += cat(one->text, "\n");
+    }
+    CAPTURE(logged);
+    for (const char* secret : {"MIIB", "Bgkq", "hf_abcd", "6789KL", "qrstuv"}) CHECK_FALSE(contains(logged, secret));
+    CHECK(contains(logged, "the settings that it was given are: token=<redacted>\n"));
+    CHECK(contains(logged, "judge: no secret\n"));
+  }
+}
+
 TEST_CASE("binary junk is lines like any other") {
   Bench bench;
   TextLog log(bench.patterns, bench.interpreter, bench.sink, 3);

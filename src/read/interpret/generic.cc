@@ -49,12 +49,6 @@ void end_sentences(std::string& text) {
   }
 }
 
-bool is_ascii(std::string_view text) {
-  unsigned char bits = 0;
-  for (const char c : text) bits |= static_cast<unsigned char>(c);
-  return bits < 0x80;
-}
-
 /// Full-width punctuation as people type it between Chinese words, written as ASCII. False: there is none.
 bool narrow_punctuation(std::string_view text, std::string& out) {
   struct Wide {
@@ -70,11 +64,16 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
                                                  {"】", ']'},
                                                  {"＝", '='},
                                                  {"。", ' '}}};
-  if (is_ascii(text) ||
+  const auto begins_wide = [](char c) { return c == '\xef' || c == '\xe3'; };  // each of them
+  if (std::none_of(text.begin(), text.end(), begins_wide) ||
       std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
     return false;
   out.clear();
   for (size_t i = 0; i < text.size();) {
+    if (!begins_wide(text[i])) {
+      out.push_back(text[i++]);
+      continue;
+    }
     const auto wide =
         std::find_if(kWide.begin(), kWide.end(), [&](const Wide& one) { return text.substr(i).starts_with(one.wide); });
     out.push_back(wide == kWide.end() ? text[i] : wide->narrow);
@@ -85,6 +84,21 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
 
 bool names_step(const RowNumber& reading) {
   return reading.key == "step" || reading.key == "global_step" || reading.key == "iteration";
+}
+
+/// Too long or of too many words for the name of a figure.
+bool is_wordy(std::string_view key) { return key.size() > 60 || std::count(key.begin(), key.end(), ' ') > 4; }
+
+/// How many of its names are those of settings.
+size_t settings_in(const MetricLine& line) {
+  size_t count = 0;
+  std::string name;
+  for (const RowNumber& reading : line.numbers()) {
+    if (is_wordy(reading.key)) continue;
+    normal_name(reading.key, name);
+    count += std::find(kSettingNames.begin(), kSettingNames.end(), name) != kSettingNames.end();
+  }
+  return count;
 }
 
 /// A bar over held-out questions is not the training's.
@@ -136,7 +150,8 @@ void core_name(std::string_view normal, std::string& out) {
 }
 
 bool GenericReader::well_known(std::string_view key) {
-  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  name_.assign(key);
+  if (const auto found = known_.find(name_); found != known_.end()) return found->second;
   if (known_.size() >= kKnownLimit) known_.clear();
   const Meaning means = book_.generic_meaning(key);
   // Only what learning is about makes a line a trainer's: engines print lengths, times and throughput, too.
@@ -144,7 +159,7 @@ bool GenericReader::well_known(std::string_view key) {
       "reward.", "return.", "advantage.", "loss.", "entropy", "kl.", "grad_norm", "clip.", "ratio.", "accuracy."};
   const bool known = std::any_of(kLearning.begin(), kLearning.end(),
                                  [&](std::string_view part) { return means.signal.rfind(part, 0) == 0; });
-  known_.emplace(std::string(key), known);
+  known_.emplace(name_, known);
   return known;
 }
 
@@ -170,23 +185,19 @@ int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
 bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form,
                               uint64_t number) {
   size_t known = 0;
-  size_t settings = 0;
   size_t wordy = 0;
-  std::string name;
   for (const RowNumber& reading : out.numbers()) {
-    if (reading.key.size() > 60 || std::count(reading.key.begin(), reading.key.end(), ' ') > 4) {
-      ++wordy;
-      continue;
-    }
-    known += well_known(reading.key);
-    normal_name(reading.key, name);
-    settings += std::any_of(kSettingNames.begin(), kSettingNames.end(), [&name](std::string_view setting) {
-      return setting.size() == name.size() && setting[0] == name[0] && setting == name;
-    });
+    const bool words = is_wordy(reading.key);
+    wordy += words;
+    known += !words && well_known(reading.key);
   }
   const size_t count = out.numbers().size();
+  known_names_ = known;
   if (known == 0 || wordy * 2 > count) return false;
-  if (settings >= 2 && settings >= known && !placed) return false;
+  if (!placed) {
+    const size_t settings = settings_in(out);
+    if (settings >= 2 && settings >= known) return false;
+  }
   if (form == MetricLine::Form::kDict) {
     const bool says_step = std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
     if (known >= 2 && says_step && out.texts().size() <= count + kLoggerTexts) return true;
@@ -231,7 +242,7 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     end_sentences(pairs_);
     text = pairs_;
   }
-  if (const size_t dots = text.find(" ..."); dots != kNone && heading_line_ != 0) {  // "reward ..... 0.5"
+  if (const size_t dots = heading_line_ != 0 ? find_part(text, " ...") : kNone; dots != kNone) {  // "reward ..... 0.5"
     const size_t end = std::min(text.find_first_not_of('.', dots + 1), text.size());
     pairs_ = cat(text.substr(0, dots), ": ", text.substr(end));
     text = pairs_;
@@ -239,11 +250,14 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
   MetricLine::Form form = MetricLine::Form::kNone;
   if (text.find_first_of(":=|") != kNone || at.known()) form = out.read(text);
   // "iter 10 loss 0.5 reward 0.25", and "loss\t0.5" under a heading
-  MetricLine words;
-  const bool bullet = text.starts_with("* ") || text.starts_with("- ");
-  const bool column = heading_line_ != 0 && (bullet || text.find('\t') != kNone || text.find("  ") != kNone);
-  if (at.known() || (form == MetricLine::Form::kNone && column && text.size() < kHeadingBytes)) words.read_words(text);
-  if (known_in(words) > known_in(out)) {
+  const auto column = [&] {
+    return text.starts_with("* ") || text.starts_with("- ") || text.find('\t') != kNone || contains(text, "  ");
+  };
+  const bool under = form == MetricLine::Form::kNone && heading_line_ != 0 && text.size() < kHeadingBytes && column();
+  if (!at.known() && !under) return form;
+  words_.clear();
+  words_.read_words(text);
+  if (known_in(words_) > known_in(out)) {
     out.clear();
     out.read_words(text);
     form = MetricLine::Form::kCommas;
@@ -291,9 +305,9 @@ bool GenericReader::begins_record(std::string_view text) {
   const bool drawn = is_drawn(text);  // a row may hold the step
   if (placed && is_heading(text, at)) return !drawn || text.find("\u2500") != kNone || text.find("\u2550") != kNone;
   if (drawn) return false;
-  MetricLine pairs;
-  (void)read_pairs(text, placed ? at : StepPlace{}, pairs);
-  return known_in(pairs) >= (placed ? 1 : 2);
+  begun_.clear();
+  (void)read_pairs(text, placed ? at : StepPlace{}, begun_);
+  return known_in(begun_) >= (placed ? 1 : 2);
 }
 
 size_t GenericReader::known_in(const MetricLine& line) {
@@ -321,7 +335,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
   // "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
-  const size_t bold = text.find("**");
+  const size_t bold = find_part(text, "**");
   const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
   if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) return found;
@@ -345,7 +359,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   if (!record && !heading) found.total = find_plan(text);
   found.record = record;
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
-  found.numbered = record && says_step && !bars && accepts(out);
+  found.numbered = record && says_step && !bars && (known_names_ >= 2 || accepts(out));
   if (!record) out.clear();
   return found;
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/event.h"
 #include "read/books/dialect_book.h"
@@ -54,8 +54,11 @@ class GenericReader {
   bool well_known(std::string_view key);
 
   const DialectBook& book_;
-  std::map<std::string, bool, std::less<>> known_;
-  int64_t base_ = 0;  // steps of earlier epochs
+  size_t known_names_ = 0;                       // of the record that is_record() saw last
+  std::unordered_map<std::string, bool> known_;  // looked up only
+  std::string name_;                             // scratch
+  MetricLine words_, begun_;                     // likewise
+  int64_t base_ = 0;                             // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
   static constexpr int64_t kNoBrackets = INT64_MAX;

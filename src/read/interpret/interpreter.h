@@ -73,7 +73,8 @@ class Interpreter {
   size_t line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at = {});
   /// What stood in front of the lines that come, as far as it is known: it decides with them what is secret. Both must
   /// live as long as the lines are read.
-  void behind(std::string_view earlier, std::string_view before) { clean_.behind(earlier, before); }
+  /// `keys`: false when may_hold_key() is known to be false of both.
+  void behind(std::string_view earlier, std::string_view before, bool keys) { clean_.behind(earlier, before, keys); }
   /// A metric record of a structured file.
   void row(const Row& row);
   /// A setting or fact of the run ("config/trainer/lr" = "1e-6").
@@ -255,6 +256,7 @@ class Interpreter {
   std::map<uint32_t, Message> messages_;                 // by the number of their template
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
+  std::string bar_title_, bar_what_;  // of the last bar, as it was written and as it is emitted
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t steps_total_ = 0;                   // of the run, as planned
   int64_t other_total_ = 0, other_done_ = 0;  // of a bar that began when the steps were complete

@@ -276,7 +276,12 @@ constexpr std::string_view kOtherLoop = "another loop";
 
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
-  body.what = clip(redact_secrets(sanitize_utf8(trim(fields.text("what")).substr(0, 80 + kRedactMargin))), 80);
+  const std::string_view title = trim(fields.text("what")).substr(0, 80 + kRedactMargin);
+  if (title != bar_title_) {
+    bar_title_ = title;
+    bar_what_ = clip(redact_secrets(sanitize_utf8(title)), 80);
+  }
+  body.what = bar_what_;
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
   if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {

@@ -59,17 +59,10 @@ int64_t step_of_path(std::string_view path) {
   return parse_int(digits).value_or(kNoStep);
 }
 
-/// Whether the line can hold one of read_save()'s words for "saved", by two letters of each: most lines cannot, and are
-/// not taken apart.
+/// Whether the line can hold one of read_save()'s words for "saved": most lines cannot, and are not taken apart.
 bool may_be_save(std::string_view text) {
-  const auto at = [text](size_t i) { return i < text.size() ? static_cast<char>(text[i] | 0x20) : '\0'; };
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = at(i);
-    if (c == 'v' && i > 0 && at(i - 1) == 'a') return true;                             // saved, saving, torch.save
-    if ((c == 'w' && at(i + 1) == 'r') || (c == 'd' && at(i + 1) == 'u')) return true;  // wrote, written, dumped
-    if (text[i] == '@' || static_cast<unsigned char>(text[i]) >= 0x80) return true;     // checkpoint @, 保存
-  }
-  return false;
+  return contains_folded(text, "sav") || contains_folded(text, "wr") || contains_folded(text, "dump") ||
+         text.find('@') != kNone || contains(text, "保存");
 }
 
 /// The line without its path, in lower case.

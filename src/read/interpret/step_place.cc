@@ -142,7 +142,7 @@ void pair_after_epoch(std::string_view head, size_t end, StepPlace& place, int* 
 /// "第 12 步": the word stands behind the number.
 bool counted_before_word(std::string_view head, StepPlace& place) {
   constexpr std::string_view kOrdinal = "第";
-  const size_t at = head.find(kOrdinal);
+  const size_t at = find_part(head, kOrdinal);
   if (at == kNone) return false;
   int64_t value = 0, total = 0;
   const std::string padded = cat(" ", head.substr(at + kOrdinal.size()));
@@ -242,7 +242,7 @@ bool count_place(std::string_view text, StepPlace& place) {
 }  // namespace
 
 bool is_bar(std::string_view text, size_t* done_at) {
-  const size_t open = text.find("%|");
+  const size_t open = find_part(text, "%|");
   if (open == kNone) return false;
   const size_t close = text.find("| ", open + 2);
   if (close == kNone || close + 2 >= text.size() || !is_digit(text[close + 2])) return false;
@@ -263,7 +263,10 @@ int64_t find_plan(std::string_view text) {
   constexpr std::array<std::string_view, 9> kNames = {"total steps", "total_steps", "num_steps",
                                                       "num steps",   "max_steps",   "training steps",
                                                       "n_steps",     "max steps",   "total iterations"};
-  const std::string folded = to_lower(trim(text).substr(0, 40));
+  constexpr std::string_view kFirst = "tTnNmM";  // letters of them
+  text = trim(text);
+  if (text.empty() || kFirst.find(text[0]) == kNone) return 0;
+  const std::string folded = to_lower(text.substr(0, 40));
   for (const std::string_view name : kNames) {
     if (!folded.starts_with(name)) continue;
     std::string_view rest = trim(std::string_view(folded).substr(name.size()));

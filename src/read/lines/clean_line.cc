@@ -50,15 +50,24 @@ std::string CleanLine::clean(std::string_view part, size_t limit) {
   return without(whole_.substr(from, to - from), spans);
 }
 
-void CleanLine::look(std::string_view text, std::vector<SecretSpan>& spans) const {
-  const bool leads = text.data() == whole_.data();
-  if (!leads || (earlier_.empty() && before_.empty())) {
-    spans = find_secrets(text);
-  } else {
-    const std::string_view near = before_.substr(before_.size() - std::min(before_.size(), kContextBytes));
-    const size_t rest = kContextBytes - near.size();
-    spans = find_secrets(text, cat(earlier_.substr(earlier_.size() - std::min(earlier_.size(), rest)), near));
+/// What of the text in front of the line find_secrets() needs: of text without keys only the line before. In `room`
+/// where it must be put together.
+std::string_view CleanLine::line_before(std::string& room) const {
+  const std::string_view near = before_.substr(before_.size() - std::min(before_.size(), kContextBytes));
+  if (!keys_) {
+    const size_t end = near.find_last_not_of("\r\n");
+    const size_t cut = end == std::string_view::npos ? end : near.find_last_of("\r\n", end);
+    if (cut != std::string_view::npos) return near.substr(cut + 1, end - cut);
   }
+  const size_t rest = kContextBytes - near.size();
+  room = cat(earlier_.substr(earlier_.size() - std::min(earlier_.size(), rest)), near);
+  return room;
+}
+
+void CleanLine::look(std::string_view text, std::vector<SecretSpan>& spans) const {
+  std::string room;
+  const bool leads = text.data() == whole_.data();
+  spans = find_secrets(text, leads ? line_before(room) : std::string_view());
   if (known_ == nullptr || known_->empty()) return;
   known_->find(text, spans);
   join_spans(spans);

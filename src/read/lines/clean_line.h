@@ -16,9 +16,11 @@ class CleanLine {
   static constexpr size_t kWholeLimit = 16384;  ///< bytes of a line that are looked at at once
 
   /// What stood in front of the next lines: `earlier`, then `before`. Both must live as long as the lines are read.
-  void behind(std::string_view earlier, std::string_view before) {
+  /// `keys`: false when may_hold_key() is known to be false of both.
+  void behind(std::string_view earlier, std::string_view before, bool keys) {
     earlier_ = earlier;
     before_ = before;
+    keys_ = keys;
   }
   /// `whole` must live until the next call.
   void read(std::string_view whole) {
@@ -36,8 +38,10 @@ class CleanLine {
  private:
   std::string clean(std::string_view part, size_t limit);
   void look(std::string_view text, std::vector<SecretSpan>& spans) const;
+  std::string_view line_before(std::string& room) const;
   const KnownSecrets* known_ = nullptr;
   std::string_view whole_, earlier_, before_;
+  bool keys_ = true;
   bool ready_ = false;
   std::vector<SecretSpan> spans_;  // of whole_, when it is ready
 };

@@ -16,19 +16,21 @@ Level level_in_words(std::string_view text) {
                                           {"error:", Level::kError},
                                           {"fatal:", Level::kCritical},
                                           {"fatal python error:", Level::kCritical}}};
-  const size_t colon = head.find(": ");
+  const size_t colon = find_part(head, ": ");
+  const auto says = [](std::string_view text, std::string_view word) {
+    return !text.empty() && (text[0] | 0x20) == word[0] && contains_folded(text.substr(0, word.size()), word);
+  };
   for (const Row& row : kWords) {
-    if (contains_folded(head.substr(0, row.word.size()), row.word)) return row.level;
-    // "slurmstepd: error: ..."
-    if (colon < 32 && contains_folded(head.substr(colon + 2, row.word.size()), row.word)) return row.level;
+    if (says(head, row.word)) return row.level;
+    if (colon < 32 && says(head.substr(colon + 2), row.word)) return row.level;  // "slurmstepd: error: ..."
   }
   if (head.starts_with("wandb: ")) {
     if (head.substr(7).starts_with("WARNING ")) return Level::kWarning;
     if (head.substr(7).starts_with("ERROR ")) return Level::kError;
   }
-  const size_t warning = head.find("Warning: ");  // Python's warnings: "/path/file.py:12: FutureWarning: text"
+  const size_t warning = find_part(head, "Warning: ");  // Python's warnings: "/path/file.py:12: FutureWarning: text"
   if (warning != std::string_view::npos) {
-    const size_t file = head.find(".py:");
+    const size_t file = find_part(head, ".py:");
     if (file != std::string_view::npos && file < warning) return Level::kWarning;
   }
   return Level::kNone;

@@ -467,7 +467,7 @@ MetricLine::Form MetricLine::read(std::string_view text) {
     const size_t end = read_dict(text);
     return end > 0 || open_ ? Form::kDict : Form::kNone;
   }
-  const size_t dash = text.find(" - ");
+  const size_t dash = find_part(text, " - ");
   if (dash != kNone && text.substr(0, dash).find(':') != kNone && text.find(':', dash) != kNone) {
     read_dashes(text);
     return numbers_.empty() ? Form::kNone : Form::kDashes;

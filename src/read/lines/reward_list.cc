@@ -17,6 +17,7 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 
 /// Where the list of the first "reward" or "rewards" begins, after its '['.
 size_t list_at(std::string_view text) {
+  if (!contains_folded(text.substr(0, kNameReach + 8), "reward")) return kNone;
   const std::string head = to_lower(text.substr(0, kNameReach + 8));
   const size_t name = head.find("reward");
   if (name >= kNameReach || (name > 0 && is_word(head[name - 1]))) return kNone;

@@ -215,7 +215,7 @@ TracebackReader::Took TracebackReader::wake(std::string_view message, std::strin
 }
 
 TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t number) {
-  const size_t head = message.find(kHead);
+  const size_t head = find_part(message, kHead);
   std::string_view bare = left_trim(message);
   if (state_ == State::kIdle) return wake(message, bare, head != std::string_view::npos, number);
   if (number - first_line_ > kLinesLimit) {

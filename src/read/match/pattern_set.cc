@@ -1,7 +1,7 @@
 #include "read/match/pattern_set.h"
 
 #include <re2/re2.h>
-#include <string.h>  // memrchr, memmem
+#include <string.h>  // memrchr
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,7 @@
 #include "read/match/flat.h"
 #include "read/match/literal_scanner.h"
 #include "read/match/required_literals.h"
+#include "read/match/syntax_walk.h"
 
 namespace mw {
 namespace {
@@ -35,10 +36,6 @@ size_t find_first(std::string_view text, char c, size_t from, size_t to) {
   return found == nullptr ? to : static_cast<size_t>(static_cast<const char*>(found) - text.data());
 }
 
-bool holds(std::string_view text, std::string_view part) {
-  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
-}
-
 void sort_unique(std::vector<uint32_t>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -55,34 +52,48 @@ RE2::Options regex_options() {
 
 /// The distinct expressions ("tests") and the literals that wake them, as the build or a start made them.
 struct Tables {
-  static constexpr uint8_t kRegex = 1;
+  static constexpr uint8_t kRegex = 1, kAnyCase = 2;
   explicit Tables(FlatReader& in)
       : expressions(in),
         kinds(in.array<uint8_t>()),
         reach(in.array<uint32_t>()),
         ids(in),
         also(in),
+        also_lists(in),
         also_texts(in),
         woken(in),
         slow(in.array<uint32_t>()) {}
-  bool regex(size_t test) const { return kinds[test] == kRegex; }
+  bool regex(size_t test) const { return (kinds[test] & kRegex) != 0; }
+  bool holds_also(size_t test, std::string_view text) const;
 
   FlatTexts expressions;           // per test
   std::span<const uint8_t> kinds;  // likewise; else a literal, which is all of the expression
   std::span<const uint32_t>
       reach;                 // likewise: a match holds one of its literals, and no byte farther from it; 0: unknown
   FlatLists<uint32_t> ids;   // likewise, ascending
-  FlatLists<uint32_t> also;  // likewise: literals that must be there, too, among also_texts
+  FlatLists<uint32_t> also;  // likewise: those of also_lists of which one literal must be there, too
+  FlatLists<uint32_t> also_lists;  // of also_texts
   FlatTexts also_texts;
   FlatLists<uint32_t> woken;       // per literal of the scanner: the tests that it wakes
   std::span<const uint32_t> slow;  // tests without a literal
 };
 
+/// As holds_also() of required_literals.h.
+bool Tables::holds_also(size_t test, std::string_view text) const {
+  const bool any_case = (kinds[test] & kAnyCase) != 0;
+  return std::all_of(also[test].begin(), also[test].end(), [&](uint32_t list) {
+    return std::any_of(also_lists[list].begin(), also_lists[list].end(), [&](uint32_t literal) {
+      return any_case ? contains_folded(text, also_texts[literal]) : contains(text, also_texts[literal]);
+    });
+  });
+}
+
 struct TestState {
   std::unique_ptr<RE2> compiled;
-  uint64_t seen = 0;    // the segment that it need not be tried on any more
-  uint64_t begun = 0;   // the segment in which it was last tried around a literal ...
-  size_t attempts = 0;  // ... so many times
+  uint64_t seen = 0;     // the segment that it need not be tried on any more
+  uint64_t begun = 0;    // the segment in which it was last tried around a literal ...
+  size_t attempts = 0;   // ... so many times
+  uint64_t in_line = 0;  // the line in which it matched last
 };
 
 }  // namespace
@@ -98,18 +109,16 @@ struct PatternSet::Inner {
   LiteralScanner scanner;
   std::vector<LiteralScanner::Hit> hits;
   uint64_t segments = 0;  // numbers the segments, for TestState::seen
+  uint64_t lines = 0;     // numbers the lines in which something matched, for TestState::in_line
 };
 
 /// Within [from, to) of the segment, what stands beside it heeded.
 bool PatternSet::Inner::matches(uint32_t test, std::string_view segment, size_t from, size_t to) {
   if (!tables.regex(test)) return true;  // its literal is all of it
-  for (const uint32_t literal : tables.also[test]) {
-    if (!holds(segment, tables.also_texts[literal])) return false;
-  }
+  if (!tables.holds_also(test, segment.substr(from, to - from))) return false;
   std::unique_ptr<RE2>& compiled = states[test].compiled;
   if (compiled == nullptr) {
-    const std::string_view expression = tables.expressions[test];
-    compiled = std::make_unique<RE2>(re2::StringPiece(expression.data(), expression.size()), regex_options());
+    compiled = std::make_unique<RE2>(without_names(tables.expressions[test]), regex_options());
   }
   return compiled->ok() && compiled->Match({segment.data(), segment.size()}, from, to, RE2::UNANCHORED, nullptr, 0);
 }
@@ -142,7 +151,7 @@ class Compiler {
   std::vector<std::string> expressions_, literals_, also_texts_;
   std::vector<uint8_t> kinds_;
   std::vector<uint32_t> reach_;
-  std::vector<std::vector<uint32_t>> ids_, also_, woken_;
+  std::vector<std::vector<uint32_t>> ids_, also_, also_lists_, woken_;
   std::vector<uint32_t> slow_;
   std::vector<std::unique_ptr<RE2>> compiled_;
 };
@@ -166,9 +175,14 @@ Result<std::vector<std::string>> Compiler::prepare(const Pattern& pattern) {
   }
   if (!required.any.empty() && required.most <= kReachLimit) reach_.back() = static_cast<uint32_t>(required.most);
   if (required.any.empty()) slow_.push_back(static_cast<uint32_t>(expressions_.size() - 1));
-  for (std::string& literal : required.also) {
-    also_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
-    also_texts_.push_back(std::move(literal));
+  if (required.any_case) kinds_.back() |= Tables::kAnyCase;
+  for (std::vector<std::string>& literals : required.also) {
+    also_.back().push_back(static_cast<uint32_t>(also_lists_.size()));
+    also_lists_.emplace_back();
+    for (std::string& literal : literals) {
+      also_lists_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
+      also_texts_.push_back(std::move(literal));
+    }
   }
   return std::move(required.any);
 }
@@ -209,6 +223,7 @@ std::string Compiler::write() const {
   out.array(reach_);
   FlatLists<uint32_t>::write(ids_, out);
   FlatLists<uint32_t>::write(also_, out);
+  FlatLists<uint32_t>::write(also_lists_, out);
   FlatTexts::write(also_texts_, out);
   FlatLists<uint32_t>::write(woken_, out);
   out.array(slow_);
@@ -400,6 +415,8 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
   const std::span<const uint32_t> ids = inner_.tables.ids[number];
   TestState& state = inner_.states[number];
   if (state.seen == inner_.segments) return;
+  const bool same_line = line_end_ != 0 && window_begin_ <= line_end_;
+  if (same_line && state.in_line == inner_.lines) return;  // a bar's line has thousands of segments
   if (state.begun != inner_.segments) state.attempts = 0;
   state.begun = inner_.segments;
   const size_t reach = inner_.tables.reach[number];
@@ -419,10 +436,12 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
     flush_line();
     open_line(at);
   }
+  state.in_line = inner_.lines;
   ids_.insert(ids_.end(), ids.begin(), ids.end());
 }
 
 void PatternSet::Scan::open_line(size_t at) {
+  ++inner_.lines;
   const size_t feed = find_last(block_, '\n', cursor_, at);
   line_begin_ = feed == std::string_view::npos ? cursor_ : feed + 1;
   line_end_ = find_first(block_, '\n', at, block_.size());

@@ -9,14 +9,23 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "read/match/bar_match.h"
+#include "read/match/required_literals.h"
 #include "read/match/syntax_walk.h"
 
 namespace mw {
 
 struct Regex::Inner {
   explicit Inner(std::string_view text);
+  /// False where `text` lacks a literal without which nothing matches: then the expression need not be compiled.
+  bool may_match(std::string_view text) {
+    std::call_once(once_read, [this] { required = required_literals(expression); });
+    const std::vector<std::string>& any = required.any;
+    const auto held = [text](const std::string& literal) { return contains(text, literal); };
+    return (any.empty() || std::any_of(any.begin(), any.end(), held)) && holds_also(text, required);
+  }
   const RE2& re() {
-    std::call_once(once, [this] { compiled.emplace(expression, options()); });
+    std::call_once(once, [this] { compiled.emplace(named ? expression : without_names(expression), options()); });
     return *compiled;
   }
   static RE2::Options options() {
@@ -29,7 +38,10 @@ struct Regex::Inner {
 
   std::string expression;
   int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
-  std::once_flag once;
+  std::once_flag once_read, once;
+  RequiredLiterals required;
+  bool named = true;  // RE2 is to know the names of the captures
+  bool bar = false;   // the expression is kBarExpression
   std::optional<RE2> compiled;
 };
 
@@ -91,7 +103,10 @@ Regex::Inner::Inner(std::string_view text) : expression(text), rest(capture_of_r
 Regex Regex::compile_later(std::string_view expression) {
   std::vector<std::string> names = capture_names(expression);
   MW_CHECK(names.size() <= static_cast<size_t>(kCaptureLimit));
-  return Regex(std::make_unique<Inner>(expression), std::move(names));
+  auto inner = std::make_unique<Inner>(expression);
+  inner->named = false;
+  inner->bar = expression == kBarExpression;
+  return Regex(std::move(inner), std::move(names));
 }
 
 Result<Regex> Regex::compile(std::string_view expression) {
@@ -115,6 +130,8 @@ bool Regex::match(std::string_view text, std::vector<std::string_view>& captures
   std::array<re2::StringPiece, kCaptureLimit + 1> pieces;
   const auto count = static_cast<int>(names_.size()) + 1;
   const re2::StringPiece whole(text.data(), text.size());
+  if (inner_->bar) return match_bar(text, captures, end);
+  if (!inner_->may_match(text)) return false;
   const RE2& re = inner_->re();
   if (!re.ok() || !re.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces.data(), count)) return false;
   captures.clear();

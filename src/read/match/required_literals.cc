@@ -441,6 +441,23 @@ Strings in_every_case(const Strings& literals) {
   return out;
 }
 
+bool worth_seeking(const Strings& clause) {
+  return !clause.empty() && clause.size() <= kAlsoAlternatives &&
+         std::all_of(clause.begin(), clause.end(), [](const std::string& s) { return s.size() >= kLiteralLeast; });
+}
+
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// Letters beyond ASCII have their cases elsewhere: a clause with one is left out.
+void add_in_small_letters(const Strings& clause, std::vector<Strings>& out) {
+  if (!worth_seeking(clause) || !std::all_of(clause.begin(), clause.end(), is_ascii)) return;
+  Strings small;
+  for (const std::string& literal : clause) small.push_back(to_lower(literal));
+  out.push_back(std::move(small));
+}
+
 }  // namespace
 
 RequiredLiterals required_literals(std::string_view expression) {
@@ -450,6 +467,9 @@ RequiredLiterals required_literals(std::string_view expression) {
     if (!one_case.understood) return required;
     required.any = in_every_case(one_case.any);
     required.understood = !required.any.empty();
+    required.any_case = true;
+    add_in_small_letters(one_case.any, required.also);  // `any` has but a few bytes of them
+    for (const Strings& clause : one_case.also) add_in_small_letters(clause, required.also);
     required.most = one_case.most;  // of bytes: no letter has another length in the other case
     return required;
   }
@@ -463,12 +483,17 @@ RequiredLiterals required_literals(std::string_view expression) {
   if (best.empty() || rarity(best) <= 0) return required;
   required.any = best;
   for (const Strings& clause : part.clauses) {
-    if (clause.size() == 1 && clause != best && clause[0].size() >= kLiteralLeast &&
-        required.also.size() < kAlsoLimit) {
-      required.also.push_back(clause[0]);
-    }
+    if (clause != best && worth_seeking(clause) && required.also.size() < kAlsoLimit) required.also.push_back(clause);
   }
   return required;
+}
+
+bool holds_also(std::string_view text, const RequiredLiterals& required) {
+  return std::all_of(required.also.begin(), required.also.end(), [&](const Strings& clause) {
+    return std::any_of(clause.begin(), clause.end(), [&](const std::string& literal) {
+      return required.any_case ? contains_folded(text, literal) : contains(text, literal);
+    });
+  });
 }
 
 }  // namespace mw

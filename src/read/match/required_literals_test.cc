@@ -49,7 +49,21 @@ TEST_CASE("what need not be there is not asked for") {
 TEST_CASE("other literals are named, too") {
   const RequiredLiterals required = required_literals("GPU \\d+ fell off the bus at \\w+ node");
   CHECK(required.any == Strings{" fell off the bus at "});
-  CHECK(required.also == Strings{"GPU ", " node"});
+  CHECK(required.also == std::vector<Strings>{{"GPU "}, {" node"}});
+  CHECK(required_literals("(red|green) \\d+ of \\w+ colours (here|away)!").also ==
+        std::vector<Strings>{{"red ", "green "}, {" of "}});
+}
+
+TEST_CASE("where no case is heeded, the other literals are in small letters") {
+  const RequiredLiterals required = required_literals("(?i)\\bTime limit\\b.{0,20}\\b(Reached|spent)\\b");
+  CHECK(required.any_case);
+  CHECK(required.also == std::vector<Strings>{{"time limit"}, {"spent", "reached"}});
+  CHECK(holds_also("TIME LIMIT was Reached", required));
+  CHECK_FALSE(holds_also("TIME LIMIT was not mentioned", required));
+  CHECK(required_literals("(?i)h\xe9llo \\d+ world").also == std::vector<Strings>{{" world"}});
+  const RequiredLiterals many = required_literals("(?i)(train|finetune|grpo|rloo|dpo|ppo|rlhf|sft)\\d");
+  CHECK_FALSE(many.understood);  // in too many spellings
+  CHECK(many.also.size() == 1);
 }
 
 TEST_CASE("what is not understood is left to RE2") {

@@ -1,7 +1,9 @@
 // The characters of a regular expression that mean something.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace mw {
@@ -26,6 +28,19 @@ bool walk_syntax(std::string_view expression, const Take& take) {
     }
   }
   return in_class;
+}
+
+/// The expression with plain captures in place of named ones. RE2 builds a table of all of Unicode's letters, once, to
+/// check the first name that it meets; names that were checked before need it not.
+inline std::string without_names(std::string_view expression) {
+  std::string out;
+  size_t kept = 0;
+  walk_syntax(expression, [&](size_t at) {
+    if (!expression.substr(at).starts_with("(?P<")) return;
+    out.append(expression.substr(kept, at + 1 - kept));
+    kept = std::min(expression.find('>', at), expression.size() - 1) + 1;
+  });
+  return out.append(expression.substr(kept));
 }
 
 }  // namespace mw

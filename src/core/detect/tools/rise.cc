@@ -27,16 +27,23 @@ double RiseWalk::median_at(const Track& track, size_t i) const {
   return median_of(window);
 }
 
-/// Nearly the highest of the recent points before `end` that belong to no earlier rise.
+/// Nearly the highest of the recent points before `end` that belong to no earlier rise; or the value at `end`, where
+/// that is not above it.
 double RiseWalk::shown_before(const Track& track, size_t end) const {
-  std::vector<double> recent;
-  for (size_t i = end; i > rule_.skip && recent.size() < kRecent; --i) {
+  std::array<double, kRecent> room;
+  size_t count = 0, not_below = 0;
+  const double here = value(track, end);
+  for (size_t i = end; i > rule_.skip && count < kRecent; --i) {
     const bool covered = std::any_of(found_.begin(), found_.end(), [i](const Rise& rise) {
       return i - 1 >= rise.onset && i - 1 <= rise.ended.value_or(rise.detected);
     });
-    if (!covered) recent.push_back(value(track, i - 1));
+    if (covered) continue;
+    room[count++] = value(track, i - 1);
+    not_below += room[count - 1] >= here;
   }
-  return recent.empty() ? -INFINITY : quantile(std::move(recent), rule_.novel);
+  if (count == 0) return -INFINITY;
+  if (not_below >= count - quantile_index(count, rule_.novel)) return here;  // most often; no need to sort
+  return quantile_of(std::span(room).first(count), rule_.novel);
 }
 
 /// Where the rise that crossed its threshold at `first` left its level.

@@ -53,13 +53,19 @@ double mean(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-double quantile(std::vector<double> values, double q) {
+size_t quantile_index(size_t size, double q) {
+  const double rank = std::ceil(q * static_cast<double>(size)) - 1;
+  return static_cast<size_t>(std::clamp(rank, 0.0, static_cast<double>(size - 1)));
+}
+
+double quantile_of(std::span<double> values, double q) {
   if (values.empty()) return kNaN;
-  const double rank = std::ceil(q * static_cast<double>(values.size())) - 1;
-  const size_t index = static_cast<size_t>(std::clamp(rank, 0.0, static_cast<double>(values.size() - 1)));
+  const size_t index = quantile_index(values.size(), q);
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index), values.end());
   return values[index];
 }
+
+double quantile(std::vector<double> values, double q) { return quantile_of(values, q); }
 
 double noise(std::span<const double> values) {
   if (values.size() < 2) return 0;

@@ -17,6 +17,10 @@ double mean(std::span<const double> values);
 
 /// The value below which the share `q` (0..1) of the values lies, nearest rank. NaN for an empty input.
 double quantile(std::vector<double> values, double q);
+/// Likewise; puts `values` in another order.
+double quantile_of(std::span<double> values, double q);
+/// Which of `size` (at least one) values in order that one is.
+size_t quantile_index(size_t size, double q);
 
 /// Standard deviation of the noise around a moving level, from successive differences: median |x[i]-x[i-1]| divided by
 /// 0.6745*sqrt(2), which is the standard deviation for normal noise, whatever the trend (J. von Neumann 1941, "mean
