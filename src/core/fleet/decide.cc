@@ -318,6 +318,7 @@ std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time no
   const MachineWants& wants = spec.wants;
   int64_t small = 0, dear = 0, failed = 0;
   std::vector<Offer> out;
+  if (offers.empty()) notes.emplace_back("it offers none now; a host of one's own is taken, or does not answer");
   for (Offer& one : offers) {
     const auto lacks = [](int64_t has, int64_t needs) { return has > 0 && has < needs; };
     const bool elsewhere = !wants.regions.empty() && !one.region.empty() &&
@@ -340,7 +341,7 @@ std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time no
     if (a.reliability != b.reliability) return a.reliability > b.reliability;
     return a.id < b.id;
   });
-  if (out.empty()) {
+  if (out.empty() && !offers.empty()) {
     notes.push_back(cat(offers.size(), " offers: ", small, " are not what is wanted, ", dear, " cost too much, ",
                         failed, " are of hosts that failed twice"));
   }

@@ -101,6 +101,13 @@ TEST_CASE("refused for weeks the record stays small, and the epochs go on") {
   CHECK(is_over(control, control.rentals.back().epoch - 300, nonce_of(200)));
 }
 
+TEST_CASE("where there is no offer that is said, and not that none of them does") {
+  std::vector<std::string> notes;
+  CHECK(ranked(allowing(20, 3), Control(), kNow, {}, notes).empty());
+  REQUIRE(notes.size() == 1);
+  CHECK(contains(notes.front(), "taken"));
+}
+
 TEST_CASE("a successor that was refused is none: another offer is tried") {
   FleetSpec spec = allowing(20, 3);
   spec.limits.ahead = Duration::seconds(600);
