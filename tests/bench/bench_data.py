@@ -5,7 +5,8 @@
 
 All times are CPU times (user and system), the better of two. What a process costs before it reads a byte is measured with
 a file of one line and reported apart, as most real files are small. What is aimed at (issue 14) is every file within
-ALLOWED_MS and its size at ALLOWED_MB_S, on an idle core of 2024; how many are above it, and the worst, is reported.
+ALLOWED_MS and its size at ALLOWED_MB_S, on an idle core of 2024. The limits hold on a core that others use, too, where the
+same work may need twice the CPU time; what is measured and what is aimed at stands in docs/decisions/0006.
 """
 import os
 import resource
@@ -21,8 +22,10 @@ FOLDERS = (os.path.join(longlog.PROJECT, "..", "shared", "data"), os.path.join(l
 NO_RUNS = ("source.txt", "README.md", "labels.json", ".gitattributes", "batch-2.txt")
 SLOWEST = 10
 TIMES = 2
-START_MOST_MS = 45.0    # of a process, also on a busy core; the aim of issue 14 is 50 with what is read
-SET_LEAST_MB_S = 15.0    # beyond the starts, also on a busy core; the aim of issue 14 is 100
+START_MOST_MS = 12.0     # of a process; 4 to 5 are measured
+SET_LEAST_MB_S = 25.0    # beyond the starts; 42 to 49 are measured, the aim of issue 14 is 100
+ABOVE_MOST = 10          # files above what is allowed; 2 or 3 are measured, the aim is none
+WORST_MOST = 2.5         # times as long as allowed; 1.3 to 1.4 are measured
 ALLOWED_MS, ALLOWED_MB_S = 50.0, 100.0
 TEXTS = (".log", ".txt", ".out", ".err")
 
@@ -92,8 +95,8 @@ def main():
     by_kind(table, rows)
     ratios = [(start + seconds) / allowed(megabytes) for seconds, megabytes, _ in rows]
     above = "data: files above %g ms + size / %g MB/s" % (ALLOWED_MS, ALLOWED_MB_S)
-    table.figure(above, sum(ratio > 1 for ratio in ratios), "")
-    table.figure("data: the worst of them takes so many times as long", max(ratios), "x")
+    table.at_most(above, sum(ratio > 1 for ratio in ratios), "", ABOVE_MOST)
+    table.at_most("data: the worst of them takes so many times as long", max(ratios), "x", WORST_MOST)
     table.figure("data: files", len(rows), "")
     table.figure("data: size of the set", size, "MB")
     table.figure("data: the set, each file in a process of its own", size / (beyond + start * len(rows)), "MB/s")
