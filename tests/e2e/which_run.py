@@ -58,6 +58,10 @@ def several_live_runs(base):
     runs[1].wait(30)
     code, text = words("runs", state=state)
     assert code == 0 and "grpo-seed1" in text and "grpo-seed2" in text and "running" not in text, text
+    code, text = words("compare", "grpo-seed1", "grpo-seed2", state=state)
+    assert code == 0 and "A  INTERRUPTED" in text and "B  INTERRUPTED" in text, text
+    code, text = words("compare", "grpo-seed1", "nosuch", state=state)
+    assert code != 0 and "nosuch" in text, text
 
 
 def the_live_one_is_meant(base):
@@ -99,6 +103,32 @@ def found_from_anywhere(base):
     # Where midwatch 0.1 recorded.
     os.rename(chosen, base + "/.midwatch")
     assert words("status", "--run", "elsewhere", cwd=base, state=base + "/stranger")[0] == 0
+
+
+def attached_where_one_stands(base):
+    """"midwatch attach ." is called as the folder is, and stands among the runs as its files say."""
+    os.makedirs(base + "/exp-one")
+    with open(base + "/exp-one/train.log", "w") as file:
+        for step in range(1, 21):
+            file.write(f"2026-03-01 10:{step:02d}:00 INFO step {step}/20 reward={step / 20:.3f} loss={0.9 - step / 100:.3f}\n")
+    state = base + "/state"
+    watch = subprocess.Popen([PROGRAM, "attach", ".", "--no-host", "--quiet"], cwd=base + "/exp-one", env={**os.environ, "XDG_STATE_HOME": state},
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def listed():
+        runs = json.loads(words("runs", "--json", state=state)[1] or "{}").get("runs", [])
+        return runs if runs and runs[0].get("record", {}).get("last_step", 20) == 20 else []
+
+    try:
+        wait_until("the run", lambda: bool(listed()))
+        name = listed()[0]["name"]
+        assert name.startswith("exp-one-"), name
+        wait_until("its state", lambda: "read-only" not in words("runs", state=state)[1])
+        code, text = words("status", name, state=state)
+        assert code == 0 and "step 20 of 20" in text and "last written never" not in text, text
+    finally:
+        watch.terminate()
+        watch.wait(30)
 
 
 def silence_has_an_age(base):
@@ -181,7 +211,7 @@ def several_in_a_folder(base):
 
 
 if __name__ == "__main__":
-    for test in (several_in_a_folder, several_live_runs, the_live_one_is_meant, found_from_anywhere, silence_has_an_age, graver_is_shown, waited_for):
+    for test in (several_in_a_folder, several_live_runs, the_live_one_is_meant, found_from_anywhere, attached_where_one_stands, silence_has_an_age, graver_is_shown, waited_for):
         with Scratch() as base:
             began = time.monotonic()
             test(base)

@@ -14,6 +14,7 @@ constexpr double kPrior = 0.05;     // of a cause that a finding named and no ro
 constexpr double kSeenNear = 0.35;  // a signature that speaks for a cause was seen in the same attempt
 constexpr double kSeenAgainst = 0.4;
 constexpr size_t kBareShown = 3;  // causes that only their kind speaks for fill the list up to this many
+constexpr double kKnown = 0.5;    // what the run's own words name this surely leaves no place for them
 constexpr size_t kReasonsShown = 5;
 
 struct Candidate {
@@ -52,7 +53,8 @@ class Ranking {
     add_reason(known->second.reasons_against, reason);
   }
   bool knows(const std::string& cause) const { return candidates_.count(cause) != 0; }
-  std::vector<RankedCause> ranked() const {
+  /// `learning`: the incident is of figures, which name no cause themselves.
+  std::vector<RankedCause> ranked(bool learning) const {
     std::vector<std::pair<size_t, RankedCause>> causes, bare;
     for (const auto& [id, candidate] : candidates_) {
       RankedCause cause;
@@ -69,8 +71,10 @@ class Ranking {
     std::sort(bare.begin(), bare.end(), better);
     std::sort(causes.begin(), causes.end(), better);
     const bool said = !causes.empty();  // what something speaks for stays first, however likely another is by itself
+    // Beside what the run's own words name, the rest of the catalogue is no finding.
+    const bool known = !learning && said && causes.front().second.score >= kKnown;
     for (auto& cause : bare) {
-      if (causes.size() < kBareShown && cause.second.score > 0) causes.push_back(std::move(cause));
+      if (!known && causes.size() < kBareShown && cause.second.score > 0) causes.push_back(std::move(cause));
     }
     std::sort(causes.begin() + (said ? 1 : 0), causes.end(), better);
     std::vector<RankedCause> best;
@@ -145,7 +149,8 @@ std::vector<RankedCause> rank_causes(const Incident& incident, const std::vector
       ranking.oppose(argument.cause, -argument.weight, argument.reason);
     }
   }
-  return ranking.ranked();
+  const IncidentKind* const kind = find_incident_kind(incident.kind);
+  return ranking.ranked(kind != nullptr && kind->family == IncidentKind::Family::kLearning);
 }
 
 namespace {

@@ -17,7 +17,8 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("a", "a run: file or directory; append #2 for its second attempt", false, true);
+  spec.positional("a", "a run: file or directory, or the name of a recorded one; append #2 for its second attempt",
+                  false, true);
   spec.positional("b", "the other run", false, true);
   spec.flag("json", "print JSON, schema midwatch.compare/1");
   spec.option("signal", "NAME", "step by step for this signal (default: the reward); may be repeated");
@@ -25,17 +26,23 @@ void declare(ArgSpec& spec) {
   spec.flag("all", "also metrics that no dialect maps");
 }
 
+/// Files, or where none is called so a recorded run.
+Result<std::unique_ptr<Replayed>> take_named(const std::string& name, Services& services) {
+  ReplayRequest request;
+  request.paths = {name};
+  auto replayed = replay_known(request, services);
+  return replayed.ok() ? std::move(replayed) : recorded_instead(std::move(replayed), name, "", services);
+}
+
 Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& services) {
   const size_t mark = given.rfind('#');
   const auto attempt = mark == std::string::npos ? std::nullopt : parse_int(std::string_view(given).substr(mark + 1));
-  ReplayRequest request;
-  request.paths = {attempt ? given.substr(0, mark) : given};
-  auto replayed = replay_known(request, services);
+  const std::string name = attempt ? given.substr(0, mark) : given;
+  auto replayed = take_named(name, services);
   if (!replayed.ok() || !attempt) return replayed;
   const size_t attempts = (*replayed)->state.attempts.size();
   if (*attempt < 1 || static_cast<size_t>(*attempt) > attempts) {
-    return Error{Error::Code::kInvalid, cat(request.paths[0], " has ", attempts, " attempts; there is no #", *attempt),
-                 ""};
+    return Error{Error::Code::kInvalid, cat(name, " has ", attempts, " attempts; there is no #", *attempt), ""};
   }
   (*replayed)->state = attempt_of((*replayed)->state, static_cast<size_t>(*attempt));
   return replayed;

@@ -39,6 +39,14 @@ Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Ser
                std::string(kGiveRun)};
 }
 
+Result<std::unique_ptr<Replayed>> recorded_instead(Result<std::unique_ptr<Replayed>> replayed, const std::string& name,
+                                                   const std::string& home, Services& services, const Heard& heard) {
+  if (replayed.ok() || replayed.error().code != Error::Code::kNotFound) return replayed;
+  if (name.find('/') != std::string::npos) return replayed;
+  const auto folder = services.choose(home, name);
+  return folder.ok() ? services.recorded("", *folder, heard) : std::move(replayed);
+}
+
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services, const Heard& heard) {
   return take_run_of(args.list("paths"), args, services, heard);
 }
@@ -57,12 +65,8 @@ Result<std::unique_ptr<Replayed>> take_run_of(const std::vector<std::string>& pa
   request.knowledge = args.list("knowledge");
   request.heard = heard;
   auto replayed = replay_known(request, services);
-  const std::string& name = request.paths.front();
-  if (replayed.ok() || replayed.error().code != Error::Code::kNotFound || request.paths.size() > 1) return replayed;
-  if (name.find('/') != std::string::npos) return replayed;
-  // No file is called so: a run may be.
-  const auto folder = services.choose(args.get("home"), name);
-  return folder.ok() ? services.recorded("", *folder, heard) : std::move(replayed);
+  if (replayed.ok() || request.paths.size() > 1) return replayed;
+  return recorded_instead(std::move(replayed), request.paths.front(), args.get("home"), services, heard);
 }
 
 }  // namespace mw

@@ -28,6 +28,10 @@ Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services,
 /// The same for these words, in place of the verb's own.
 Result<std::unique_ptr<Replayed>> take_run_of(const std::vector<std::string>& paths, const Args& args,
                                               Services& services, const Heard& heard = {});
+/// Where no file is called `name`, which a replay found, the recorded run of that name, in `home` ("": anywhere).
+Result<std::unique_ptr<Replayed>> recorded_instead(Result<std::unique_ptr<Replayed>> replayed, const std::string& name,
+                                                   const std::string& home, Services& services,
+                                                   const Heard& heard = {});
 
 /// "--since": "" (the whole run), a step ("120", "step:120") or a UTC time ("2026-02-19T10:00", with or without
 /// seconds).

@@ -48,6 +48,29 @@ std::string evidence_line(const Painter& paint, const State& state, const Eviden
   return paint.hanging(head, figure + std::string(trim(e.text)), kTextLines, nullptr, &Painter::dim);
 }
 
+/// Long messages that begin alike are one, however often they came.
+bool alike(const Evidence& a, const Evidence& b) {
+  constexpr size_t kLong = 120, kAlike = 60;
+  if (!a.signal.empty() || !b.signal.empty() || a.text.size() < kLong || b.text.size() < kLong) return false;
+  return a.text.compare(0, kAlike, b.text, 0, kAlike) == 0;
+}
+
+std::string evidence(const Painter& paint, const State& state, const std::vector<Evidence>& all) {
+  std::string out;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto like = [&](const Evidence& other) { return alike(all[i], other); };
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::any_of(all.begin(), at, like)) continue;
+    out += evidence_line(paint, state, all[i]);
+    std::string places;
+    for (auto other = std::next(at); other != all.end(); ++other) {
+      if (like(*other)) places += cat(places.empty() ? "" : ", ", describe(state, other->where));
+    }
+    if (!places.empty()) out += paint.hanging("  likewise  ", places, kTextLines, nullptr, &Painter::dim);
+  }
+  return out;
+}
+
 /// What the run's processes did when the incident was seen.
 std::string processes(const Painter& paint, const State& state, const Incident& incident) {
   std::string out;
@@ -79,7 +102,7 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
   out += paint.hanging("  reaction  ", reaction_text(incident.reaction), kTextLines);
   if (!incident.evidence.empty()) out += paint.heading("Evidence");
-  for (const Evidence& e : incident.evidence) out += evidence_line(paint, state, e);
+  out += evidence(paint, state, incident.evidence);
   out += processes(paint, state, incident);
   out += paint.heading("Causes, most likely first");
   if (incident.causes.empty()) out += "  none known\n";
