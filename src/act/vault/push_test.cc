@@ -285,10 +285,11 @@ TEST_CASE("that a store keeps no conditions is never remembered") {
   FakeClock clock;
   const VaultDoors doors{disk,   store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return 1; },
                          nullptr};
+  const Keys keys{"run"};
   SeenConditions seen;
   for (int i = 0; i < 2; ++i) {
     const uint64_t before = store.calls();
-    LatestPointer latest(doors, {"run"}, "me", &seen);
+    LatestPointer latest(doors, keys, "me", &seen);
     CHECK(*latest.probe() == Promise::kAppend);
     CHECK(store.calls() - before > 2);
     CHECK_FALSE(seen.at.has_value());

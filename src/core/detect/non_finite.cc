@@ -112,6 +112,7 @@ struct Gap {
 };
 
 std::optional<Gap> written_gap(const Series& part) {
+  if (part.non_finite() == 0) return std::nullopt;
   const std::vector<Point>& points = part.points();
   for (const Burst& burst : bursts_of(points)) {
     if (burst.count < points_of(kBeside) || burst.first < points_of(kPersist)) continue;
@@ -133,6 +134,7 @@ std::optional<Gap> written_gap(const Series& part) {
 /// `reward`: of the same source.
 std::optional<Gap> silent_gap(const Series& part, const Series& reward) {
   const Point& last = part.points().back();
+  if (reward.empty() || reward.points().back().step <= last.step) return std::nullopt;  // both go on
   size_t before = 0;
   Gap gap;
   gap.before = last;

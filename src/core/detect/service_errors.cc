@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/support/exception_words.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -116,8 +117,24 @@ Finding finding_of(const TemplateState& message, const Service& service, const T
   return finding;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  const std::vector<Track> tracks = tracks_of(reward_series(state));
+/// What the message cost the reward, in the first track that shows it; null: nothing.
+std::optional<Finding> harm_of(const State& state, const TemplateState& message, const Service& service,
+                               JudgeMemory& memory) {
+  for (const Track& track : memory.tracks(state, reward_series(state))) {
+    const auto after = std::find_if(track.points.begin(), track.points.end(), [&](const Point& point) {
+      return point.attempt == message.first.attempt &&
+             (message.first.step == kNoStep || point.step > message.first.step);
+    });
+    if (after == track.points.end()) continue;
+    const auto first = static_cast<size_t>(after - track.points.begin());
+    auto harm = harm_from_start(track, first);
+    if (!harm) harm = harm_after(state, track, first);
+    if (harm) return finding_of(message, service, track, *harm);
+  }
+  return std::nullopt;
+}
+
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   std::optional<Finding> worst;
   uint64_t most = 0;
   for (const TemplateState& message : state.templates) {
@@ -125,20 +142,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     if (static_cast<double>(message.count) < kTimes.value) continue;
     const Service* const service = service_of(message);
     if (service == nullptr) continue;
-    for (const Track& track : tracks) {
-      const auto after = std::find_if(track.points.begin(), track.points.end(), [&](const Point& point) {
-        return point.attempt == message.first.attempt &&
-               (message.first.step == kNoStep || point.step > message.first.step);
-      });
-      if (after == track.points.end()) continue;
-      const auto first = static_cast<size_t>(after - track.points.begin());
-      auto harm = harm_from_start(track, first);
-      if (!harm) harm = harm_after(state, track, first);
-      if (!harm) continue;
-      worst = finding_of(message, *service, track, *harm);
-      most = message.count;
-      break;
-    }
+    auto harm = harm_of(state, message, *service, memory);
+    if (!harm) continue;
+    worst = std::move(harm);
+    most = message.count;
   }
   if (worst) out.push_back(std::move(*worst));
 }
