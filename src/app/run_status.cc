@@ -108,10 +108,7 @@ void add_ages(Disk& disk, const State& state, RunStatus& status) {
     if (info.ok() && (!status.output.known() || info->changed > status.output)) status.output = info->changed;
   }
   if (state.attempts.empty() || state.attempts.back().last_step == kNoStep) return;
-  for (auto tick = state.ticks.rbegin(); tick != state.ticks.rend(); ++tick) {
-    if (tick->step != state.attempts.back().last_step) break;
-    status.stepped = tick->at;
-  }
+  status.stepped = state.reached_at(state.attempts.back().last_step);
 }
 
 Result<void> sign_watch(Disk& disk, Processes& processes, const std::string& run_folder) {

@@ -258,6 +258,12 @@ const SignatureState* State::signature(std::string_view id) const {
   return found == signatures.end() ? nullptr : &*found;
 }
 
+Time State::reached_at(int64_t step) const {
+  Time at;
+  for (auto tick = ticks.rbegin(); tick != ticks.rend() && tick->step == step; ++tick) at = tick->at;
+  return at;
+}
+
 int64_t State::step_at(Time at) const {
   const auto after = std::upper_bound(anchors.begin(), anchors.end(), at,
                                       [](Time value, const auto& anchor) { return value < anchor.first; });

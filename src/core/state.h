@@ -265,6 +265,9 @@ struct State {
   std::vector<const Series*> shown(bool evaluations = false) const;
   /// The step that the run was at by its own measurements at `at`; kNoStep when not known.
   int64_t step_at(Time at) const;
+  /// When who watches first saw the run at `step`, at which it still is; unknown where nobody watches, or it is
+  /// elsewhere.
+  Time reached_at(int64_t step) const;
   const SignatureState* signature(std::string_view id) const;
   /// Was it the machine, not a file of the run, that showed what happened there?
   bool by_host(const Where& where) const {

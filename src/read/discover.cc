@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/checkpoint_layout.h"
 
 namespace mw {
 namespace {
@@ -148,17 +149,12 @@ void output_first(std::vector<FoundFile>& files) {
   }
 }
 
-/// The N of "…/checkpoint-N/trainer_state.json", with the folder above; nullopt when it is no such file.
-std::optional<std::pair<std::string_view, int64_t>> history_of_checkpoint(std::string_view path) {
-  constexpr std::string_view kFile = "/trainer_state.json", kFolder = "checkpoint-";
-  if (!path.ends_with(kFile)) return std::nullopt;
-  path.remove_suffix(kFile.size());
-  const size_t slash = path.rfind('/');
-  std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  if (!name.starts_with(kFolder)) return std::nullopt;
-  const auto step = parse_int(name.substr(kFolder.size()));
-  if (!step) return std::nullopt;
-  return std::pair{path.substr(0, path.size() - name.size()), *step};
+/// Of "…/checkpoint-N/trainer_state.json" the folder above, and N; nullopt when it is no such file.
+std::optional<std::pair<std::string, int64_t>> history_of_checkpoint(std::string_view path) {
+  if (basename(path) != "trainer_state.json") return std::nullopt;
+  const std::string folder = folder_of(path);
+  const auto step = step_in("checkpoint-{step}", basename(folder));
+  return step ? std::optional(std::pair{folder_of(folder), *step}) : std::nullopt;
 }
 
 /// Each checkpoint of transformers holds the whole history up to it: of those in one folder only the newest is read.
@@ -167,7 +163,7 @@ void newest_history(Found& found) {
   for (const FoundFile& file : found.files) {
     const auto history = history_of_checkpoint(file.path);
     if (!history) continue;
-    int64_t& step = newest.try_emplace(std::string(history->first), history->second).first->second;
+    int64_t& step = newest.try_emplace(history->first, history->second).first->second;
     step = std::max(step, history->second);
   }
   const auto is_read = [&](const FoundFile& file) {

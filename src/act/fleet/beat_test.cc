@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "act/fleet/rented_for_test.h"
 #include "act/vault/latest.h"
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
@@ -35,17 +36,7 @@ TEST_CASE("a machine knows itself by its environment, or nobody rented it") {
 
 /// A store in which the machine `kNonce` was rented for epoch 1.
 struct Rented {
-  Rented() {
-    Control control;
-    control.epoch = 1;
-    control.phase = Control::Phase::kRented;
-    Rental rental;
-    rental.epoch = 1;
-    rental.nonce = kNonce;
-    rental.asked = Time::from_seconds(1'700'000'000);
-    control.rentals = {rental};
-    put(control);
-  }
+  Rented() { put(rented_control(kNonce, Time::from_seconds(1'700'000'000))); }
   void put(const Control& control) {
     auto held = books.control();
     REQUIRE(held.ok());

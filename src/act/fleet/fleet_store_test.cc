@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "act/fleet/controller.h"
+#include "act/fleet/rented_for_test.h"
 #include "base/text.h"
 #include "platform/fake/fake_store.h"
 
@@ -43,17 +44,10 @@ class OneMachine final : public Provider {
 struct Skewed {
   Skewed() {
     store.set_time(kNow);
-    Control control;
-    control.epoch = 1;
-    control.phase = Control::Phase::kRented;
-    Rental rental;
-    rental.epoch = 1;
-    rental.nonce = kNonce;
-    rental.provider = "local";
-    rental.instance = "i-1";
-    rental.asked = kNow + Duration::seconds(-7200);
-    rental.began = kNow + Duration::seconds(-7000);
-    control.rentals = {rental};
+    Control control = rented_control(kNonce, kNow + Duration::seconds(-7200));
+    control.rentals[0].provider = "local";
+    control.rentals[0].instance = "i-1";
+    control.rentals[0].began = kNow + Duration::seconds(-7000);
     FleetStore::Held none;
     REQUIRE(*books.swap(none, control, "me") == FleetStore::Swap::kWon);
     auto one = std::make_unique<OneMachine>();

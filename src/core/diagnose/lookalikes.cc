@@ -285,9 +285,10 @@ size_t first_at(const std::vector<Point>& points, const Series::Part& part, int6
 // little more: ten times that upsets any of them.
 constexpr double kRateTooHigh = 2e-3;
 
-/// The highest rate of the attempt up to the onset; 0 when none is known.
+/// The highest rate of the attempt up to the onset; 0 when none is known, or none is too high.
 double highest_rate(const Series& rate, const Moment& onset) {
   double highest = 0;
+  if (!(rate.max() >= kRateTooHigh)) return highest;  // of nearly every run: no walk along the series
   for (const Point& point : rate.points()) {
     if (point.attempt == onset.attempt && point.step <= onset.step + 1) highest = std::max(highest, point.value);
   }

@@ -4,27 +4,26 @@
 #include <utility>
 
 #include "base/text.h"
-#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/open_files.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kFolders = 200, kFilesOpen = 4096;
+constexpr size_t kFolders = 200;
 constexpr int kLevels = 2;  // above an open file's folder, and below the one in which a process works
 constexpr Duration kSlack = Duration::seconds(3);
 
-class Places {
+class Search {
  public:
-  Places(Disk& disk, System& system) : disk_(disk), system_(system) {}
+  Search(Disk& disk, System& system, const CheckpointLayout& layout) : disk_(disk), system_(system), layout_(layout) {}
 
   void of_process(int64_t pid) {
     const std::string proc = cat("/proc/", pid);
-    const auto files = system_.names(proc + "/fd");
-    for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
-      if (const auto path = system_.link(cat(proc, "/fd/", (*files)[i])); path.ok()) above(*path);
-    }
+    for_each_open(system_, cat(pid), [this](const std::string& path, const auto& to_write) {
+      if (!is_shared(path) && to_write()) above(path);
+    });
     const auto works = system_.link(proc + "/cwd");
-    if (works.ok()) below(*works, kLevels);
+    if (works.ok()) enter(*works, kLevels);
     const auto command = system_.read(proc + "/cmdline", System::kFileBytes);
     for (const std::string_view word : split(command.ok() ? *command : std::string(), '\0')) {
       named(word, works.ok() ? *works : "");
@@ -32,32 +31,36 @@ class Places {
         named(word.substr(equals + 1), works.ok() ? *works : "");
     }
   }
-  const std::set<std::string>& found() const { return found_; }
+  std::map<std::string, SavedBeside> take() { return std::move(saved_); }
 
  private:
-  static bool is_shared(const std::string& folder) {  // "/", "/tmp", "/data": of everybody
-    return !folder.starts_with('/') || std::count(folder.begin(), folder.end(), '/') < 2 ||
-           folder.starts_with("/proc/") || folder.starts_with("/dev/") || folder.starts_with("/sys/");
-  }
-  bool add(const std::string& folder) {
-    return !is_shared(folder) && found_.size() < kFolders && found_.insert(folder).second;
+  static bool is_shared(const std::string& path) {  // "/", "/tmp", "/data": of everybody
+    return !path.starts_with('/') || std::count(path.begin(), path.end(), '/') < 2 || path.starts_with("/proc/") ||
+           path.starts_with("/dev/") || path.starts_with("/sys/");
   }
   /// The folders above an open file.
   void above(std::string path) {
-    for (int i = 0; i <= kLevels && !path.empty() && !is_shared(path); ++i) {
-      path.resize(path.rfind('/'));
-      if (!path.empty()) add(path);
-    }
+    for (int i = 0; i <= kLevels && !is_shared(path); ++i) enter(path = folder_of(path), 0);
   }
-  void below(const std::string& folder, int levels) {
-    if (!add(folder) || levels == 0) return;
+  /// What is in a folder, and so many levels below it.
+  void enter(const std::string& folder, int levels) {
+    if (is_shared(folder)) return;
+    int& entered = entered_.try_emplace(folder, -1).first->second;
+    if (entered >= levels || (entered < 0 && ++folders_ > kFolders)) return;
+    entered = levels;
     const auto names = disk_.list(folder);
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-      if (found_.size() >= kFolders) return;
-      if (name.starts_with('.') || name == "node_modules" || name == "__pycache__" || name == "wandb") continue;
+      const auto step = step_in(layout_.folder, name);
+      const bool passed = name.starts_with('.') || name == "node_modules" || name == "__pycache__" || name == "wandb";
+      if (!step && (levels == 0 || passed)) continue;
       const std::string full = cat(folder, "/", name);
       const auto info = disk_.info(full);
-      if (info.ok() && info->kind == FileInfo::Kind::kFolder) below(full, levels - 1);
+      if (!info.ok() || info->kind != FileInfo::Kind::kFolder) continue;
+      if (!step) {
+        enter(full, levels - 1);
+      } else if (seen_.insert({info->device, info->inode}).second) {
+        saved_[full] = {*step, info->changed};
+      }
     }
   }
   void named(std::string_view word, const std::string& works) {
@@ -65,35 +68,25 @@ class Places {
     while (word.size() > 1 && word.ends_with('/')) word.remove_suffix(1);
     const std::string path = word.starts_with('/') ? std::string(word) : cat(works, "/", word);
     const auto info = disk_.info(path);
-    if (info.ok() && info->kind == FileInfo::Kind::kFolder) add(path);
+    if (info.ok() && info->kind == FileInfo::Kind::kFolder) enter(path, 0);
   }
 
   Disk& disk_;
   System& system_;
-  std::set<std::string> found_;
+  const CheckpointLayout& layout_;
+  std::map<std::string, int> entered_;  // folders, and how many levels below them
+  size_t folders_ = 0;
+  std::set<std::pair<uint64_t, uint64_t>> seen_;  // device and inode: one folder under two names is one
+  std::map<std::string, SavedBeside> saved_;
 };
-
-std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 }  // namespace
 
 std::map<std::string, SavedBeside> saved_beside(Disk& disk, System& system, const std::vector<int64_t>& pids,
                                                 const CheckpointLayout& layout) {
-  Places places(disk, system);
-  for (const int64_t pid : pids) places.of_process(pid);
-  std::map<std::string, SavedBeside> saved;
-  std::set<std::pair<uint64_t, uint64_t>> seen;  // device and inode: one folder under two names is one
-  for (const std::string& folder : places.found()) {
-    const auto steps = checkpoint_steps(disk, folder, layout);
-    for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
-      std::string path = cat(folder, "/", with_step(layout.folder, step));
-      const auto info = disk.info(path);
-      if (!info.ok() || info->kind != FileInfo::Kind::kFolder || !seen.insert({info->device, info->inode}).second)
-        continue;
-      saved[std::move(path)] = {step, info->changed};
-    }
-  }
-  return saved;
+  Search search(disk, system, layout);
+  for (const int64_t pid : pids) search.of_process(pid);
+  return search.take();
 }
 
 void StepsInTime::at(Time now, int64_t step) {
@@ -126,7 +119,7 @@ std::string StepsInTime::folder_of(const std::map<std::string, SavedBeside>& sav
   std::map<std::string, std::pair<int, int>> made;  // by folder: in time, and out of it
   for (const auto& [path, one] : saved) {
     if (seen_.empty() || one.changed < seen_.front().at) continue;  // by an earlier run
-    auto& [in_time, out_of_time] = made[parent(path)];
+    auto& [in_time, out_of_time] = made[mw::folder_of(path)];
     ++(fits(one.step, one.changed) ? in_time : out_of_time);
   }
   std::string found;

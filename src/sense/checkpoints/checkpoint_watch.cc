@@ -26,11 +26,6 @@ constexpr int kLastCall = 500;  // ms
 
 bool later(Duration now, Duration then, Duration by) { return now.ns - then.ns >= by.ns; }
 
-std::string parent(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos || slash == 0 ? "" : path.substr(0, slash);
-}
-
 /// Does a process that we may look into have a file below `folder` open?
 bool is_held_open(System& system, const std::string& folder) {
   const auto real = system.real(folder);
@@ -114,7 +109,7 @@ void CheckpointWatch::said(const CheckpointLayout& layout, int64_t step, uint16_
 
 bool CheckpointWatch::overtaken(const std::string& folder, const Kept& kept) const {
   return std::any_of(kept_.begin(), kept_.end(), [&](const auto& other) {
-    return other.second.step > kept.step && parent(other.first) == parent(folder);
+    return other.second.step > kept.step && folder_of(other.first) == folder_of(folder);
   });
 }
 
@@ -124,7 +119,7 @@ const CheckpointScan* CheckpointWatch::before(const std::string& folder, const K
   for (const auto& [path, other] : kept_) {
     if (other.step >= kept.step || other.attempt != kept.attempt || !other.reported || other.how != How::kWhole)
       continue;
-    if (parent(path) == parent(folder) && (newest == nullptr || other.step > newest->step)) newest = &other;
+    if (folder_of(path) == folder_of(folder) && (newest == nullptr || other.step > newest->step)) newest = &other;
   }
   return newest == nullptr ? nullptr : &newest->scan;
 }
@@ -225,18 +220,18 @@ void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLa
   if (const std::string root = steps_.folder_of(answer.beside); !root.empty()) {
     roots_.try_emplace(root, false);
     for (const auto& [folder, saved] : answer.beside) {
-      if (parent(folder) != root || !steps_.fits(saved.step, saved.changed)) continue;
+      if (folder_of(folder) != root || !steps_.fits(saved.step, saved.changed)) continue;
       meet(folder, saved.step, attempt, false);
       kept_[folder].seen_written = true;
     }
   }
   for (const auto& [folder, step] : answer.found) {
     // What lay there before the watch began is not reported.
-    if (listed_folders_.insert(folder).second && answer.listed_before.count(parent(folder)) > 0 &&
+    if (listed_folders_.insert(folder).second && answer.listed_before.count(folder_of(folder)) > 0 &&
         kept_.count(folder) == 0) {
       meet(folder, step, attempt, false);
     }
-    const auto pointer = answer.pointers.find(parent(folder));
+    const auto pointer = answer.pointers.find(folder_of(folder));
     const auto known = kept_.find(folder);
     if (pointer != answer.pointers.end() && pointer->second == step && known != kept_.end()) {
       meet(folder, step, known->second.attempt, true);

@@ -6,36 +6,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/open_files.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/roots.h"
 
 namespace mw {
 namespace {
-
-constexpr size_t kFilesOpen = 4096;  // of one process
-
-/// Is a file open to write, by its /proc/PID/fdinfo ("flags:\t0100001", octal; the last two bits are the way)?
-bool is_to_write(std::string_view fdinfo) {
-  const size_t at = fdinfo.find("flags:");
-  if (at == std::string_view::npos) return false;
-  const std::string_view flags = trim(fdinfo.substr(at + 6, fdinfo.find('\n', at) - at - 6));
-  return !flags.empty() && ((flags.back() - '0') & 3) != 0;
-}
-
-/// Calls `visit` for each path that the process has open, with a question whether it is open to write, which costs
-/// another call of the kernel.
-template <typename Visit>
-void for_each_open(System& system, const std::string& pid, Visit&& visit) {
-  const auto files = system.names(cat("/proc/", pid, "/fd"));
-  for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
-    const auto path = system.link(cat("/proc/", pid, "/fd/", (*files)[i]));
-    if (!path.ok()) continue;
-    visit(*path, [&] {
-      const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
-      return how.ok() && is_to_write(*how);
-    });
-  }
-}
 
 bool has_mark(System& system, const std::string& pid, const std::string& run_folder) {
   const auto environment = system.read(cat("/proc/", pid, "/environ"), System::kFileBytes);

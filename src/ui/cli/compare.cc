@@ -30,8 +30,7 @@ void declare(ArgSpec& spec) {
 Result<std::unique_ptr<Replayed>> take_named(const std::string& name, Services& services) {
   ReplayRequest request;
   request.paths = {name};
-  auto replayed = replay_known(request, services);
-  return replayed.ok() ? std::move(replayed) : recorded_instead(std::move(replayed), name, "", services);
+  return recorded_instead(replay_known(request, services), name, "", services);
 }
 
 Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& services) {

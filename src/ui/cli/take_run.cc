@@ -65,7 +65,7 @@ Result<std::unique_ptr<Replayed>> take_run_of(const std::vector<std::string>& pa
   request.knowledge = args.list("knowledge");
   request.heard = heard;
   auto replayed = replay_known(request, services);
-  if (replayed.ok() || request.paths.size() > 1) return replayed;
+  if (request.paths.size() > 1) return replayed;
   return recorded_instead(std::move(replayed), request.paths.front(), args.get("home"), services, heard);
 }
 

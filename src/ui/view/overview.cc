@@ -313,11 +313,7 @@ Time stepped_at(const State& state, int64_t step) {
       if (point->step == step && point->attempt + 1U == state.attempts.size()) at = std::max(at, point->at);
     }
   }
-  for (auto tick = state.ticks.rbegin(); !at.known() && tick != state.ticks.rend() && tick->step == step; ++tick) {
-    const auto earlier = std::next(tick);
-    if (earlier == state.ticks.rend() || earlier->step != step) at = tick->at;
-  }
-  return at;
+  return at.known() ? at : state.reached_at(step);
 }
 
 Time expected_end(const State& state) {
