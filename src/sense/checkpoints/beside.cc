@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/event.h"
 #include "sense/checkpoints/open_files.h"
 
 namespace mw {
