@@ -44,7 +44,7 @@ rents_per_hour = {rents}
 rents = {rents}
 {limits}[patience]
 silence = "{silence}"
-settle = "1s"
+settle = "10s"
 start = "10m"
 {more}[[provider]]
 {provider}

@@ -33,7 +33,7 @@ price_per_hour = 3
 spend = 100
 [patience]
 silence = "15m"
-settle = "1s"
+settle = "10s"
 [[provider]]
 kind = "{kind}"
 endpoint = "http://127.0.0.1:{port}"

@@ -86,7 +86,7 @@ def vast(base):
     assert "it was launched already" in desk.types("launch")
     assert "1 machine" in desk.types("status") and "Nothing is rented" in desk.types("orphans")
     desk.types("stop", expect=8)
-    desk.change('settle = "5m"', 'settle = "1s"')  # for as long a machine that is listed no more may only be too new
+    desk.change('settle = "5m"', 'settle = "10s"')  # for as long a machine that is listed no more may only be too new
     desk.types("init")
     wait_until("it is given back", lambda: "STOPPED" in subprocess.run(
         [PROGRAM, "fleet", "watch", desk.file, "--once"], capture_output=True, text=True, env=desk.environment, check=False).stdout)
@@ -160,7 +160,7 @@ start = "exec sleep 1000"
 price_per_hour = 1
 spend = {spend}
 [patience]
-settle = "1s"
+settle = "10s"
 [[provider]]
 kind = "local"
 folder = "{base}/machines"
