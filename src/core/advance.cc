@@ -26,6 +26,7 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::Recognised&) const { return false; }
     bool operator()(const event::SourceHead&) const { return false; }
     bool operator()(const event::ReadAs&) const { return false; }
+    bool operator()(const event::ClockLacks&) const { return false; }
     bool operator()(const event::Planned&) const { return false; }
     bool operator()(const event::WeightsSynced&) const { return false; }
     bool operator()(const event::ComponentSaw&) const { return true; }

@@ -71,6 +71,10 @@ struct SourceHead {  ///< more of a young file came: from here on its content is
 struct ReadAs {         ///< from this line on the file is read in this dialect; emitted where a watch may reattach
   std::string dialect;  ///< its id; "" is nobody's
 };
+struct ClockLacks {  ///< what the clocks of the file's lines do not name, as far as it has been read
+  bool zone = false;  ///< their zone: they are read as UTC
+  bool date = false;  ///< the date, or its year, of the first ones: it is that of the file's last change
+};
 struct Configured {  ///< one setting of the run ("algorithm"="grpo", "total_steps"="188"); canonical keys in words.md
   std::string key;
   std::string value;
@@ -310,7 +314,7 @@ struct Acted {  ///< how an intent came out
 struct Event {
   using Body =
       std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
-                   event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
+                   event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
                    event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured,
                    event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched,
                    event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,

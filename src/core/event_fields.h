@@ -44,6 +44,7 @@ MW_EVENT(Recognised, "recognised", field("framework", &E::framework), field("ver
          field("confidence", &E::confidence));
 MW_EVENT(SourceHead, "source-head", field("hash", &E::hash), field("bytes", &E::bytes));
 MW_EVENT(ReadAs, "read-as", field("dialect", &E::dialect));
+MW_EVENT(ClockLacks, "clock-lacks", field("zone", &E::zone), field("date", &E::date));
 MW_EVENT(Configured, "configured", field("key", &E::key), field("value", &E::value));
 MW_EVENT(AttemptBegan, "attempt-began", field("why", &E::why));
 MW_EVENT(Resumed, "resumed", field("step", &E::step), field("path", &E::path));

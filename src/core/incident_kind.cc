@@ -16,10 +16,10 @@ constexpr IncidentKind kKinds[] = {
     {"interrupted", kProcess, 0, "ignore", ""},
     {"preempted", kProcess, 0, "restart-run-from-checkpoint", ""},
     {"died-silently", kProcess, 0, "restart-run-from-checkpoint", ""},
-    {"stall", kProcess, 0, "restart-run-from-checkpoint", ""},
-    {"engine-dead", kProcess, kEndsRun | kTaints, "restart-component",
+    {"stall", kProcess, kTrips, "restart-run-from-checkpoint", ""},
+    {"engine-dead", kProcess, kEndsRun | kTaints | kTrips, "restart-component",
      "zero-reward reward-collapse zero-advantage stall policy-mismatch died-silently entropy-collapse length-collapse"},
-    {"worker-lost", kProcess, kEndsRun, "restart-run-from-checkpoint",
+    {"worker-lost", kProcess, kEndsRun | kTrips, "restart-run-from-checkpoint",
      "collective-timeout stall zero-reward reward-collapse"},
     {"collective-timeout", kProcess, kEndsRun, "restart-run-from-checkpoint", "disk-full"},
     {"gpu-out-of-memory", kMachine, kEndsRun | kResource, "config-fix", "worker-lost engine-dead reward-collapse"},
@@ -43,9 +43,9 @@ constexpr IncidentKind kKinds[] = {
     {"checkpoint-overdue", kRecord, 0, "stop-and-notify", ""},
     {"restart-from-scratch", kRecord, 0, "stop-and-notify", ""},
     {"logging-gap", kRecord, 0, "ignore", ""},
-    {"non-finite", kLearning, kTaints, "rollback-before-onset", "reward-collapse zero-reward"},
+    {"non-finite", kLearning, kTaints | kTrips, "rollback-before-onset", "reward-collapse zero-reward"},
     {"reward-collapse", kLearning, 0, "stop-and-notify", "zero-reward zero-advantage"},
-    {"zero-reward", kLearning, kTaints, "stop-and-notify",
+    {"zero-reward", kLearning, kTaints | kTrips, "stop-and-notify",
      "zero-advantage no-learning reward-collapse entropy-collapse length-collapse"},
     {"no-learning", kLearning, 0, "stop-and-notify", ""},
     {"zero-advantage", kLearning, 0, "stop-and-notify", "no-learning"},
@@ -68,7 +68,7 @@ constexpr IncidentKind kKinds[] = {
     {"repeated-data", kLearning, 0, "stop-and-notify", ""},
     {"throughput-drop", kLearning, 0, "ignore", ""},
     {"instability", kLearning, 0, "stop-and-notify", ""},
-    {kUserRule, kOwn, 0, "stop-and-notify", ""},
+    {kUserRule, kOwn, kTrips, "stop-and-notify", ""},
 };
 
 bool has(std::string_view kind, IncidentKind::Flag flag) {
@@ -89,6 +89,7 @@ const IncidentKind* find_incident_kind(std::string_view word) {
 bool ends_runs(std::string_view kind) { return has(kind, kEndsRun); }
 bool is_resource(std::string_view kind) { return has(kind, kResource); }
 bool taints(std::string_view kind) { return has(kind, kTaints); }
+bool trips_breaker(std::string_view kind) { return has(kind, kTrips); }
 
 bool may_lead_to(std::string_view cause, std::string_view effect) {
   const IncidentKind* known = find_incident_kind(cause);

@@ -20,6 +20,7 @@ struct IncidentKind {
     kEndsRun = 1,   ///< critical, it ends the run
     kResource = 2,  ///< never the echo of a program's own exception: what reports it knows more than that
     kTaints = 4,    ///< what is saved after its onset may have learnt from poisoned data
+    kTrips = 8,     ///< the circuit breaker may end an attempt for it, once it is critical and certain (decision 0011)
   };
   std::string_view word;
   Family family;
@@ -37,6 +38,7 @@ inline bool is_incident_kind(std::string_view word) { return find_incident_kind(
 bool ends_runs(std::string_view kind);
 bool is_resource(std::string_view kind);
 bool taints(std::string_view kind);
+bool trips_breaker(std::string_view kind);
 bool may_lead_to(std::string_view cause, std::string_view effect);
 /// "stop-and-notify" for one that is not known.
 std::string_view usual_reaction(std::string_view kind);

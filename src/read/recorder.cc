@@ -34,6 +34,7 @@ struct FromSource {
   bool operator()(const event::Recognised&) const { return where.line != 0; }  // else all files together say it
   bool operator()(const event::SourceHead&) const { return false; }
   bool operator()(const event::ReadAs&) const { return false; }
+  bool operator()(const event::ClockLacks&) const { return false; }
   bool operator()(const event::Ticked&) const { return false; }
   bool operator()(const event::Closed&) const { return false; }
   bool operator()(const event::IncidentOpened&) const { return false; }

@@ -159,7 +159,7 @@ bool weights_are_gone(const State& state) {
 }
 
 BreakCase on(const State& state, const Incident& incident) {
-  if (incident.severity != Severity::kCritical) return {};
+  if (incident.severity != Severity::kCritical || !trips_breaker(incident.kind)) return {};
   const BreakCase dead{&incident, BreakReason::kDeadComponent};
   if (incident.kind == "engine-dead") {
     return !being_restarted(state) && engine_is_dead(state, incident) ? dead : BreakCase();

@@ -155,6 +155,7 @@ size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const 
 size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits, Time at) {
   LogLine line = reader_.read(raw, number_);
   if (at.known()) line.at = at;
+  if (!at.known() && (reader_.lacks_zone() != lacks_.zone || reader_.lacks_date() != lacks_.date)) note_clock();
   clean_.read(line.whole);
   for (const uint32_t id : hits) {
     if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) continue;
@@ -186,6 +187,11 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   }
   log_message(line);
   return 0;
+}
+
+void Interpreter::note_clock() {
+  lacks_ = {reader_.lacks_zone(), reader_.lacks_date()};
+  put(lacks_, number_, {});
 }
 
 /// A bar that ends without a new line has the traceback on its own: it says how far the run had come.

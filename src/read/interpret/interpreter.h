@@ -160,6 +160,7 @@ class Interpreter {
   // interpreter.cc
   size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
   void follow_speaker();
+  void note_clock();
   void speak_as(std::optional<size_t> dialect);
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_exception(const LogLine& line, bool other);
@@ -231,6 +232,7 @@ class Interpreter {
   uint32_t source_;
 
   LineReader reader_;
+  event::ClockLacks lacks_;  // as it was emitted
   CleanLine clean_;
   LastException last_exception_;
   std::optional<TemporaryTrace> last_temporary_;

@@ -113,6 +113,8 @@ std::string_view strip_ansi(std::string_view line, std::string& out) {
 void LineReader::set_zone(const TimeZone& zone) {
   if (last_.known()) last_ = zone.to_wall(zone_.to_utc(last_));
   zone_ = zone;
+  zone_set_ = true;
+  lacks_zone_ = false;
 }
 
 void LineReader::set_date_hint(Time date) {
@@ -195,6 +197,8 @@ void LineReader::date(const Stamp& stamp) {
   line_.at = hinted_ && !expected_ ? latest_before(stamp, last_) : Time{};  // a line is not younger than its file
   if (!line_.at.known()) line_.at = complete_stamp(stamp, last_);
   if (!line_.at.known()) return;
+  lacks_date_ = lacks_date_ || (hinted_ && !expected_ && stamp.kind != Stamp::Kind::kFull);
+  lacks_zone_ = lacks_zone_ || !zone_set_;
   last_ = wall_ = line_.at;
   line_.at = zone_.to_utc(wall_);
   hinted_ = false;

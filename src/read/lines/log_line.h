@@ -47,6 +47,10 @@ class LineReader {
   void set_zone(const TimeZone& zone);
   /// The moment that the last line's clock showed, as if it were UTC; unknown where it named its zone, or had none.
   Time wall() const { return wall_; }
+  /// What the clocks that were read did not name: their zone, where none was set either, and the date of the first
+  /// ones, so that the hint was taken.
+  bool lacks_zone() const { return lacks_zone_; }
+  bool lacks_date() const { return lacks_date_; }
   /// Bytes of a line that are looked at; what lies beyond is cut off.
   static constexpr size_t kBytesLimit = 1 << 20;
 
@@ -61,8 +65,9 @@ class LineReader {
   Time wall_;
   bool hinted_ = false;    // last_ is a hint, not a moment met in the file
   bool expected_ = false;  // that hint is a moment that comes later in the file
-  int labels_ = 0;         // how surely the lines carry srun's labels
-  int last_label_ = -1;    // of the line before
+  bool zone_set_ = false, lacks_zone_ = false, lacks_date_ = false;
+  int labels_ = 0;       // how surely the lines carry srun's labels
+  int last_label_ = -1;  // of the line before
 };
 
 /// `line` without ANSI escape sequences, into `out` (only when there are any); returns the clean view.

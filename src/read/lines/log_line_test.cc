@@ -224,6 +224,28 @@ TEST_CASE("a clock without a zone shows the zone that is set, one with a zone it
   CHECK(reader.read("[00:00:03] a", 6).at == *parse_time("2026-03-02T16:00:03Z"));
 }
 
+TEST_CASE("it is known what the clocks do not name: a zone, where none was set either, and the first date") {
+  const auto lacks = [](const std::vector<std::string>& lines, bool zone_set = false, bool ahead = false) {
+    LineReader reader;
+    if (zone_set) reader.set_zone(*TimeZone::parse("+08:00"));
+    reader.set_date_hint(*parse_time("2026-11-26 20:00:00"));
+    std::string head;
+    for (const std::string& line : lines) head += line + "\n";
+    if (ahead) reader.expect_dates(head);
+    for (const std::string& line : lines) (void)reader.read(line, 1);
+    return std::string(reader.lacks_zone() ? "zone " : "") + (reader.lacks_date() ? "date" : "");
+  };
+  CHECK(lacks({"no clock"}).empty());
+  CHECK(lacks({"2026-03-02T06:00:00Z a", "[06:00:03] b"}) == "zone ");
+  CHECK(lacks({"2026-03-02T06:00:00+02:00 a"}).empty());
+  CHECK(lacks({"2026-03-02 06:00:00 a"}) == "zone ");
+  CHECK(lacks({"2026-03-02 06:00:00 a"}, true).empty());
+  CHECK(lacks({"[06:00:03] a"}) == "zone date");
+  CHECK(lacks({"[06:00:03] a"}, true) == "date");
+  CHECK(lacks({"INFO 03-07 10:42:17 [a.py:1] x"}) == "zone date");
+  CHECK(lacks({"[00:30:00] x", "2025-11-20 01:08:17,569 y"}, false, true) == "zone ");
+}
+
 TEST_CASE("the day of a clock without a date is that of the file, in the zone of the clock") {
   LineReader reader;
   reader.set_zone(*TimeZone::parse("+08:00"));

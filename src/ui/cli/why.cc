@@ -100,7 +100,7 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("", incident.summary, kTextLines) + "\n";
   out += paint.hanging("  began     ", describe(state, incident.onset), kTextLines);
   out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
-  out += paint.hanging("  reaction  ", reaction_text(incident.reaction), kTextLines);
+  out += paint.hanging("  reaction  ", reaction_text(incident), kTextLines);
   if (!incident.evidence.empty()) out += paint.heading("Evidence");
   out += evidence(paint, state, incident.evidence);
   out += processes(paint, state, incident);

@@ -55,7 +55,7 @@ std::string facts(const State& state, const Cycle& cycle) {
                                      "max_response_length", "epochs", "seed"}) {
     if (const auto at = state.config.find(std::string(key)); at != state.config.end()) out += row(key, at->second);
   }
-  out += row("Verdict", state.verdict);
+  if (state.verdict != "unknown") out += row("Verdict", state.verdict);
   if (const State::Span steps = state.steps(); steps.count > 0) {
     out += row("Steps", cat(steps.first, " to ", steps.last, " (", steps.count, " seen",
                             state.total_steps > 0 ? cat(", ", state.total_steps, " planned") : "", ")"));
@@ -190,7 +190,7 @@ std::string one_incident(const State& state, const IncidentChains& chains, const
           escape_markdown(clip(trim(incident.summary), kStatusShown)), "\n\n- Onset: ", markdown_text(onset), "\n");
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
-    out += cat("- Reaction midwatch would take: ", markdown_text(reaction_text(incident.reaction)), "\n");
+    out += cat("- What midwatch run does: ", markdown_text(reaction_text(incident)), "\n");
   if (const std::string chain = chain_words(chains, incident); !chain.empty())
     out += cat("- Of one failure: ", markdown_text(trim(chain)), "\n");
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);

@@ -218,6 +218,28 @@ TEST_CASE("a step that is long overdue is not expected, and neither is the end")
   CHECK(contains(now_text(state, "Next step"), "21 of 100, was expected "));
 }
 
+TEST_CASE("the pace and the end are those of the attempt that goes on, and of a run that is no more none is expected") {
+  State state;
+  state.total_steps = 100;
+  Time at = clock_of("09:00");
+  const auto step_of = [&](int64_t step, double took) {
+    at = at + Duration::seconds(took);
+    fold(state, {at, {0, ++state.order}, event::Measured{step, false, {{"time.step", "step_time", took}}}});
+  };
+  for (int64_t step = 1; step <= 30; ++step) step_of(step, 600);
+  fold(state, {at, {}, event::AttemptBegan{"step counter went back"}});
+  for (int64_t step = 1; step <= 6; ++step) step_of(step, 60);
+  CHECK(seconds_per_step(state) == doctest::Approx(60));
+  CHECK(expected_end(state) == at + Duration::seconds(60.0 * 94));
+  Incident end;
+  end.kind = "died-silently";
+  end.severity = Severity::kWarning;
+  state.incidents.push_back(end);
+  CHECK_FALSE(expected_end(state).known());
+  state.incidents.back().severity = Severity::kInfo;
+  CHECK(expected_end(state).known());
+}
+
 TEST_CASE("the status says where the run is now as well") {
   FakeRun run = going_on();
   Console console;

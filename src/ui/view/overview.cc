@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/incident_kind.h"
 #include "core/signal.h"
 #include "core/trajectory.h"
 
@@ -268,13 +269,21 @@ std::string bound_by(const std::vector<TimeShare>& split) {
 
 namespace {
 
+/// Where the points begin that show the pace of now: the last ones, of the latest attempt alone once it has enough.
+size_t pace_begin(const std::vector<Point>& points) {
+  const size_t last = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0;
+  size_t own = points.size();
+  while (own > last && points[own - 1].attempt == points.back().attempt) --own;
+  return points.size() - own > kPaceLeast ? own : last;
+}
+
 /// Seconds per step between the last points of a series, by their clocks.
 std::vector<double> paces_by_clock(const Series& series) {
   const auto& points = series.points();
   std::vector<double> paces;
-  for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size();
-       ++i) {
+  for (size_t i = std::max<size_t>(1, pace_begin(points)); i < points.size(); ++i) {
     const Point &before = points[i - 1], &point = points[i];
+    if (before.attempt != point.attempt) continue;
     if (point.step == kNoStep || before.step == kNoStep || point.step <= before.step) continue;
     if (!point.at.known() || !before.at.known() || point.at <= before.at) continue;
     paces.push_back((point.at - before.at).seconds() / static_cast<double>(point.step - before.step));
@@ -286,7 +295,7 @@ std::vector<double> paces_by_clock(const Series& series) {
 double stated_pace(const Series& series) {
   const auto& points = series.points();
   std::vector<double> recent;
-  for (size_t i = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0; i < points.size(); ++i) {
+  for (size_t i = pace_begin(points); i < points.size(); ++i) {
     if (std::isfinite(points[i].value)) recent.push_back(points[i].value);
   }
   const double stated = median_of(recent);
@@ -316,18 +325,37 @@ Time stepped_at(const State& state, int64_t step) {
   return at.known() ? at : state.reached_at(step);
 }
 
+namespace {
+
+/// Of the attempt that goes on, which may have begun again below what an earlier one reached.
+int64_t last_step_now(const State& state) {
+  const int64_t own = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  return own != kNoStep || state.steps().count == 0 ? own : state.steps().last;
+}
+
+/// Files that end as those of a run that is no more.
+bool has_ended(const State& state) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& one) {
+    const bool end = one.kind == "died-silently" || one.kind == "interrupted" || one.kind == "preempted";
+    return one.open && one.severity != Severity::kInfo &&
+           (end || (ends_runs(one.kind) && one.severity == Severity::kCritical));
+  });
+}
+
+}  // namespace
+
 Time expected_end(const State& state) {
-  const State::Span steps = state.steps();
+  const int64_t last = last_step_now(state);
   const double pace = seconds_per_step(state);
   if (state.verdict != "running" && state.verdict != "unknown") return {};
-  if (state.total_steps <= 0 || steps.count == 0 || steps.last >= state.total_steps || pace <= 0) return {};
-  if (!state.last_at.known()) return {};
+  if (state.total_steps <= 0 || last == kNoStep || last >= state.total_steps || pace <= 0) return {};
+  if (!state.last_at.known() || has_ended(state)) return {};
   // A step that is long overdue says that the pace is none any more.
   constexpr double kOverdueSteps = 10, kOverdueSeconds = 60;
-  const Time stepped = stepped_at(state, steps.last);
+  const Time stepped = stepped_at(state, last);
   const double waited = stepped.known() ? (state.last_at - stepped).seconds() : 0;
   if (waited > std::max(kOverdueSeconds, kOverdueSteps * pace)) return {};
-  return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - steps.last));
+  return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - last));
 }
 
 namespace {
@@ -343,13 +371,36 @@ std::string few_clocks(const State& state) {
   return 2 * dated >= all ? "" : " by the few lines that have a clock";
 }
 
+/// What the clocks behind these times do not name: such a zone is read as UTC, such a date is that of the file.
+std::string clock_lacks(const State& state) {
+  size_t timed = 0, zoneless = 0, dateless = 0;
+  std::string_view which;
+  for (const SourceState& source : state.sources) {
+    timed += source.clock.before(UINT64_MAX).known() ? 1 : 0;
+    if (!source.no_zone && !source.no_date) continue;
+    ++zoneless;
+    dateless += source.no_date ? 1 : 0;
+    which = basename(source.path);
+  }
+  if (zoneless == 0) return "";
+  const std::string who = timed <= zoneless ? "the log" : zoneless == 1 ? std::string(which) : "a log of them";
+  return cat("; ", who, dateless > 0 ? " names no date and no zone" : " names no zone");
+}
+
 }  // namespace
+
+std::string_view zone_of_times(const State& state) { return clock_lacks(state).empty() ? " (UTC)" : ""; }
 
 std::string time_span(const State& state) {
   std::string first = when(state.first_at);
   const std::string last = when(state.last_at);
-  if (first.empty() || first == last || state.last_at < state.first_at) return first;
-  return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state), ")");
+  if (first.empty()) return "";
+  if (first == last || state.last_at < state.first_at) {
+    const std::string lacks = clock_lacks(state);
+    return lacks.empty() ? first : cat(first, " (", lacks.substr(2), ")");
+  }
+  return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state),
+             clock_lacks(state), ")");
 }
 
 std::string describe(const State& state, Where where) {

@@ -82,6 +82,26 @@ TEST_CASE("a time range that few lines show says so") {
         "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m by the few lines that have a clock)");
 }
 
+TEST_CASE("a time range says what the log's clocks do not name") {
+  FakeRun run;
+  run.say(event::SourceOpened{0, "/runs/a/train.log", "text", 100, 0, 0});
+  run.at = *parse_time("2026-02-19T11:00:00Z");
+  run.measure(1, 0.5);
+  CHECK(zone_of_times(run.state) == " (UTC)");
+  run.say(event::ClockLacks{true, true});
+  CHECK(time_span(run.state) == "2026-02-19T11:00:00Z (the log names no date and no zone)");
+  CHECK(zone_of_times(run.state).empty());
+  run.at = *parse_time("2026-02-19T12:00:00Z");
+  run.measure(2, 0.5);
+  CHECK(time_span(run.state) ==
+        "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m; the log names no date and no zone)");
+  run.say(event::ClockLacks{true, false});
+  CHECK(contains(time_span(run.state), "(1h 00m; the log names no zone)"));
+  // Beside another file with times of its own it is said which one.
+  run.state.sources.emplace_back().clock.note(1, run.at);
+  CHECK(contains(time_span(run.state), "(1h 00m; train.log names no zone)"));
+}
+
 TEST_CASE("the pace is the clock's where the trainer's step time is that of a part of the step") {
   const auto pace = [](double stated) {
     FakeRun run;

@@ -69,7 +69,22 @@ std::vector<const Incident*> ranked_incidents(const State& state) {
   return ranked;
 }
 
-std::string_view reaction_text(std::string_view reaction) {
+std::string_view reaction_text(const Incident& incident) {
+  using Family = IncidentKind::Family;
+  const std::string_view reaction = incident.reaction;
+  const IncidentKind* const kind = find_incident_kind(incident.kind);
+  const bool may_go_on =
+      kind != nullptr &&
+      (kind->family == Family::kRecord || kind->family == Family::kLearning || kind->family == Family::kOwn) &&
+      !ends_runs(kind->word);
+  const bool trips = trips_breaker(incident.kind) && incident.severity == Severity::kCritical;
+  if (may_go_on && reaction == "stop-and-notify") {
+    return trips ? "end the attempt once it is certain, and notify" : "notify; the run goes on";
+  }
+  if (may_go_on && reaction == "rollback-before-onset") {
+    return trips ? "end the attempt once it is certain, and go back to the last checkpoint before the onset"
+                 : "notify; whether to go back to before the onset is for a person to decide";
+  }
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWords{{
       {"config-fix", "none: a setting must be changed first"},
       {"free-space-then-resume", "free space, then resume"},
@@ -77,8 +92,8 @@ std::string_view reaction_text(std::string_view reaction) {
       {"restart-component", "restart the component that failed"},
       {"restart-run-from-checkpoint", "restart the run from its last checkpoint"},
       {"retry", "start the run again"},
-      {"rollback-before-onset", "roll back to the last checkpoint before the onset"},
-      {"stop-and-notify", "stop the attempt and notify"},
+      {"rollback-before-onset", "go back to the last checkpoint before the onset"},
+      {"stop-and-notify", "notify: a person must look before it goes on"},
   }};
   const auto known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == reaction; });
   return known != kWords.end() ? known->second : reaction.empty() ? std::string_view("none") : reaction;

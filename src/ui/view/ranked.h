@@ -19,8 +19,10 @@ bool matters_more(const State& state, const Incident& a, const Incident& b);
 /// Those above info, the most consequential first.
 std::vector<const Incident*> ranked_incidents(const State& state);
 
-/// What midwatch would do about it, in words: "roll back to before the onset".
-std::string_view reaction_text(std::string_view reaction);
+/// What `midwatch run` does about it with its default settings, in words: "restart the run from its last checkpoint",
+/// "notify; the run goes on". Of the catalogue's reaction only what it does by itself: no attempt that goes on is ended
+/// but by the circuit breaker.
+std::string_view reaction_text(const Incident& incident);
 
 /// Evidence that says what the summary does not.
 std::vector<const Evidence*> fresh_evidence(const Incident& incident);

@@ -46,9 +46,26 @@ TEST_CASE("of two that are as grave, what shows beside the trouble comes second"
 }
 
 TEST_CASE("a reaction is said in words") {
-  CHECK(reaction_text("rollback-before-onset") == "roll back to the last checkpoint before the onset");
-  CHECK(reaction_text("") == "none");
-  CHECK(reaction_text("something-new") == "something-new");
+  Incident incident;
+  const auto words = [&](std::string kind, Severity severity, std::string reaction) {
+    incident.kind = std::move(kind);
+    incident.severity = severity;
+    incident.reaction = std::move(reaction);
+    return reaction_text(incident);
+  };
+  CHECK(words("worker-lost", Severity::kCritical, "restart-component") == "restart the component that failed");
+  CHECK(words("crash", Severity::kCritical, "stop-and-notify") == "notify: a person must look before it goes on");
+  CHECK(words("reward-collapse", Severity::kCritical, "") == "none");
+  CHECK(words("reward-collapse", Severity::kCritical, "something-new") == "something-new");
+  // No attempt that goes on is ended but by the circuit breaker.
+  CHECK(words("reward-collapse", Severity::kCritical, "stop-and-notify") == "notify; the run goes on");
+  CHECK(words("zero-reward", Severity::kWarning, "stop-and-notify") == "notify; the run goes on");
+  CHECK(words("zero-reward", Severity::kCritical, "stop-and-notify") ==
+        "end the attempt once it is certain, and notify");
+  CHECK(words("non-finite", Severity::kCritical, "rollback-before-onset") ==
+        "end the attempt once it is certain, and go back to the last checkpoint before the onset");
+  CHECK(words("kl-runaway", Severity::kWarning, "rollback-before-onset") ==
+        "notify; whether to go back to before the onset is for a person to decide");
 }
 
 TEST_CASE("nothing is said twice") {

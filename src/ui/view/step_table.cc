@@ -220,6 +220,11 @@ StepTable make_table(const std::vector<Track>& tracks, std::vector<int64_t> step
   return table;
 }
 
+StepTable headed(const State& state, StepTable table) {
+  if (zone_of_times(state).empty()) table.done_head = "Done at";
+  return table;
+}
+
 }  // namespace
 
 StepTable last_steps(const State& state, size_t most) {
@@ -228,7 +233,7 @@ StepTable last_steps(const State& state, size_t most) {
     std::vector<int64_t> steps = steps_of(tracks);
     if (steps.empty()) continue;
     if (steps.size() > most) steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(most));
-    return make_table(tracks, std::move(steps));
+    return headed(state, make_table(tracks, std::move(steps)));
   }
   return {};
 }
@@ -243,7 +248,7 @@ StepTable steps_around(const State& state, const Moment& moment, size_t most) {
   const size_t before = std::min(onset, most / 2);
   const size_t from = std::min(onset - before, all.size() - most);
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(from);
-  return make_table(tracks, {first, first + static_cast<std::ptrdiff_t>(most)});
+  return headed(state, make_table(tracks, {first, first + static_cast<std::ptrdiff_t>(most)}));
 }
 
 std::vector<std::string> step_clocks(const StepTable& table) {
