@@ -94,8 +94,8 @@ Time expected_end(const State& state);
 /// where neither has a time.
 Time stepped_at(const State& state, int64_t step);
 
-/// "2026-01-15T08:00:00Z to 2026-01-15T10:07:29Z (2h 07m by the few lines that have a clock; the log names no zone)": what the run's clocks
-/// show; one time where they show no other second; "" when they show none.
+/// "2026-01-15T08:00:00Z to 2026-01-15T10:07:29Z (2h 07m by the few lines that have a clock; the log names no zone)":
+/// what the run's clocks show; one time where they show no other second; "" when they show none.
 std::string time_span(const State& state);
 /// " (UTC)" behind the head of a column of times; "" where a clock of the run names no zone.
 std::string_view zone_of_times(const State& state);
