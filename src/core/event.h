@@ -71,7 +71,7 @@ struct SourceHead {  ///< more of a young file came: from here on its content is
 struct ReadAs {         ///< from this line on the file is read in this dialect; emitted where a watch may reattach
   std::string dialect;  ///< its id; "" is nobody's
 };
-struct ClockLacks {  ///< what the clocks of the file's lines do not name, as far as it has been read
+struct ClockLacks {   ///< what the clocks of the file's lines do not name, as far as it has been read
   bool zone = false;  ///< their zone: they are read as UTC
   bool date = false;  ///< the date, or its year, of the first ones: it is that of the file's last change
 };
@@ -314,14 +314,14 @@ struct Acted {  ///< how an intent came out
 struct Event {
   using Body =
       std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
-                   event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
-                   event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured,
-                   event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched,
-                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
-                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
-                   event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
-                   event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
-                   event::Decided, event::Tripped, event::MembersSeen>;
+                   event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed,
+                   event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
+                   event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended,
+                   event::Matched, event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled,
+                   event::ComponentSaw, event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged,
+                   event::IncidentClosed, event::VerdictGiven, event::Note, event::Changed, event::Intended,
+                   event::Acted, event::WatchBegan, event::AttemptStarted, event::AttemptExited, event::Requested,
+                   event::Asked, event::Answered, event::Decided, event::Tripped, event::MembersSeen>;
 
   Event();
   Event(Time at, Where where, Body body, Time received = {});
