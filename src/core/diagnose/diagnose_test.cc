@@ -75,6 +75,27 @@ TEST_CASE("a learning rate that was raised at once leads, one that warms up does
   CHECK_FALSE(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5}));  // afterwards
 }
 
+TEST_CASE(
+    "tokens that turn random within one step come of broken weights in the engine, not of slow decay or a wild rate") {
+  const auto leads = [](const std::vector<double>& entropy, double rate = 1e-6, int64_t mismatch_since = 5) {
+    State state;
+    for (size_t i = 0; i < entropy.size(); ++i) {
+      const auto step = static_cast<int64_t>(i + 1);
+      fold(state,
+           {{}, {0, i + 1}, event::Measured{step, false, {{"entropy", "entropy", entropy[i]}, {"lr", "lr", rate}}}});
+    }
+    Incident zero = incident_with("zero-reward", "x"), mismatch = incident_with("policy-mismatch", "x");
+    zero.onset.step = 5;
+    mismatch.onset.step = mismatch_since;
+    const auto causes = rank_causes(zero, {{"another", 0.6, "seen"}}, {mismatch}, state, {});
+    return causes.front().id == "weight-sync-corrupt";
+  };
+  CHECK(leads({0.2, 0.3, 0.2, 0.3, 8.1, 9.2, 9.1}));
+  CHECK_FALSE(leads({0.2, 0.8, 1.9, 3.1, 4.8, 6.2, 9.1}));
+  CHECK_FALSE(leads({0.2, 0.3, 0.2, 0.3, 8.1, 9.2, 9.1}, 5e-3));
+  CHECK_FALSE(leads({0.2, 0.3, 0.2, 0.3, 8.1, 9.2, 9.1}, 1e-6, 40));
+}
+
 TEST_CASE("memory held by other processes is distinguished from memory of our own") {
   const std::string shared =
       "CUDA out of memory. Tried to allocate 22.00 MiB. Process 71 has 20.00 GiB memory in use. Including non-PyTorch "

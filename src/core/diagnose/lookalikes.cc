@@ -332,6 +332,35 @@ void learning_rate(const Scene& scene, Out& out) {
   }
 }
 
+/// Tokens that turn random within one step, while engine and trainer begin to disagree: no update of a policy does
+/// that, an engine that got broken weights does.
+void broken_weights(const Scene& scene, Out& out) {
+  static constexpr std::array<std::string_view, 3> kShows{"zero-reward", "reward-collapse", "policy-mismatch"};
+  constexpr double kText = 2.5, kJump = 3;  // nats: text has less; no step of a policy adds as much
+  constexpr int64_t kReach = 2;             // steps
+  const Moment& onset = scene.incident.onset;
+  const Series* const entropy = scene.state.find("entropy");
+  const Series* const rate = scene.state.find("lr");
+  if (entropy == nullptr || onset.step == kNoStep || !(entropy->max() >= kJump)) return;
+  if (std::find(kShows.begin(), kShows.end(), scene.incident.kind) == kShows.end()) return;
+  if (rate != nullptr && highest_rate(*rate, onset) > 0) return;
+  const auto near = [&](int64_t step) { return step != kNoStep && std::abs(step - onset.step) <= kReach; };
+  const bool disagree = std::any_of(scene.all.begin(), scene.all.end(), [&](const Incident& other) {
+    return other.kind == "policy-mismatch" && other.onset.attempt == onset.attempt && near(other.onset.step);
+  });
+  if (!disagree) return;
+  const std::vector<Point>& points = entropy->points();
+  for (size_t i = 1; i < points.size(); ++i) {
+    const Point &before = points[i - 1], &now = points[i];
+    if (now.attempt != onset.attempt || before.attempt != onset.attempt || !near(now.step)) continue;
+    if (now.step != before.step + 1 || before.value > kText || !(now.value - before.value >= kJump)) continue;
+    out.push_back({"weight-sync-corrupt", 0.95,
+                   cat("entropy went from ", before.value, " to ", now.value, " nats within step ", now.step,
+                       ", and engine and trainer disagree since")});
+    return;
+  }
+}
+
 void echoes(const Scene& scene, Out& out) {
   // A wrapper or an echo never leads where something else was seen.
   static constexpr std::array<std::string_view, 12> kEchoes{"exit-status",
@@ -399,6 +428,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   cancelled(scene, out);
   lost_reward(scene, out);
   learning_rate(scene, out);
+  broken_weights(scene, out);
   echoes(scene, out);
   engine_raised(scene, out);
   broken_on_purpose(scene, out);
