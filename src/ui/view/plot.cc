@@ -25,17 +25,24 @@ std::vector<double> places(const std::vector<Point>& points) {
   return at;
 }
 
+/// The cell of each point, of `cells` equal stretches.
+std::vector<size_t> cells_of(const std::vector<Point>& points, size_t cells) {
+  std::vector<size_t> out;
+  for (const double at : places(points))
+    out.push_back(std::min(cells - 1, static_cast<size_t>(at * static_cast<double>(cells))));
+  return out;
+}
+
 /// Means over `cells` equal stretches; NaN where a stretch holds nothing finite, the value before where it holds
 /// nothing.
 std::vector<double> resample(const std::vector<Point>& points, size_t cells) {
-  const std::vector<double> at = places(points);
+  const std::vector<size_t> of = cells_of(points, cells);
   std::vector<double> sums(cells, 0), finite(cells, 0), all(cells, 0);
   for (size_t i = 0; i < points.size(); ++i) {
-    const size_t cell = std::min(cells - 1, static_cast<size_t>(at[i] * static_cast<double>(cells)));
-    all[cell] += 1;
+    all[of[i]] += 1;
     if (!std::isfinite(points[i].value)) continue;
-    sums[cell] += points[i].value;
-    finite[cell] += 1;
+    sums[of[i]] += points[i].value;
+    finite[of[i]] += 1;
   }
   for (size_t c = 0; c < cells; ++c) {
     sums[c] = finite[c] > 0 ? sums[c] / finite[c] : all[c] > 0 || c == 0 ? kNone : sums[c - 1];
@@ -51,6 +58,26 @@ void range_of(const std::vector<double>& values, double* least, double* most) {
     *least = std::min(*least, v);
     *most = std::max(*most, v);
   }
+}
+
+/// By cell: the point that lies farthest outside the range of the means, where it lies there by more than half of that
+/// range; NaN elsewhere. A mean hides what a step or two did alone. Points that scatter everywhere are noise, and none
+/// of them is given.
+std::vector<double> outliers(const std::vector<Point>& points, const std::vector<double>& means) {
+  constexpr size_t kRare = 8;  // at most one cell of so many
+  double least = 0, most = 0;
+  range_of(means, &least, &most);
+  const double beyond = (most - least) / 2;
+  std::vector<double> out(means.size(), kNone);
+  const std::vector<size_t> of = cells_of(points, means.size());
+  const auto outside = [&](double v) { return std::max(v - most, least - v); };
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double v = points[i].value;
+    if (!std::isfinite(v) || !(outside(v) > beyond)) continue;
+    if (double& kept = out[of[i]]; std::isnan(kept) || outside(v) > outside(kept)) kept = v;
+  }
+  const auto some = std::count_if(out.begin(), out.end(), [](double v) { return !std::isnan(v); });
+  return static_cast<size_t>(some) * kRare <= out.size() ? out : std::vector<double>(out.size(), kNone);
 }
 
 void append_point(std::string& out, unsigned code) {
@@ -87,21 +114,31 @@ std::vector<std::string> braille_plot(const std::vector<Point>& points, size_t w
   if (points.empty() || width == 0 || height == 0) return {};
   const size_t columns = width * 2, rows = height * 4;
   const std::vector<double> values = resample(points, std::min(columns, points.size()));
-  double least = 0, most = 0;
+  const std::vector<double> spikes = outliers(points, values);
+  double least = 0, most = 0, lowest = 0, highest = 0;
   range_of(values, &least, &most);
+  range_of(spikes, &lowest, &highest);
   if (!(least <= most)) return {};
+  least = std::min(least, lowest);
+  most = std::max(most, highest);
   std::vector<unsigned> cells(width * height, 0);
+  const auto row_of = [&](double v) {
+    // In halves, as the range of two doubles need not be one.
+    const double share = most > least ? (v / 2 - least / 2) / (most / 2 - least / 2) : 0.5;
+    return std::lround((1 - share) * static_cast<double>(rows - 1));
+  };
   static constexpr unsigned kDots[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
   long previous = -1;
   for (size_t x = 0; x < columns; ++x) {
-    const double v = values[std::min(values.size() - 1, x * values.size() / columns)];
-    if (std::isnan(v)) {
+    const size_t i = std::min(values.size() - 1, x * values.size() / columns);
+    if (std::isnan(values[i])) {
       previous = -1;
       continue;
     }
-    const double share = most > least ? (v - least) / (most - least) : 0.5;
-    const long y = std::lround((1 - share) * static_cast<double>(rows - 1));
-    const long from = previous < 0 ? y : std::min(y, previous), to = previous < 0 ? y : std::max(y, previous);
+    const long y = row_of(values[i]);
+    const long spike = std::isnan(spikes[i]) ? y : row_of(spikes[i]);
+    const long from = std::min({y, previous < 0 ? y : previous, spike});
+    const long to = std::max({y, previous < 0 ? y : previous, spike});
     for (long row = from; row <= to; ++row) {
       cells[static_cast<size_t>(row / 4) * width + x / 2] |= kDots[row % 4][x % 2];
     }

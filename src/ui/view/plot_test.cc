@@ -65,5 +65,19 @@ TEST_CASE("a plot has its size and its range") {
   CHECK(lines.back().find("0 ┤") != std::string::npos);
 }
 
+TEST_CASE("a plot of many points shows the one that stands out, and no noise") {
+  std::vector<double> values(4000, 0.5);
+  for (size_t i = 0; i < values.size(); ++i) values[i] += 0.1 * static_cast<double>(i) / 4000;
+  values[2000] = 12;
+  const auto spike = braille_plot(points(values), 20, 4);
+  CHECK(spike.front().find("12 ┤") != std::string::npos);
+  CHECK(spike.back().find("0.501 ┤") != std::string::npos);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? 0 : 12;
+  const auto noise = braille_plot(points(values), 20, 4);
+  CHECK(noise.front().find("12 ┤") == std::string::npos);
+  CHECK(noise.front().find("6 ┤") != std::string::npos);
+  CHECK(braille_plot(points({-1e308, 1e308, 0}), 10, 3).size() == 3);
+}
+
 }  // namespace
 }  // namespace mw
