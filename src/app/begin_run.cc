@@ -17,6 +17,17 @@
 #include "read/recorder.h"
 
 namespace mw {
+
+Error not_a_run_name(const std::string& name) {
+  return {Error::Code::kInvalid, cat("a run cannot be called '", name, "'"), "Use letters, digits, dots and dashes."};
+}
+
+bool is_run_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.front() != '-' && name.size() <= 200 &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
+}
+
 namespace {
 
 /// For whoever looks at the run later, from where its environment is not known. None where the command holds none.
@@ -46,16 +57,6 @@ std::string name_of(Time now, const std::vector<std::string>& command) {
   return cat(stamp, "-", name);
 }
 
-Error bad_name(const std::string& name) {
-  return {Error::Code::kInvalid, cat("a run cannot be called '", name, "'"), "Use letters, digits, dots and dashes."};
-}
-
-bool good_name(std::string_view name) {
-  return !name.empty() && name.front() != '.' && name.size() <= 200 &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
-}
-
 /// The newest run that was begun by `midwatch run` (attached runs have no run.json).
 Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
   std::string newest;
@@ -73,7 +74,7 @@ Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
 
 Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
   const std::string name = request.name.empty() ? name_of(now, request.spec.command) : request.name;
-  if (!good_name(name)) return bad_name(name);
+  if (!is_run_name(name)) return not_a_run_name(name);
   const std::string folder = cat(home, "/runs/", name);
   if (!run_spec_path(disk, folder).empty()) {
     return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/requests.h"
@@ -13,6 +14,10 @@ namespace mw {
 
 /// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached.
 Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request);
+
+/// May a run be called so? Letters, digits, dots, dashes and underlines; it begins with a letter, a digit or '_'.
+bool is_run_name(std::string_view name);
+Error not_a_run_name(const std::string& name);
 
 /// `words` without the secret values that are known of a run: of this process's environment, and of its own.
 std::vector<std::string> hidden_words(const RunSpec& spec, const std::vector<std::string>& words);

@@ -16,6 +16,7 @@
 #include "act/supervise/stop_watchdog.h"
 #include "api/exit.h"
 #include "app/attach.h"
+#include "app/attach_name.h"
 #include "app/await_paths.h"
 #include "app/checkpoints.h"
 #include "app/cleanup_by_hand.h"
@@ -66,7 +67,7 @@ Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock
   request.paths = adopted->paths;
   adopted->allow = request.allow;
   const std::string word = adopted->command.empty() ? "process" : std::string(basename(adopted->command.front()));
-  request.run = cat(word, "-", request.pid, "-", adopted->id.start);
+  if (request.run.empty()) request.run = cat(word, "-", request.pid, "-", adopted->id.start);
   return std::make_unique<Adoption>(processes, clock, knowledge, std::move(*adopted), request.say);
 }
 
@@ -203,6 +204,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     adoption = std::move(*made);
     learn_environment_of(*make_posix_system(), asked.pid, knowledge_->known());
   }
+  MW_TRY(check_attach_name(*disk_, request));
   if (asked.pid == 0) MW_TRY(await_paths(doors, request));
   auto notifications = Notifications::make(doors, request.config, request.say);
   if (!notifications.ok()) return notifications.error();

@@ -86,12 +86,32 @@ def exported(base, home):
     assert words(home, "runs", "export", "--json", "--csv")[0] == 2
 
 
+def named(base, home):
+    """A run that is only watched has the name that it is given, and no other run's."""
+    for name in ("a", "b"):
+        with open(f"{base}/{name}.log", "w", encoding="utf-8") as log:
+            log.write("2026-02-19T10:01:00Z step=1 reward=0.1 loss=0.5\n")
+
+    def watch(name, path):
+        return words(home, "attach", path, "--name", name, "--quiet", "--exit-after-idle", "0.1")
+    assert watch("mine", base + "/a.log")[0] == 0
+    assert "mine" in run_names(home), run_names(home)
+    code, out, _ = words(home, "report", "mine")
+    assert code == 0 and "a.log" in out, out
+    assert watch("mine", base + "/a.log")[0] == 0, "it goes on with its record"
+    for name, path, said in (("mine", base + "/b.log", "called mine already"), ("seed-1", base + "/a.log", "called seed-1 already"),
+                             ("../x", base + "/a.log", "cannot be called"), ("-x", base + "/a.log", "cannot be called")):
+        code, _, err = words(home, "attach", path, f"--name={name}", "--exit-after-idle", "0.1")
+        assert code == 2 and said in err, (name, code, err)
+
+
 def main():
     with Scratch() as base:
         home = records(base)
         shown(home)
         exported(base, home)
-    print("records of runs: noted, found, shown, exported")
+        named(base, home)
+    print("records of runs: noted, found, shown, exported, named")
 
 
 main()

@@ -14,6 +14,7 @@ void declare(ArgSpec& spec) {
   spec.positional("paths", "files or directories of a run that is going; waited for where they are not there yet", true,
                   false);
   spec.option("pid", "N", "a process that somebody else started: what it writes is found and read, its end is seen");
+  spec.option("name", "NAME", "name of the run in 'midwatch runs' (default: from the paths, or the process)");
   spec.option("allow", "LIST", "with --pid: what midwatch may do to it when asked: pause, stop or pause,stop");
   spec.flag("json", "print every decision as one JSON line");
   spec.flag("quiet", "no live status lines on the terminal, only incidents");
@@ -83,6 +84,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   }
   if (const auto whom = take_whom(args, request); !whom.ok()) return report_error(console, whom.error());
   if (args.has("framework")) request.framework = args.get("framework");
+  if (args.has("name")) request.run = args.get("name");
   if (args.has("timezone")) request.timezone = args.get("timezone");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   if (args.has("home")) request.home = args.get("home");
@@ -124,6 +126,7 @@ extern const Verb attach;
 const Verb attach = {"attach",
                      "Watch a run that is going: prints incidents as they open, does nothing to it unless allowed",
                      "  midwatch attach outputs/my-run/\n"
+                     "  midwatch attach train.log --name gsm8k-8b      what the other verbs call it\n"
                      "  midwatch attach train.log --json | tee incidents.jsonl\n"
                      "  midwatch attach train.log --exit-after-idle 600\n"
                      "  midwatch attach --pid 4711                     its logs are found; the watch ends with it\n"
