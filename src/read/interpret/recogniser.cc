@@ -61,6 +61,13 @@ void Recogniser::name(Sign::In in, std::string_view text) {
   }
 }
 
+void Recogniser::names(std::span<KnownName* const> record) {
+  for (KnownName* known : record) {
+    if (!known->recognised) name(Sign::In::kMetric, known->raw);
+    known->recognised = true;
+  }
+}
+
 void Recogniser::text(std::string_view piece) {
   for (size_t d = 0; d < seen_.size(); ++d) {
     const auto& signs = book_.dialects()[d].signs;

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "read/books/dialect_book.h"
+#include "read/interpret/known_names.h"
 #include "read/match/regex.h"
 
 namespace mw {
@@ -36,6 +38,8 @@ class Recogniser {
   void sign(size_t dialect, size_t index);
   /// A metric name, config key or file name was seen.
   void name(Sign::In in, std::string_view text);
+  /// Those of a metric record, of which it has not seen all before.
+  void names(std::span<KnownName* const> record);
   /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
   void text(std::string_view piece);
 
