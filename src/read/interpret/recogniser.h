@@ -67,12 +67,14 @@ class Recogniser {
   Best best_of(Dialect::Family family, bool bases = true) const;
 
   struct Name {  // a sign that is no line's
+    std::string_view pattern;
     size_t dialect = 0, index = 0;
     Sign::In in = Sign::In::kLine;
   };
 
   const DialectBook& book_;
-  std::vector<Name> named_;  // in the book's order: names are many, and few signs are of them
+  std::vector<Name> exact_;  // signs that are names, in the order of these: names are many, and few are signs
+  std::vector<Name> open_;   // those that many names may match
   std::vector<double> scores_;
   std::vector<double> own_names_;      // per dialect: what names of its rules add to the score
   std::vector<std::string> versions_;  // per dialect
