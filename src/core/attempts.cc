@@ -81,7 +81,7 @@ int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Me
   for (const Reading& reading : measured.readings) {
     if (!is_distinctive(reading.value)) continue;
     for (const Series& series : state.series) {
-      const bool same_name = reading.signal.empty() ? series.raw == reading.raw : series.signal == reading.signal;
+      const bool same_name = reading.signal().empty() ? series.raw == reading.raw() : series.signal == reading.signal();
       if (!same_name || series.source == source) continue;
       for (const Point& point : series.points()) {
         if (point.step != measured.step || !is_distinctive(point.value) || point.attempt >= votes.size()) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "core/figure_name.h"
 
 namespace mw {
 
@@ -25,14 +26,6 @@ struct Where {
   uint32_t source = 0;
   uint64_t line = 0;
   auto operator<=>(const Where&) const = default;
-};
-
-/// One number of a metric record. `raw` is the trainer's own name; `signal` the canonical one (core/signal.h), empty
-/// when no dialect maps it. The value is in the canonical unit when `signal` is set (already scaled), else as written.
-struct Reading {
-  std::string signal;
-  std::string raw;
-  double value = 0;
 };
 
 namespace event {

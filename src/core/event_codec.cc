@@ -108,9 +108,9 @@ void put(std::string& out, const std::vector<Reading>& readings) {
   for (const Reading& reading : readings) {
     if (&reading != readings.data()) out.push_back(',');
     out.push_back('[');
-    put_text(out, reading.signal);
+    put_text(out, reading.signal());
     out.push_back(',');
-    put_text(out, reading.raw);
+    put_text(out, reading.raw());
     out.push_back(',');
     put(out, reading.value);
     out.push_back(']');
@@ -327,11 +327,13 @@ bool get(Cursor& in, std::vector<Reading>& out) {
   if (!in.take('[')) return false;
   if (in.take(']')) return true;
   do {
-    Reading& reading = out.emplace_back();
-    if (!in.take('[') || !get(in, reading.signal) || !in.take(',') || !get(in, reading.raw) || !in.take(',') ||
-        !get(in, reading.value) || !in.take(']')) {
+    std::string signal, raw;
+    double value = 0;
+    if (!in.take('[') || !get(in, signal) || !in.take(',') || !get(in, raw) || !in.take(',') || !get(in, value) ||
+        !in.take(']')) {
       return false;
     }
+    out.emplace_back(std::move(signal), std::move(raw), value);
   } while (in.take(','));
   return in.take(']');
 }

@@ -54,9 +54,9 @@ TEST_CASE("fields compare one by one") {
   CHECK(measured->step == 12);
   CHECK(measured->eval);
   REQUIRE(measured->readings.size() == 2);
-  CHECK(measured->readings[0].signal == "reward.mean");
+  CHECK(measured->readings[0].signal() == "reward.mean");
   CHECK(measured->readings[0].value == 0.25);
-  CHECK(measured->readings[1].raw == "x\xff\xc3\xa9\"\n");
+  CHECK(measured->readings[1].raw() == "x\xff\xc3\xa9\"\n");
   CHECK(measured->readings[1].value == -1e-7);
 }
 

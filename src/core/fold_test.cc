@@ -2,7 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
 
+#include "base/numbers.h"
+#include "base/prng.h"
+#include "base/text.h"
 #include "core/attempts.h"
 #include "core/state.h"
 
@@ -165,6 +170,35 @@ TEST_CASE("a second counter in the same log is no restart") {
   CHECK(state.attempts[0].last_step == 55);
   CHECK(state.signature("seen")->first.attempt == 0);
   for (const Point& point : state.find("reward.mean")->points()) REQUIRE(point.attempt == 0);
+}
+
+TEST_CASE("a figure reaches its series in whatever order, of whatever source, with whichever others it comes") {
+  State state;
+  Prng prng(11);
+  std::vector<std::shared_ptr<const FigureName>> names;
+  for (int i = 0; i < 20; ++i) {
+    names.push_back(std::make_shared<const FigureName>(i % 3 == 0 ? cat("reward.component.", i) : "", cat("m", i)));
+  }
+  std::map<std::pair<uint32_t, size_t>, uint64_t> said;
+  for (int step = 1; step <= 200; ++step) {
+    const auto source = static_cast<uint32_t>(prng.below(3));
+    event::Measured record{step, false, {}};
+    for (uint64_t left = prng.below(30); left > 0; --left) {
+      const size_t i = prng.below(names.size());
+      record.readings.emplace_back(names[i], static_cast<double>(i));
+      ++said[{source, i}];
+    }
+    TestLog{state, source}.say(std::move(record));
+  }
+  CHECK(state.series.size() == said.size());
+  for (const Series& series : state.series) {
+    const auto number = static_cast<size_t>(parse_int(series.raw.substr(1)).value_or(-1));
+    REQUIRE(number < names.size());
+    CHECK(series.signal == names[number]->signal);
+    CHECK(series.count() == said[{series.source, number}]);
+    CHECK(series.min() == static_cast<double>(number));
+    CHECK(series.max() == static_cast<double>(number));
+  }
 }
 
 TEST_CASE("many series share the points that may be kept") {

@@ -9,7 +9,7 @@ namespace mw {
 void add_host_figures(State& state, const Event& event, const event::Measured& measured, uint16_t attempt) {
   for (const Reading& reading : measured.readings) {
     auto known = std::find_if(state.host.begin(), state.host.end(), [&](const Series& series) {
-      return series.source == event.where.source && series.signal == reading.signal && series.raw == reading.raw;
+      return series.source == event.where.source && series.signal == reading.signal() && series.raw == reading.raw();
     });
     if (known == state.host.end()) {
       if (state.host.size() >= State::kHostSeriesLimit) {
@@ -17,8 +17,8 @@ void add_host_figures(State& state, const Event& event, const event::Measured& m
         continue;
       }
       Series series;
-      series.signal = clip(reading.signal, 200);
-      series.raw = clip(reading.raw, 200);
+      series.signal = clip(reading.signal(), 200);
+      series.raw = clip(reading.raw(), 200);
       series.source = event.where.source;
       known = state.host.insert(state.host.end(), std::move(series));
     }

@@ -22,10 +22,10 @@ bool is_idle_line(std::string_view text, const Knowledge& knowledge) {
 
 bool is_idle(const event::Measured& measured) {
   const auto of_engine = [](const Reading& reading) {
-    return reading.signal.empty() || reading.signal.starts_with("engine.");
+    return reading.signal().empty() || reading.signal().starts_with("engine.");
   };
   const auto nothing_runs = [](const Reading& reading) {
-    return reading.signal == "engine.running" && reading.value == 0;
+    return reading.signal() == "engine.running" && reading.value == 0;
   };
   const std::vector<Reading>& all = measured.readings;
   return std::all_of(all.begin(), all.end(), of_engine) && std::any_of(all.begin(), all.end(), nothing_runs);

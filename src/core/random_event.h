@@ -71,11 +71,14 @@ class RandomEvent {
     }
   }
   void fill(std::vector<Reading>& out) {
-    out.resize(prng_.below(5));
-    for (Reading& reading : out) {
-      fill(reading.signal);
-      fill(reading.raw);
-      fill(reading.value);
+    out.clear();
+    for (uint64_t left = prng_.below(5); left > 0; --left) {
+      std::string signal, raw;
+      double value = 0;
+      fill(signal);
+      fill(raw);
+      fill(value);
+      out.emplace_back(std::move(signal), std::move(raw), value);
     }
   }
   template <typename Enum>

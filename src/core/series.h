@@ -29,6 +29,13 @@ class Series {
   std::string signal;   ///< canonical name, "" when no dialect maps it
   std::string raw;      ///< the trainer's own name
   uint32_t source = 0;  ///< who says it (Where::source); of a merged series the source with the most points
+  uint64_t key = 0;     ///< key_of() source and names; 0 of a series that no index finds
+
+  /// By what a state finds the series of a figure, as every figure of every record asks for one.
+  static uint64_t key_of(uint32_t said_by, const FigureName& name) {
+    const uint64_t mixed = (name.hash ^ (static_cast<uint64_t>(said_by) + 1)) * 0x9e3779b97f4a7c15ULL;
+    return mixed ^ mixed >> 32;
+  }
 
   /// Appends; a point with the step and attempt of the last one replaces it. `limit` may be lower than kPointLimit
   /// where there are many series.

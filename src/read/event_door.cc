@@ -25,12 +25,13 @@ void EventDoor::clean(std::string& text) const {
   if (known_ != nullptr && !known_->empty()) text = known_->hide(text);
 }
 
-void EventDoor::clean_name(size_t place, std::string& name) {
-  if (row_names_.known(place, name) || name.size() < kNameBytes || harmless_.contains(name)) return;
-  const std::string before = name;
+void EventDoor::clean_name(Reading& reading) {
+  if (reading.raw().size() < kNameBytes || harmless_.contains(reading.name())) return;
+  std::string name = reading.raw();
   clean(name);
-  if (name != before) return row_names_.forget();
-  if (harmless_.size() < kNamesLimit) harmless_.insert(before);
+  if (name != reading.raw()) return reading.rename(std::move(name));
+  // A name that nobody else holds will not come again.
+  if (harmless_.size() < kNamesLimit && reading.name().use_count() > 1) harmless_.insert(reading.name());
 }
 
 void EventDoor::pass(Event& event) {
@@ -38,7 +39,7 @@ void EventDoor::pass(Event& event) {
       [this](auto& body) {
         using Body = std::decay_t<decltype(body)>;
         if constexpr (std::is_same_v<Body, event::Measured>) {
-          for (size_t i = 0; i < body.readings.size(); ++i) clean_name(i, body.readings[i].raw);
+          for (Reading& reading : body.readings) clean_name(reading);
         } else if constexpr (std::is_same_v<Body, event::Configured>) {
           clean(body.key);
           body.value = redacted_setting(body.key, body.value);

@@ -1,12 +1,12 @@
 // The door to the journal: no event goes through it with a secret in its text, whoever made it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_set>
 
 #include "base/secrets.h"
 #include "core/event.h"
-#include "read/lines/row_names.h"
 
 namespace mw {
 
@@ -23,10 +23,9 @@ class EventDoor {
 
  private:
   void clean(std::string& text) const;
-  void clean_name(size_t place, std::string& name);
+  void clean_name(Reading& reading);
   const KnownSecrets* known_;
-  std::unordered_set<std::string> harmless_;
-  RowNames row_names_;  // of the last records; all harmless
+  std::unordered_set<std::shared_ptr<const FigureName>> harmless_;
 };
 
 }  // namespace mw

@@ -5,7 +5,6 @@
 
 #include "read/files/decoder.h"
 #include "read/interpret/recogniser.h"
-#include "read/lines/row_names.h"
 #include "read/sign_finder.h"
 
 namespace mw {
@@ -15,12 +14,7 @@ class NameCollector final : public RecordSink {
  public:
   NameCollector(const KnowledgeBase& knowledge, Recogniser& recogniser)
       : recogniser_(recogniser), signs_(knowledge, recogniser) {}
-  void row(const Row& row) override {
-    for (size_t i = 0; i < row.numbers.size(); ++i) {
-      const std::string_view key = row.numbers[i].key;
-      if (!row_names_.known(i, key)) recogniser_.name(Sign::In::kMetric, key);
-    }
-  }
+  void row(const Row& row) override { recogniser_.names(names_.of_record(row.numbers)); }
   void console(std::string_view line, uint64_t, Time) override { signs_.text(line); }
   void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
   void ended(int64_t, Time) override {}
@@ -29,7 +23,7 @@ class NameCollector final : public RecordSink {
  private:
   Recogniser& recogniser_;
   SignFinder signs_;
-  RowNames row_names_;
+  KnownNames names_;
 };
 
 }  // namespace mw

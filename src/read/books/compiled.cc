@@ -26,7 +26,8 @@ std::optional<CompiledKnowledge> compiled_knowledge() {
 CompiledKnowledge parse_compiled(std::string_view bytes) {
   FlatReader in(bytes);
   CompiledKnowledge compiled;
-  for (std::string_view* part : {&compiled.patterns, &compiled.dialects, &compiled.signatures, &compiled.engines}) {
+  for (std::string_view* part :
+       {&compiled.patterns, &compiled.signs, &compiled.dialects, &compiled.signatures, &compiled.engines}) {
     *part = in.text();
   }
   return compiled;
@@ -41,14 +42,16 @@ Result<std::string> compile_knowledge() {
   for (Pattern& pattern : signatures->patterns(static_cast<uint32_t>(book->pattern_count()))) {
     patterns.push_back(std::move(pattern));
   }
-  const auto flat = PatternSet::write(patterns);
+  const auto flat = PatternSet::write(patterns), signs = PatternSet::write(book->sign_patterns());
   if (!flat.ok()) return flat.error();
+  if (!signs.ok()) return signs.error();
   ArchiveWriter dialects, failures, engines;
   book->write(dialects);
   signatures->write(failures);
   write_engines(built_in_engines(), engines);
   FlatWriter out;
   out.text(*flat);
+  out.text(*signs);
   for (ArchiveWriter* part : {&dialects, &failures, &engines}) out.text(part->take());
   return out.take();
 }

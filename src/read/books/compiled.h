@@ -12,6 +12,7 @@ namespace mw {
 
 struct CompiledKnowledge {
   std::string_view patterns;    ///< of all dialects and signatures: PatternSet::read()
+  std::string_view signs;       ///< of the dialects alone: PatternSet::read()
   std::string_view dialects;    ///< DialectBook::read()
   std::string_view signatures;  ///< SignatureBook::read(), with the causes
   std::string_view engines;     ///< read_engines()

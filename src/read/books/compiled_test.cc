@@ -16,6 +16,19 @@ std::vector<uint32_t> hits_of(const KnowledgeBase& base, std::string_view line) 
   return hits;
 }
 
+std::vector<uint32_t> signs_of(const KnowledgeBase& base, std::string_view line) {
+  std::vector<uint32_t> hits;
+  base.signs().match_line(line, hits);
+  return hits;
+}
+
+std::vector<uint32_t> signs_among(const KnowledgeBase& base, std::vector<uint32_t> hits) {
+  std::erase_if(hits, [&base](uint32_t id) {
+    return id >= base.book().pattern_count() || base.book().target(id).kind != DialectBook::Target::Kind::kSign;
+  });
+  return hits;
+}
+
 /// All that the build keeps, as bytes; of a book that it compiled itself, the same bytes again.
 std::string archived(const DialectBook& dialects, const SignatureBook& signatures) {
   ArchiveWriter out;
@@ -48,6 +61,7 @@ TEST_CASE("compiled knowledge is what its text says") {
   const auto compare = [&](std::string_view line) {
     const std::vector<uint32_t> hits = hits_of(**read, line);
     CHECK(hits == hits_of(**text, line));
+    for (const auto* base : {read->get(), text->get()}) CHECK(signs_of(*base, line) == signs_among(**read, hits));
     ++lines;
     hit += hits.empty() ? 0 : 1;
   };

@@ -213,6 +213,12 @@ std::optional<size_t> DialectBook::find(std::string_view id) const {
   return std::nullopt;
 }
 
+std::vector<Pattern> DialectBook::sign_patterns() const {
+  std::vector<Pattern> out = patterns(0);
+  std::erase_if(out, [this](const Pattern& one) { return targets_[one.id].kind != Target::Kind::kSign; });
+  return out;
+}
+
 std::vector<Pattern> DialectBook::patterns(uint32_t first_id) const {
   std::vector<Pattern> out;
   out.reserve(targets_.size());

@@ -76,6 +76,8 @@ class DialectBook {
   /// "ERROR", ...), numbered from `first_id`, for the one PatternSet of
   /// the process. Pattern first_id + i belongs to target(i).
   std::vector<Pattern> patterns(uint32_t first_id) const;
+  /// Those of patterns(0) that are signs, with the same numbers.
+  std::vector<Pattern> sign_patterns() const;
   size_t pattern_count() const { return targets_.size(); }
   const Target& target(size_t index) const { return targets_[index]; }
   const Regex* shape_regex(size_t dialect, size_t shape) const;

@@ -31,8 +31,8 @@ struct EventLister {
   void operator()(const event::Measured& e) const {
     std::map<std::string, std::string> fields = {{"step", step_text(e.step)}, {"eval", flag_text(e.eval)}};
     for (const Reading& reading : e.readings) {
-      if (!reading.signal.empty()) fields[reading.signal] = format_double(reading.value);
-      fields["raw:" + reading.raw] = format_double(reading.value);
+      if (!reading.signal().empty()) fields[reading.signal()] = format_double(reading.value);
+      fields["raw:" + reading.raw()] = format_double(reading.value);
     }
     add("measured", std::move(fields));
   }

@@ -91,9 +91,11 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
   std::vector<Pattern> patterns = base->book_.patterns(0);
   const auto first = static_cast<uint32_t>(base->book_.pattern_count());
   for (Pattern& pattern : base->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
-  auto set = PatternSet::compile(patterns, true);
+  auto set = PatternSet::compile(patterns, true), signs = PatternSet::compile(base->book_.sign_patterns(), true);
   if (!set.ok()) return set.error();
+  if (!signs.ok()) return signs.error();
   base->patterns_ = std::make_unique<PatternSet>(std::move(*set));
+  base->signs_ = std::make_unique<PatternSet>(std::move(*signs));
   base->index();
   return base;
 }
@@ -102,13 +104,15 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::read(const CompiledKnowled
   ArchiveReader dialects(compiled.dialects), signatures(compiled.signatures), engines(compiled.engines);
   auto book = DialectBook::read(dialects);
   if (!book.ok()) return book.error();
-  auto set = PatternSet::read(compiled.patterns);
+  auto set = PatternSet::read(compiled.patterns), signs = PatternSet::read(compiled.signs);
   if (!set.ok()) return set.error();
+  if (!signs.ok()) return signs.error();
   std::unique_ptr<KnowledgeBase> base(new KnowledgeBase);
   base->book_ = std::move(*book);
   base->signatures_ = std::make_unique<SignatureBook>(SignatureBook::read(signatures));
   base->signatures_->set_engines(read_engines(engines));
   base->patterns_ = std::make_unique<PatternSet>(std::move(*set));
+  base->signs_ = std::make_unique<PatternSet>(std::move(*signs));
   base->index();
   return base;
 }

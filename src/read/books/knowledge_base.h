@@ -33,6 +33,8 @@ class KnowledgeBase {
 
   const PatternIndex& pattern_index() const { return pattern_index_; }
   const PatternSet& patterns() const { return *patterns_; }
+  /// The dialects' signs alone, by the same numbers: for a first look at a text.
+  const PatternSet& signs() const { return *signs_; }
   const Knowledge& knowledge() const;
   /// To be called before anything is judged.
   void add(std::vector<UserRule> rules);
@@ -58,7 +60,7 @@ class KnowledgeBase {
   std::string added_;               ///< paths and texts of the user's own files
   std::unique_ptr<SignatureBook> signatures_;
   std::vector<SignaturePattern> signature_patterns_;
-  std::unique_ptr<PatternSet> patterns_;
+  std::unique_ptr<PatternSet> patterns_, signs_;
   KnownSecrets known_;
   PatternIndex pattern_index_;
 };

@@ -1,7 +1,7 @@
 #include "read/files/plain_json.h"
 
-#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -10,13 +10,7 @@
 namespace mw {
 namespace {
 
-constexpr int kDepthLimit = 16;         // levels
-constexpr ptrdiff_t kNumberLimit = 40;  // bytes of a number
-constexpr int kExponentDigits = 2;      // with kNumberLimit: no number is too large for a double
-// Up to 15 digits are exact in a double, as are powers of ten up to 22: one division then rounds correctly.
-constexpr ptrdiff_t kExactDigits = 15;
-constexpr std::array<double, 23> kTens = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr int kDepthLimit = 16;  // levels
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
@@ -132,38 +126,17 @@ class PlainReader {
 
   bool number(std::string_view key, bool wanted) {
     const char* const begin = at_;
-    const bool minus = take('-');
-    uint64_t digits = 0;
+    take('-');
     const char* const whole = at_;
-    while (at_ != end_ && is_digit(*at_)) digits = digits * 10 + static_cast<uint64_t>(*at_++ - '0');
-    if (at_ == whole || (*whole == '0' && at_ - whole > 1)) return false;
-    ptrdiff_t count = at_ - whole, behind = 0;
-    if (take('.')) {
-      const char* const fraction = at_;
-      while (at_ != end_ && is_digit(*at_)) digits = digits * 10 + static_cast<uint64_t>(*at_++ - '0');
-      behind = at_ - fraction;
-      if (behind == 0) return false;
-      count += behind;
-    }
-    const bool plain = at_ == end_ || (*at_ != 'e' && *at_ != 'E');
-    if (!plain && !exponent()) return false;
-    if (at_ - begin > kNumberLimit) return false;
-    if (!wanted) return true;
-    if (plain && count <= kExactDigits) {
-      const double size = static_cast<double>(digits) / kTens[static_cast<size_t>(behind)];
-      row_.add_number(key, minus ? -size : size);
-    } else {
-      row_.add_number(key, parse_double({begin, static_cast<size_t>(at_ - begin)}).value_or(0));
-    }
-    return true;
-  }
-
-  bool exponent() {
-    ++at_;
-    if (!take('-')) take('+');
-    const char* const begin = at_;
     while (at_ != end_ && is_digit(*at_)) ++at_;
-    return at_ != begin && at_ - begin <= kExponentDigits;
+    if (at_ == whole || (*whole == '0' && at_ - whole > 1)) return false;
+    if (take('.') && (at_ == end_ || !is_digit(*at_))) return false;
+    size_t used = 0;
+    const auto parsed = parse_double_prefix({begin, static_cast<size_t>(end_ - begin)}, &used);
+    if (!parsed || !std::isfinite(*parsed)) return false;
+    at_ = begin + used;
+    if (wanted) row_.add_number(key, *parsed);
+    return true;
   }
 
   const char* at_;

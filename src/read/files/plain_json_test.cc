@@ -99,6 +99,13 @@ TEST_CASE("numbers of a record are rounded as anywhere else") {
   }
 }
 
+TEST_CASE("a number is plain whatever its length and its exponent, as long as it is finite") {
+  const std::string digits(60, '7');
+  for (const std::string& number : {std::string("1e100"), std::string("-2.5E-300"), "0." + digits, digits}) {
+    CHECK(agrees("{\"x\": " + number + "}"));
+  }
+}
+
 TEST_CASE("what is not plain is left to the reader of all JSON") {
   for (const std::string json :
        {"{\"a\\tb\": 1}", "{\"a\": NaN}", "{\"a\": 1e999}", "{\"a\": 1} x", "{\"a\": 01}", "{\"a\": 1.}", "{\"a\": 1,}",

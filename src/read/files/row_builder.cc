@@ -54,7 +54,12 @@ int rank_in(const std::array<std::string_view, N>& names, std::string_view key) 
   return -1;
 }
 
-int time_key_rank(std::string_view key) { return key.size() > 10 ? -1 : rank_in(kTimeKeys, key); }
+int time_key_rank(std::string_view key) {
+  constexpr std::string_view kFirst = "_twudcl", kLast = "epts";  // letters of them: most names have others
+  if (key.size() > 10 || key.empty()) return -1;
+  if (kLast.find(key.back()) == std::string_view::npos || kFirst.find(key.front()) == std::string_view::npos) return -1;
+  return rank_in(kTimeKeys, key);
+}
 
 class PropertyLeaves : public JsonLeaves {
  public:

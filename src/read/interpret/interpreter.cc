@@ -405,15 +405,14 @@ void Interpreter::step_in_text(const Row& row, Record& record) {
 }
 
 void Interpreter::row(const Row& row) {
-  for (size_t i = 0; i < row.numbers.size(); ++i) {
-    const std::string_view key = row.numbers[i].key;
-    if (!row_names_.known(i, key)) recogniser_.name(Sign::In::kMetric, key);
-  }
+  const auto names = records_.names_of(row.numbers);
+  recogniser_.names(names);
   recogniser_.unknown_trainer();
   number_ = row.number;
   follow_speaker();
   Record record;
   record.numbers = row.numbers;
+  record.names = names;
   record.format_step = row.step;
   record.of_machine = row.of_machine;
   record.where = where(row.number);

@@ -25,7 +25,6 @@
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
 #include "read/lines/row.h"
-#include "read/lines/row_names.h"
 #include "read/lines/template_miner.h"
 #include "read/lines/traceback.h"
 
@@ -241,7 +240,6 @@ class Interpreter {
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table
   Records records_;
-  RowNames row_names_;  // those that the recogniser has seen
   AnswerJudge answers_;
   GenericReader generic_;
   ColumnTable columns_;

@@ -371,6 +371,7 @@ void Interpreter::end_scores(int64_t step, uint64_t number, Time at) {
   const std::vector<RowNumber> means = scores_.means();
   Record record;
   record.numbers = means;
+  record.names = records_.names_of(means);
   record.step = step - records_.offset();
   record.where = where(number);
   record.at = at;

@@ -194,15 +194,17 @@ void Interpreter::follow_other_loop(const MetricLine& metrics, const Pending& as
 
 void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   if (metrics.numbers().empty()) return;
-  for (const RowNumber& number : metrics.numbers()) recogniser_.name(Sign::In::kMetric, number.key);
+  const auto names = records_.names_of(metrics.numbers());
+  recogniser_.names(names);
   follow_speaker();
   if (other_total_ > 0 && !as.eval) follow_other_loop(metrics, as);
   Record record;
   record.numbers = metrics.numbers();
+  record.names = names;
+  record.prefix = as.prefix;
   record.step = as.step;
   record.policy = as.policy;
   record.eval = as.eval;
-  record.prefix = as.prefix;
   record.where = where(as.number);
   record.at = as.at;
   // A record of the step that the answers so far were scored for ends it. One without a step may be anybody's.
@@ -213,6 +215,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
     all.assign(metrics.numbers().begin(), metrics.numbers().end());
     all.insert(all.end(), means.begin(), means.end());
     record.numbers = all;
+    record.names = records_.names_of(all);
   }
   records_.add(record);
   if (!all.empty()) scores_.clear();

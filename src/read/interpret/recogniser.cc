@@ -14,9 +14,13 @@ Recogniser::Recogniser(const DialectBook& book)
     seen_.emplace_back(dialect.signs.size(), false);
     compiled_.emplace_back(dialect.signs.size());
     for (size_t i = 0; i < dialect.signs.size(); ++i) {
-      if (dialect.signs[i].in != Sign::In::kLine) named_.push_back({seen_.size() - 1, i, dialect.signs[i].in});
+      const Sign& sign = dialect.signs[i];
+      if (sign.in == Sign::In::kLine) continue;
+      const bool open = sign.regex || contains(sign.pattern, "*");
+      (open ? open_ : exact_).push_back({sign.pattern, seen_.size() - 1, i, sign.in});
     }
   }
+  std::sort(exact_.begin(), exact_.end(), [](const Name& a, const Name& b) { return a.pattern < b.pattern; });
 }
 
 bool Recogniser::regex_hits(size_t dialect, size_t index, std::string_view text) {
@@ -47,7 +51,11 @@ void Recogniser::set_version(size_t dialect, std::string_view text) {
 
 void Recogniser::name(Sign::In in, std::string_view text) {
   if (names_.size() >= kNameLimit || !names_.insert(fnv1a(text, static_cast<uint64_t>(in) + 1)).second) return;
-  for (const Name& named : named_) {
+  auto same = std::lower_bound(exact_.begin(), exact_.end(), text, [](const Name& a, auto b) { return a.pattern < b; });
+  for (; same != exact_.end() && same->pattern == text; ++same) {
+    if (same->in == in) sign(same->dialect, same->index);
+  }
+  for (const Name& named : open_) {
     if (named.in != in || seen_[named.dialect][named.index]) continue;
     const Sign& of = book_.dialects()[named.dialect].signs[named.index];
     if (of.regex ? regex_hits(named.dialect, named.index, text) : name_matches(of.pattern, text)) {
@@ -58,6 +66,13 @@ void Recogniser::name(Sign::In in, std::string_view text) {
   if (const auto only = book_.only_trainer_with(text); only && own_names_[*only] < kOwnNamesLimit) {
     own_names_[*only] += kOwnName;
     ++version_;
+  }
+}
+
+void Recogniser::names(std::span<KnownName* const> record) {
+  for (KnownName* known : record) {
+    if (!known->recognised) name(Sign::In::kMetric, known->raw);
+    known->recognised = true;
   }
 }
 

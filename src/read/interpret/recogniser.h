@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "read/books/dialect_book.h"
+#include "read/interpret/known_names.h"
 #include "read/match/regex.h"
 
 namespace mw {
@@ -36,6 +38,8 @@ class Recogniser {
   void sign(size_t dialect, size_t index);
   /// A metric name, config key or file name was seen.
   void name(Sign::In in, std::string_view text);
+  /// Those of a metric record, of which it has not seen all before.
+  void names(std::span<KnownName* const> record);
   /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
   void text(std::string_view piece);
 
@@ -63,12 +67,14 @@ class Recogniser {
   Best best_of(Dialect::Family family, bool bases = true) const;
 
   struct Name {  // a sign that is no line's
+    std::string_view pattern;
     size_t dialect = 0, index = 0;
     Sign::In in = Sign::In::kLine;
   };
 
   const DialectBook& book_;
-  std::vector<Name> named_;  // in the book's order: names are many, and few signs are of them
+  std::vector<Name> exact_;  // signs that are names, in the order of these: names are many, and few are signs
+  std::vector<Name> open_;   // those that many names may match
   std::vector<double> scores_;
   std::vector<double> own_names_;      // per dialect: what names of its rules add to the score
   std::vector<std::string> versions_;  // per dialect

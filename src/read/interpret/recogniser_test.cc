@@ -84,6 +84,43 @@ TEST_CASE("metric names that only one trainer has a rule for name it") {
   CHECK(recogniser.answer().framework == "own");
 }
 
+TEST_CASE("a name is the sign of every dialect that has it, whole or with a star, and only where it is meant") {
+  constexpr std::string_view kFirst = R"(
+id = "first"
+family = "trainer"
+[[sign]]
+in = "metric"
+text = "b/score"
+weight = 3
+[[sign]]
+in = "config"
+text = "a/score"
+weight = 5
+)";
+  constexpr std::string_view kSecond = R"(
+id = "second"
+family = "trainer"
+[[sign]]
+in = "metric"
+text = "b/*"
+weight = 4
+[[sign]]
+in = "metric"
+text = "b/score"
+weight = 2
+)";
+  DialectBook known;
+  REQUIRE((known.add(kFirst, "x.toml").ok() && known.add(kSecond, "y.toml").ok()));
+  Recogniser recogniser(known);
+  recogniser.name(Sign::In::kMetric, "a/score");  // a setting's name
+  recogniser.name(Sign::In::kConfig, "b/score");  // a figure's
+  CHECK(!recogniser.answer().dialect);
+  recogniser.name(Sign::In::kMetric, "b/score");  // 3 for the first, 2 and 4 for the second
+  CHECK(recogniser.answer().framework == "second");
+  recogniser.name(Sign::In::kConfig, "a/score");  // 5 more for the first
+  CHECK(recogniser.answer().framework == "first");
+}
+
 TEST_CASE("an engine names a run only when nothing shows a training") {
   const DialectBook known = book();
   Recogniser alone(known);

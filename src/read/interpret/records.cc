@@ -1,7 +1,6 @@
 #include "read/interpret/records.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,35 +8,6 @@
 
 namespace mw {
 namespace {
-
-// Names that carry the step whoever the trainer is, best first.
-constexpr std::array<std::string_view, 22> kStepKeys = {"training/global_step",
-                                                        "train/global_step",
-                                                        "trainer/global_step",
-                                                        "global_step",
-                                                        "training_step",
-                                                        "train_step",
-                                                        "train/step",
-                                                        "trainer/step",
-                                                        "step",
-                                                        "Step",
-                                                        "iteration",
-                                                        "iter",
-                                                        "steps",
-                                                        "update",
-                                                        "current_steps",
-                                                        "current_step",
-                                                        "global_steps",
-                                                        "optimizer_step",
-                                                        "opt_step",
-                                                        "update_step",
-                                                        "iterations",
-                                                        "time/iterations"};
-// Names that carry how many steps there will be.
-constexpr std::array<std::string_view, 4> kPlanKeys = {"total_steps", "max_steps", "total_step", "num_training_steps"};
-// Bookkeeping of sinks, never signals.
-constexpr std::array<std::string_view, 6> kBookkeeping = {"_step", "_runtime",  "_timestamp",
-                                                          "time",  "timestamp", "_wandb"};
 
 // Whole, and in the range in which a double is exact.
 bool whole(double value) { return std::isfinite(value) && std::fabs(value) < 1e15 && std::floor(value) == value; }
@@ -47,45 +17,34 @@ bool whole(double value) { return std::isfinite(value) && std::fabs(value) < 1e1
 void Records::set_speaker(std::optional<size_t> dialect) {
   if (speaker_ == dialect) return;
   speaker_ = dialect;
-  forget_meanings();
-}
-
-void Records::forget_meanings() {
-  meanings_.clear();
-  names_.forget();
-  places_.clear();
+  names_.forget_meanings();
 }
 
 int64_t Records::offset() const { return speaker_ ? book_.dialects()[*speaker_].step_offset : 0; }
 
-const Meaning& Records::meaning(size_t place, std::string_view raw) {
-  if (names_.known(place, raw)) return *places_[place];
-  const Meaning& means = look_up(raw);
-  if (place < places_.size()) {
-    places_[place] = &means;
-  } else if (place == places_.size() && place < RowNames::kPlacesLimit) {
-    places_.push_back(&means);
-  }
-  return means;
+void Records::look_up(KnownName& name) const {
+  name.means = book_.meaning(speaker_, name.raw);
+  name.means.ignored = name.means.ignored || is_step_key(name) || name.role == KnownName::Role::kPlan ||
+                       name.role == KnownName::Role::kBookkeeping;
+  name.figure = name.held_out = nullptr;
+  name.looked_up = true;
 }
 
-const Meaning& Records::look_up(std::string_view raw) {
-  name_.assign(raw);
-  if (const auto found = meanings_.find(name_); found != meanings_.end()) return found->second;
-  if (meanings_.size() >= kMeaningLimit) forget_meanings();
-  Meaning fresh = book_.meaning(speaker_, raw);
-  fresh.ignored = fresh.ignored || is_step_key(raw) ||
-                  std::find(kPlanKeys.begin(), kPlanKeys.end(), raw) != kPlanKeys.end() ||
-                  std::find(kBookkeeping.begin(), kBookkeeping.end(), raw) != kBookkeeping.end();
-  return meanings_.emplace(name_, std::move(fresh)).first->second;
-}
-
-bool Records::is_step_key(std::string_view raw) const {
+bool Records::is_step_key(const KnownName& name) const {
   if (speaker_) {
     const auto& keys = book_.dialects()[*speaker_].step_keys;
-    if (std::find(keys.begin(), keys.end(), raw) != keys.end()) return true;
+    if (std::find(keys.begin(), keys.end(), name.raw) != keys.end()) return true;
   }
-  return std::find(kStepKeys.begin(), kStepKeys.end(), raw) != kStepKeys.end();
+  return name.step_rank != KnownName::kNoRank;
+}
+
+Reading Records::reading(KnownName& name, double value, bool held_out) const {
+  const bool renamed = held_out && !name.means.signal.starts_with("eval.");
+  std::shared_ptr<const FigureName>& shared = renamed ? name.held_out : name.figure;
+  if (shared == nullptr) {
+    shared = std::make_shared<const FigureName>(renamed ? cat("eval.", name.raw) : name.means.signal, name.raw);
+  }
+  return {shared, shared->signal.empty() ? value : value * name.means.scale + name.means.offset};
 }
 
 /// The first step of the rollout. In the common case there is one step per rollout and the numbers are the same; where
@@ -100,16 +59,18 @@ int64_t Records::step_of_rollout(int64_t number, const Record& record) {
   return steps_per_rollout_ > 1 ? number * steps_per_rollout_ : trained_;
 }
 
+/// What the record says under that name, when it can be a step.
+int64_t Records::step_under(const Record& record, std::string_view key) const {
+  for (const RowNumber& number : record.numbers) {
+    if (number.key == key && whole(number.value)) return static_cast<int64_t>(number.value) + offset();
+  }
+  return kNoStep;
+}
+
 int64_t Records::own_step(const Record& record) {
-  const auto value_of = [&](std::string_view key) -> int64_t {
-    for (const RowNumber& number : record.numbers) {
-      if (number.key == key && whole(number.value)) return static_cast<int64_t>(number.value) + offset();
-    }
-    return kNoStep;
-  };
   if (speaker_) {
     for (const std::string& key : book_.dialects()[*speaker_].step_keys) {
-      const int64_t step = value_of(key);
+      const int64_t step = step_under(record, key);
       if (step == kNoStep) continue;
       if (key.starts_with("rollout/")) return step_of_rollout(step, record);
       if (!record.eval) trained_ = step;
@@ -123,18 +84,14 @@ int64_t Records::own_step(const Record& record) {
   return step;
 }
 
-/// The value of the best of kStepKeys that the record has.
+/// The value of the best of the usual step names that the record has.
 int64_t Records::usual_step(const Record& record) const {
-  constexpr std::string_view kLast = "pnrse";  // letters with which they end: few other names do
-  size_t best = kStepKeys.size();
+  uint8_t best = KnownName::kNoRank;
   int64_t step = kNoStep;
-  for (const RowNumber& number : record.numbers) {
-    if (number.key.empty() || kLast.find(number.key.back()) == std::string_view::npos) continue;
-    const auto rank =
-        static_cast<size_t>(std::find(kStepKeys.begin(), kStepKeys.end(), number.key) - kStepKeys.begin());
-    if (rank >= best || !whole(number.value)) continue;
-    best = rank;
-    step = static_cast<int64_t>(number.value) + offset();
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    if (record.names[i]->step_rank >= best || !whole(record.numbers[i].value)) continue;
+    best = record.names[i]->step_rank;
+    step = static_cast<int64_t>(record.numbers[i].value) + offset();
   }
   return step;
 }
@@ -154,8 +111,8 @@ int64_t Records::step_of(const Record& record, int64_t* ordinal) {
   if (record.format_step != kNoStep && !keyed_) return record.format_step + offset();
   if (counts(record)) {
     double epoch = std::numeric_limits<double>::quiet_NaN();
-    for (const RowNumber& number : record.numbers) {
-      if (number.key == "epoch") epoch = number.value;
+    for (size_t i = 0; i < record.numbers.size(); ++i) {
+      if (record.names[i]->role == KnownName::Role::kEpoch) epoch = record.numbers[i].value;
     }
     *ordinal = counter_.record(epoch);
     return kNoStep;
@@ -169,24 +126,16 @@ void Records::add(const Record& record) {
   event::Measured eval;
   bool any_train = false;
   bool sampled = false;
-  std::string joined;
   train.readings.reserve(record.numbers.size());
-  for (size_t i = 0; i < record.numbers.size(); ++i) {
-    const RowNumber& number = record.numbers[i];
-    std::string_view raw = number.key;
-    if (!record.prefix.empty()) {
-      joined = cat(record.prefix, raw);
-      raw = joined;
-    }
-    const Meaning& means = meaning(i, raw);
-    if (means.ignored) continue;
-    const bool is_eval = record.eval || means.eval;
-    Reading reading{means.signal, std::string(raw), number.value};
-    if (is_eval && reading.signal.substr(0, 5) != "eval.") reading.signal = cat("eval.", raw);
-    if (!reading.signal.empty()) reading.value = number.value * means.scale + means.offset;
-    any_train = any_train || (!is_eval && !means.sampled && means.signal != "epoch");
-    sampled = sampled || means.sampled;
-    (is_eval ? eval : train).readings.push_back(std::move(reading));
+  const auto names = record.prefix.empty() ? record.names : names_.with_prefix(record.prefix, record.numbers);
+  for (size_t i = 0; i < names.size(); ++i) {
+    KnownName& name = *names[i];
+    if (!name.looked_up) look_up(name);
+    if (name.means.ignored) continue;
+    const bool is_eval = record.eval || name.means.eval;
+    any_train = any_train || (!is_eval && !name.means.sampled && name.means.signal != "epoch");
+    sampled = sampled || name.means.sampled;
+    (is_eval ? eval : train).readings.push_back(reading(name, record.numbers[i].value, is_eval));
   }
   const bool closing = note_total(record);
   note_plan(record);
@@ -217,12 +166,11 @@ void Records::add(const Record& record) {
 
 // A record that says beside its step how many there will be.
 void Records::note_plan(const Record& record) {
-  for (const RowNumber& number : record.numbers) {
-    const bool may_be = number.key.ends_with("step") || number.key.ends_with("steps");
-    if (!may_be || std::find(kPlanKeys.begin(), kPlanKeys.end(), number.key) == kPlanKeys.end()) continue;
-    if (!whole(number.value) || number.value < 1 || number.value == planned_) continue;
-    planned_ = number.value;
-    sink_.put({record.at, record.where, event::Planned{static_cast<int64_t>(number.value)}});
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    const double value = record.numbers[i].value;
+    if (record.names[i]->role != KnownName::Role::kPlan || !whole(value) || value < 1 || value == planned_) continue;
+    planned_ = value;
+    sink_.put({record.at, record.where, event::Planned{static_cast<int64_t>(value)}});
   }
 }
 
@@ -230,9 +178,9 @@ void Records::note_plan(const Record& record) {
 bool Records::note_total(const Record& record) {
   double seconds = 0;
   double rate = 0;
-  for (const RowNumber& number : record.numbers) {
-    if (number.key == "train_runtime") seconds = number.value;
-    if (number.key == "train_steps_per_second") rate = number.value;
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    if (record.names[i]->role == KnownName::Role::kRuntime) seconds = record.numbers[i].value;
+    if (record.names[i]->role == KnownName::Role::kRate) rate = record.numbers[i].value;
   }
   const double steps = seconds * rate;
   if (steps >= 1 && steps <= 1e9) {

@@ -7,22 +7,22 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/event.h"
 #include "read/books/dialect_book.h"
+#include "read/interpret/known_names.h"
 #include "read/interpret/step_counter.h"
 #include "read/lines/row.h"
-#include "read/lines/row_names.h"
 
 namespace mw {
 
 /// One record as its line or row has it.
 struct Record {
   std::span<const RowNumber> numbers;
-  int64_t step = kNoStep;         ///< as written in the line; the dialect's offset is still to be added
-  int64_t format_step = kNoStep;  ///< as the file's format has it; used when nothing else says
+  std::span<KnownName* const> names;  ///< the numbers' names, from Records::names_of()
+  int64_t step = kNoStep;             ///< as written in the line; the dialect's offset is still to be added
+  int64_t format_step = kNoStep;      ///< as the file's format has it; used when nothing else says
   StepPolicy policy = StepPolicy::kCurrent;
   bool eval = false;        ///< all of it
   bool of_machine = false;  ///< see Row
@@ -36,11 +36,12 @@ class Records {
  public:
   static constexpr size_t kPendingLimit = 4096;  ///< records that wait for the progress bar to show their step
   static constexpr size_t kPendingBlind = 64;    ///< the same while there is no bar
-  static constexpr size_t kMeaningLimit = 8192;  ///< names whose meaning is remembered
 
   Records(const DialectBook& book, EventSink& sink) : book_(book), sink_(sink) {}
 
   void set_speaker(std::optional<size_t> dialect);
+  /// What is known of the names of the next record, until the one after it.
+  std::span<KnownName* const> names_of(std::span<const RowNumber> numbers) { return names_.of_record(numbers); }
   void add(const Record& record);
   /// A progress bar or the trainer's own counter says how many steps are done, of how many (0: it does not say).
   void steps_done(int64_t done, int64_t total = 0);
@@ -61,15 +62,15 @@ class Records {
     int64_t ordinal = 0;
     Event event;
   };
-  const Meaning& meaning(size_t place, std::string_view raw);
-  const Meaning& look_up(std::string_view raw);
-  void forget_meanings();
+  void look_up(KnownName& name) const;
+  Reading reading(KnownName& name, double value, bool held_out) const;
+  int64_t step_under(const Record& record, std::string_view key) const;
   int64_t step_of(const Record& record, int64_t* ordinal);
   int64_t own_step(const Record& record);
   int64_t step_of_rollout(int64_t number, const Record& record);
   int64_t usual_step(const Record& record) const;
   bool counts(const Record& record) const;
-  bool is_step_key(std::string_view raw) const;
+  bool is_step_key(const KnownName& name) const;
   bool note_total(const Record& record);  ///< whether it is that of a training that is done
   void note_plan(const Record& record);
   void put(Event&& event, int64_t ordinal);
@@ -78,9 +79,7 @@ class Records {
   const DialectBook& book_;
   EventSink& sink_;
   std::optional<size_t> speaker_;
-  std::unordered_map<std::string, Meaning> meanings_;  // looked up only
-  RowNames names_;                                     // of the last record
-  std::vector<const Meaning*> places_;                 // what they mean
+  KnownNames names_;
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
@@ -89,7 +88,6 @@ class Records {
   bool keyed_ = false;             // records of this source carry a step key
   int64_t trained_ = kNoStep;      // the last record of a step, where others count rollouts
   int64_t steps_per_rollout_ = 0;  // 0: not known, or one
-  std::string name_;               // scratch
 };
 
 }  // namespace mw

@@ -290,8 +290,8 @@ PatternSet::Size PatternSet::size() const {
 /// One pass over one block.
 class PatternSet::Scan {
  public:
-  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted, uint32_t below)
-      : inner_(inner), block_(block), listener_(listener), wanted_(wanted), below_(below) {}
+  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted)
+      : inner_(inner), block_(block), listener_(listener), wanted_(wanted) {}
 
   size_t run() {
     for (size_t at = 0; at < block_.size();) at = piece(at);
@@ -316,7 +316,6 @@ class PatternSet::Scan {
   std::string_view block_;
   HitListener* listener_;  // none: match_line()
   size_t wanted_;
-  uint32_t below_;
   std::vector<uint32_t> ids_;
   size_t line_begin_ = 0, line_end_ = 0;        // the line that ids_ are of; nothing yet when line_end_ is 0
   size_t segment_begin_ = 0, segment_end_ = 0;  // the segment that was last looked at
@@ -428,7 +427,6 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
     begin -= std::min(begin, reach);
     end = std::min(text.size(), end + reach);
   }
-  if (ids[0] >= below_) return;  // the lowest of them
   if (!inner_.matches(number, text, begin, end)) return;
   state.seen = inner_.segments;
   const size_t at = window_begin_;
@@ -474,12 +472,12 @@ void PatternSet::Scan::give(size_t begin, size_t end, std::span<const uint32_t> 
   ++cursor_line_;
 }
 
-size_t PatternSet::scan(std::string_view block, HitListener& listener, size_t wanted, uint32_t below) const {
-  return Scan(*inner_, block, &listener, wanted, below).run();
+size_t PatternSet::scan(std::string_view block, HitListener& listener, size_t wanted) const {
+  return Scan(*inner_, block, &listener, wanted).run();
 }
 
 void PatternSet::match_line(std::string_view line, std::vector<uint32_t>& ids) const {
-  Scan scan(*inner_, line, nullptr, 0, UINT32_MAX);
+  Scan scan(*inner_, line, nullptr, 0);
   scan.run();
   ids.swap(scan.ids());
 }

@@ -56,8 +56,8 @@ class PatternSet {
 
   /// `block` must hold whole lines (the last may lack its line end). `wanted`: so many lines at its start are given to
   /// the listener whatever they hold. Returns how many lines behind the block are still wanted: pass it on with the
-  /// next block. Only expressions with an id lower than `below` are looked for.
-  size_t scan(std::string_view block, HitListener& listener, size_t wanted = 0, uint32_t below = UINT32_MAX) const;
+  /// next block.
+  size_t scan(std::string_view block, HitListener& listener, size_t wanted = 0) const;
 
   /// The ids that match one line, ascending, without repeats.
   void match_line(std::string_view line, std::vector<uint32_t>& ids) const;

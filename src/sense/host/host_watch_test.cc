@@ -20,7 +20,7 @@ class FakeWriter final : public EventWriter {
   using EventWriter::observed;
   void observed(const std::string& source, event::Measured&& figures) override {
     for (const Reading& reading : figures.readings)
-      lines.push_back(cat(source, " ", reading.signal, " ", reading.raw, " ", reading.value));
+      lines.push_back(cat(source, " ", reading.signal(), " ", reading.raw(), " ", reading.value));
   }
   void observed(const std::string& source, event::Matched&& match) override {
     lines.push_back(cat(source, " ", match.signature, " ", match.text));

@@ -41,7 +41,7 @@ class Heard final : public EventWriter {
   void observed(const std::string& source, event::Measured&& figures) override {
     CHECK(source == "host:scrape");
     CHECK(figures.step == kNoStep);
-    for (const Reading& one : figures.readings) lines.push_back(cat(one.signal, " ", one.raw, " ", one.value));
+    for (const Reading& one : figures.readings) lines.push_back(cat(one.signal(), " ", one.raw(), " ", one.value));
   }
   void observed(const std::string&, event::SourceProblem&& problem) override { lines.push_back(problem.detail); }
   std::vector<std::string> take() { return std::exchange(lines, {}); }
