@@ -214,6 +214,7 @@ fleet::ControllerDoors FleetDesk::doors() const {
   fleet::ControllerDoors out{*books_, providers_, random_word};
   if (!spec_.wandb.project.empty()) out.wandb = [this](const std::string& run) { return ask_wandb(run); };
   out.pause = sleep_for;
+  out.own_clock = [this] { return harbour_->clock->now(); };
   // Lustre, CephFS and others take a file's time from the machine that writes it.
   out.one_clock = spec_.store.starts_with("s3://");
   return out;

@@ -29,7 +29,7 @@ TEST_CASE("a heartbeat comes each minute, and at once when the phase is another 
   CHECK(beats(300, stalls) == std::vector<int>{0, 60, 100, 160, 220, 250});
 }
 
-TEST_CASE("a phase that goes to and fro doubles the heartbeats at the most, and the last word is said in time") {
+TEST_CASE("a phase that goes to and fro doubles the heartbeats at the most, and the last one is said in time") {
   const auto flaps = [](int at) { return at % 2 == 0 ? Phase::kTraining : Phase::kStalled; };
   CHECK(beats(600, flaps).size() <= 21);
   const auto twice = [](int at) { return at >= 10 && at < 20 ? Phase::kStalled : Phase::kTraining; };
