@@ -1,5 +1,5 @@
 // What this user's midwatch remembers of stores in which it saw a fleet's run: by it a share that is not mounted can be
-// told from a run that never was.
+// distinguished from a run that never was.
 #pragma once
 
 #include <string>

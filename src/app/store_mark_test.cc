@@ -33,7 +33,7 @@ struct Place {
   std::string store() const { return base + "/share/run"; }
 };
 
-TEST_CASE("a share that is not mounted is told from a run that never was, and from one that is gone") {
+TEST_CASE("a share that is not mounted is distinguished from a run that never was, and from one that is gone") {
   Place p;
   Error error = no_run_in_store(*p.disk, p.store());
   CHECK(contains(error.what, "is empty and no mount point"));
