@@ -201,6 +201,7 @@ struct CleanupRequest {
   std::vector<std::string> what;            ///< words of cleanup.what; none = those of the run's settings
   std::vector<std::string> paths;           ///< of could_clean_up(), to which somebody said yes; nothing else goes
   std::optional<RetentionRules> retention;  ///< for old checkpoints, in place of those of the run's settings
+  std::string below = {};                   ///< of could_clean_up(): only what lies in this folder, or is it; "": all
 };
 /// What could be freed, or what came of it.
 struct CleanupAnswer {
@@ -210,7 +211,8 @@ struct CleanupAnswer {
     bool done = false;    ///< it is gone
     std::string outcome;  ///< what came of it; "" before
   };
-  std::string run;  ///< its name
+  std::string run;     ///< its name
+  std::string folder;  ///< the run's
   std::vector<Thing> things;
   std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only reported
   bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
@@ -232,7 +234,8 @@ struct RestoreAnswer {
     bool done = false;  ///< it is back
     std::string outcome;
   };
-  std::string run;  ///< its name
+  std::string run;     ///< its name
+  std::string folder;  ///< the run's
   std::vector<Thing> things;
 };
 

@@ -13,11 +13,13 @@
 #include "app/config/cleanup_settings.h"
 #include "app/config/settings.h"
 #include "app/journal_pages.h"
+#include "app/run_of_folder.h"
 #include "app/run_status.h"
 #include "base/text.h"
 #include "core/retention_facts.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
+#include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 
@@ -96,9 +98,16 @@ Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, c
   const CleanupPlan plan = Machine().plan(disk, knowledge, *run, *state);
   CleanupAnswer answer;
   answer.run = basename(run->folder);
-  for (const CleanupItem& item : plan.items) answer.things.push_back(thing_of(item));
-  for (const CleanupItem& item : plan.left)
-    answer.left.push_back({item.what, path_of(item), item.why, item.bytes, false, ""});
+  answer.folder = run->folder;
+  const auto is_meant = [below = request.below.empty() ? "" : real_path(request.below)](const CleanupItem& item) {
+    return below.empty() || is_within(real_path(path_of(item)), below);
+  };
+  for (const CleanupItem& item : plan.items) {
+    if (is_meant(item)) answer.things.push_back(thing_of(item));
+  }
+  for (const CleanupItem& item : plan.left) {
+    if (is_meant(item)) answer.left.push_back({item.what, path_of(item), item.why, item.bytes, false, ""});
+  }
   return answer;
 }
 

@@ -75,7 +75,7 @@ Error no_run(const std::string& home, const std::string& run) {
   const std::string where = home.empty() ? home_of("") : home;
   if (run.empty()) {
     return {Error::Code::kNotFound, cat("no recorded run in ", where),
-            "Give the files of a run, or watch one with: midwatch attach PATH"};
+            "Watch one: midwatch run -- COMMAND, or midwatch attach PATH. Only to read files: midwatch replay PATH"};
   }
   return {Error::Code::kNotFound, cat("no run called ", run, " is recorded in ", where),
           "midwatch runs lists all that are known; --home says where another one is recorded."};

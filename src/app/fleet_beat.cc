@@ -9,6 +9,7 @@
 #include "act/vault/latest.h"
 #include "app/fleet_machine.h"
 #include "base/text.h"
+#include "core/fleet/beat_times.h"
 #include "core/fleet/unfit.h"
 #include "core/shipments.h"
 #include "platform/background_call.h"
@@ -53,18 +54,30 @@ std::string health_of(const State& state) {
   return redact_secrets(clip(cat(line.word, line.rest.empty() ? "" : ": ", line.rest), kText));
 }
 
+int64_t step_of(const State& state) { return state.attempts.empty() ? kNoStep : state.attempts.back().last_step; }
+
+Heartbeat::Phase phase_of(const State& state) {
+  if (state.verdict == "stalled") return Heartbeat::Phase::kStalled;
+  return step_of(state) == kNoStep ? Heartbeat::Phase::kStarting : Heartbeat::Phase::kTraining;
+}
+
 class FleetBeat final : public Task {
  public:
   FleetBeat(const Doors& doors, Supervisor& supervisor, MachineIdentity identity, FleetBeatScope scope)
-      : doors_(doors), supervisor_(supervisor), identity_(std::move(identity)), scope_(std::move(scope)) {}
+      : doors_(doors),
+        supervisor_(supervisor),
+        identity_(std::move(identity)),
+        scope_(std::move(scope)),
+        times_(identity_.every) {}
 
   std::optional<Duration> turn(const State& state, bool, EventWriter&) override {
     if (supervisor_.stopping() && !stopped_) stopped_ = doors_.clock.steady();
     if (auto standing = call_.take()) heed(*standing);
     if (call_.busy()) return kPoll;
     const Duration now = doors_.clock.steady();
-    if (due_ && now < *due_) return Duration{due_->ns - now.ns};
-    due_ = Duration{now.ns + identity_.every.ns};
+    const Heartbeat::Phase phase = phase_of(state);
+    if (const Duration wait = times_.wait(now, phase); wait > Duration{}) return wait;
+    times_.sent(now, phase);
     call_.start(
         [disk = disk_, identity = identity_, beat = about_run(state)] { return send_beat(*disk, identity, beat); });
     return kPoll;
@@ -112,11 +125,8 @@ class FleetBeat final : public Task {
     beat.receiving = scope_.receiving;
     beat.health = health_of(state);
     if (scope_.leaves) beat.leaves = scope_.leaves();
-    const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
-    beat.step = step;
-    beat.phase = state.verdict == "stalled" ? Heartbeat::Phase::kStalled
-                 : step == kNoStep          ? Heartbeat::Phase::kStarting
-                                            : Heartbeat::Phase::kTraining;
+    beat.step = step_of(state);
+    beat.phase = phase_of(state);
     for (const Shipment& one : shipments(state)) {
       if (one.how != Shipment::How::kHeld) beat.saved = std::max(beat.saved, one.step);
     }
@@ -154,7 +164,8 @@ class FleetBeat final : public Task {
   const FleetBeatScope scope_;
   const std::shared_ptr<Disk> disk_ = make_posix_disk();
   BackgroundCall<Result<Standing>> call_;
-  std::optional<Duration> due_, stopped_;  // of the clock that only goes forward
+  fleet::BeatTimes times_;
+  std::optional<Duration> stopped_;  // of the clock that only goes forward
   std::string trouble_;
   bool fenced_ = false;
 };

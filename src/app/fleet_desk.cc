@@ -7,6 +7,7 @@
 #include "act/fleet/beat.h"
 #include "act/fleet/wandb.h"
 #include "act/vault/catalogue.h"
+#include "app/store_mark.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -77,6 +78,9 @@ Result<std::unique_ptr<FleetDesk>> FleetDesk::open_stored(Disk& disk, const Stor
 }
 
 Result<FleetAnswer> FleetDesk::init() {
+  // Begun a second time beside a share that is not mounted, the run would have two stores, and two machines.
+  if (!remembered_run(disk_, spec_.store).empty() && !looks_unmounted(disk_, spec_.store).empty())
+    return no_run_in_store(disk_, spec_.store);
   const auto keeps = books_->keeps_conditions(owner_);
   if (!keeps.ok()) return keeps.error();
   if (!*keeps) {
@@ -98,6 +102,7 @@ Result<FleetAnswer> FleetDesk::init() {
     if (put.error().code != Error::Code::kDenied || !other.ok() || other->digest != digest_) return put.error();
     id_ = other->id;
   }
+  remember_store(disk_, spec_.store, spec_.name);
   auto answer = check(What::kStatus);
   if (answer.ok()) answer->done.insert(answer->done.begin(), there.ok() ? "changed its specification" : "began it");
   return answer;
@@ -106,9 +111,7 @@ Result<FleetAnswer> FleetDesk::init() {
 Result<void> FleetDesk::know() {
   const auto there = books_->spec();
   if (!there.ok() && there.error().code == Error::Code::kNotFound) {
-    return Error{Error::Code::kInvalid, cat("the store knows no run at ", spec_.store),
-                 contains(spec_.store, "://") ? "Run midwatch fleet init first."
-                                              : "Run midwatch fleet init first. Is the share mounted here?"};
+    return no_run_in_store(disk_, spec_.store);
   }
   if (!there.ok()) return there.error();
   if (there->digest != digest_) {
@@ -116,6 +119,7 @@ Result<void> FleetDesk::know() {
                  "midwatch fleet init puts it there; all controllers must have the same file."};
   }
   id_ = there->id;
+  remember_store(disk_, spec_.store, spec_.name);
   return {};
 }
 
@@ -214,6 +218,7 @@ fleet::ControllerDoors FleetDesk::doors() const {
   fleet::ControllerDoors out{*books_, providers_, random_word};
   if (!spec_.wandb.project.empty()) out.wandb = [this](const std::string& run) { return ask_wandb(run); };
   out.pause = sleep_for;
+  out.own_clock = [this] { return harbour_->clock->now(); };
   // Lustre, CephFS and others take a file's time from the machine that writes it.
   out.one_clock = spec_.store.starts_with("s3://");
   return out;

@@ -33,6 +33,7 @@
 #include "app/rule_watch.h"
 #include "app/run.h"
 #include "app/run_history.h"
+#include "app/run_of_folder.h"
 #include "app/run_status.h"
 #include "app/ship.h"
 #include "app/tasks.h"
@@ -378,8 +379,10 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
   }
 }
 
-Result<CleanupAnswer> DaemonServices::could_clean_up(const CleanupRequest& request) {
-  const auto chosen = of_chosen(request);
+Result<CleanupAnswer> DaemonServices::could_clean_up(const CleanupRequest& asked) {
+  const auto request = with_run_of_folder(*disk_, asked);
+  if (!request.ok()) return request.error();
+  const auto chosen = of_chosen(*request);
   if (!chosen.ok()) return chosen.error();
   MW_TRY(learn({}));
   return plan_by_hand(*disk_, *knowledge_, *chosen);

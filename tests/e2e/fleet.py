@@ -118,9 +118,10 @@ def wandb():
 
 
 class Fleet:
-    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1, more="", limits=""):
+    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1, more="", limits="",
+                 every=EVERY):
         """`pace`: seconds a step on the first machine, `later` on the others. A file "two": two trained at once."""
-        self.base, self.file = base, base + "/run.toml"
+        self.base, self.file, self.every = base, base + "/run.toml", every
         os.makedirs(base + "/machines")
         with open(self.file, "w") as file:
             file.write(SPEC.format(base=base, program=PROGRAM, practice=PRACTICE, pace=pace, provider=provider, rents=rents,
@@ -131,7 +132,7 @@ class Fleet:
     def start(self, *words):
         return subprocess.Popen([PROGRAM, "fleet", words[0], self.file, *words[1:], "--json"], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True,
-                                env=dict(os.environ, MIDWATCH_FLEET_EVERY=EVERY, WANDB_API_KEY="k" * 40))
+                                env=dict(os.environ, MIDWATCH_FLEET_EVERY=self.every, WANDB_API_KEY="k" * 40))
 
     def do(self, *words, expect=(0, 8)):
         child = self.start(*words)
@@ -364,9 +365,20 @@ def stopped_by_hand(base, _):
     assert "not the one in the store" in child.communicate(timeout=60)[1] and child.returncode == 2
 
 
+def first_step(base, _):
+    """Whoever looks sees that it trains when it trains, however far apart the heartbeats are."""
+    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"', 0.5, rents=1, every="10m")
+    fleet.do("launch", expect=[8])
+    fleet.until("it is seen to train", lambda: any("says training at step" in one for one in fleet.status()["reasons"]), 90)
+    fleet.do("stop", expect=[8])
+    fleet.until("it is given back", lambda: fleet.do("watch", "--once", expect=(0, 8))["outcome"] == "stopped")
+
+
 if __name__ == "__main__":
     weights_expected = undisturbed()
-    for test in (machine_destroyed, wakes_up_again, taken_away, stopped_by_hand):
+    for test in (machine_destroyed, wakes_up_again, taken_away, stopped_by_hand, first_step):
+        if sys.argv[3:] and test.__name__ not in sys.argv[3:]:
+            continue
         with Scratch() as scratch:
             test(scratch, weights_expected)
         print(f"ok: {test.__name__}", flush=True)

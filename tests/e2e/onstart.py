@@ -149,6 +149,12 @@ def prunes(base, _):
     plan = subprocess.run([*words, "--dry-run", "--json"], capture_output=True, text=True, timeout=60, check=False)
     plan = json.loads(plan.stdout)
     assert [os.path.basename(one["path"]) for one in plan["items"]] == [f"global_step_{step}" for step in left()[:-2]], plan
+    # The folder of the checkpoints names the run, too; one of which no run is known names nothing.
+    words.append(base + "/checkpoints")
+    by_path = subprocess.run([*words, "--dry-run", "--json"], capture_output=True, text=True, timeout=60, check=False)
+    assert by_path.returncode == 0 and json.loads(by_path.stdout)["items"] == plan["items"], by_path.stdout + by_path.stderr
+    elsewhere = subprocess.run([*words[:-1], base + "/share", "--yes"], capture_output=True, text=True, timeout=60, check=False)
+    assert elsewhere.returncode == 2 and "no recorded run declared" in elsewhere.stderr, elsewhere.stdout + elsewhere.stderr
     done = subprocess.run([*words, "--yes"], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert left() == [6, 7], left()

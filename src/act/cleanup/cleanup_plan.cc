@@ -108,8 +108,26 @@ class Planner {
     return found;
   }
 
+  /// Those that stay because nothing proves that this run wrote them.
+  void explain_others(const std::string& root) {
+    const auto steps = checkpoint_steps(disk_, root, scope_.layout);
+    for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
+      const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, step);
+      if (whose.ok() && *whose == Whose::kOwn) continue;
+      const bool foreign = whose.ok() && *whose == Whose::kForeign;
+      plan_.left.push_back({std::string(kOld),
+                            root,
+                            with_step(scope_.layout.folder, step),
+                            0,
+                            foreign ? "it was there before this run, or was written while no attempt of it lived"
+                                    : "nothing proves that this run wrote it",
+                            {}});
+    }
+  }
+
   void checkpoints(const std::string& root, const std::string& word) {
     const auto& all = scans(root);
+    if (word == kOld && settings_.explain) explain_others(root);
     std::vector<int64_t> whole;  // the newest first
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
       if (one->second.how == How::kWhole) whole.push_back(one->first);

@@ -31,6 +31,7 @@ class Check {
   // ---- seeing (check_see.cc)
   const Control& control() const { return *held_.control; }
   Result<void> read();
+  /// By the store's clock; of who only looks by this machine's, where the store may not be written.
   Result<void> take_time();
   /// Everything that is known now. The books are read first: what the providers list is never older than they.
   Result<void> look_around();
@@ -78,6 +79,7 @@ class Check {
 
   const ControllerDoors& doors_;
   const ControllerPlan& plan_;
+  bool only_looks_ = false, by_own_clock_ = false;
   FleetStore::Held held_;
   bool fresh_ = false;  ///< there is no epoch.json yet
   Time now_;

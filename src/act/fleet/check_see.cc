@@ -9,11 +9,17 @@ namespace {
 
 constexpr int64_t kOld = 3;  // intervals
 
+/// A key or a user without the right to write, a file system that is read-only or full.
+bool may_not_write(const Error& error) {
+  return error.code == Error::Code::kDenied || error.code == Error::Code::kFull;
+}
+
 }  // namespace
 
 using Phase = Control::Phase;
 
 Result<CheckResult> Check::see() {
+  only_looks_ = true;
   MW_TRY(look_around());
   finish(next_move());
   out_.person = out_.person || person_;
@@ -26,6 +32,7 @@ std::string Check::said(const Error& error) {
 }
 
 Result<std::vector<Orphan>> Check::orphans(std::vector<std::string>& notes) {
+  only_looks_ = true;
   MW_TRY(look_around());
   std::vector<Orphan> out;
   for (const auto& [provider, one] : all_) {
@@ -47,8 +54,10 @@ Result<void> Check::read() {
 
 Result<void> Check::take_time() {
   const auto now = doors_.store.now(plan_.owner);
-  if (!now.ok()) return now.error();
-  now_ = *now;
+  const bool written = now.ok();
+  if (!written && (!only_looks_ || !doors_.own_clock || !may_not_write(now.error()))) return now.error();
+  now_ = written ? *now : doors_.own_clock();
+  by_own_clock_ = !written;
   return {};
 }
 
@@ -56,6 +65,10 @@ Result<void> Check::look_around() {
   MW_TRY(read());
   MW_TRY(take_time());
   out_.notes.clear();
+  if (by_own_clock_) {
+    out_.notes.emplace_back(
+        "you may not write to the store, which is needed to read its clock: ages are by the clock of this machine");
+  }
   all_.clear();
   unheard_.clear();
   for (const auto& provider : doors_.providers) {

@@ -27,6 +27,9 @@ struct ControllerDoors {
   /// The store's times are by one clock. Where they are those of whoever wrote there, the age of a heartbeat alone
   /// gives no machine up, whatever its provider says.
   bool one_clock = true;
+  /// This machine's clock, for whoever only looks and may not write to the store, whose clock is not to be had then.
+  /// Nothing is done by it. Unset: there is none.
+  std::function<Time()> own_clock = nullptr;
 };
 
 struct ControllerPlan {

@@ -161,4 +161,44 @@ TEST_CASE("a heartbeat from the future is said to be one, and its machine lives"
   CHECK(contains(result.verdict.reasons.front(), "ahead of this store's clock"));
 }
 
+/// Somebody may read there, and not write.
+class ReadOnly final : public FakeStore {
+ public:
+  Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) override {
+    if (denied) return Error{Error::Code::kDenied, "AccessDenied", ""};
+    return FakeStore::put(key, content, condition);
+  }
+  bool denied = false;
+};
+
+TEST_CASE("whoever may only read sees how a run stands, by a clock that is named, and can do nothing") {
+  ReadOnly store;
+  store.set_time(kNow);
+  FleetStore books(store, "run");
+  Control control = rented_control(kNonce, kNow + Duration::seconds(-7200));
+  control.rentals[0].began = kNow + Duration::seconds(-7000);
+  FleetStore::Held none;
+  REQUIRE(*books.swap(none, control, "me") == FleetStore::Swap::kWon);
+  Heartbeat one;
+  one.epoch = 1;
+  one.machine = kNonce;
+  one.phase = Heartbeat::Phase::kTraining;
+  REQUIRE(put_heartbeat(store, "run", one).ok());
+  store.denied = true;
+  const std::vector<std::unique_ptr<Provider>> providers;
+  ControllerDoors doors{books, providers, [] { return kNonce; }};
+  const FleetSpec spec = named("run");
+  CHECK(see_run(doors, {spec, "0badcafe", {}, "me"}).error().code == Error::Code::kDenied);  // no clock at all
+  doors.own_clock = [] { return kNow + Duration::seconds(20); };
+  const auto seen = see_run(doors, {spec, "0badcafe", {}, "me"});
+  REQUIRE(seen.ok());
+  CHECK(seen->verdict.kind == Verdict::Kind::kHealthy);
+  CHECK(seen->seen.now == kNow + Duration::seconds(20));
+  REQUIRE(seen->notes.size() == 1);
+  CHECK(contains(seen->notes[0], "by the clock of this machine"));
+  CHECK(check_run(doors, {spec, "0badcafe", {}, "me"}).error().code == Error::Code::kDenied);
+  store.denied = false;
+  CHECK(see_run(doors, {spec, "0badcafe", {}, "me"})->notes.empty());
+}
+
 }  // namespace mw::fleet

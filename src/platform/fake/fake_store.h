@@ -12,7 +12,7 @@
 
 namespace mw {
 
-class FakeStore final : public ObjectStore {
+class FakeStore : public ObjectStore {
  public:
   /// What it makes of conditions.
   enum class Conditions { kKept, kIgnored, kRefused };

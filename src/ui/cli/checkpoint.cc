@@ -21,7 +21,7 @@ void declare_verify(ArgSpec& spec) {
 
 void declare_diff(ArgSpec& spec) {
   spec.positional("before", "a checkpoint", false, true);
-  spec.positional("after", "another one", false, true);
+  spec.positional("after", "the checkpoint that it is compared with", false, true);
   spec.flag("all", "every tensor, not only those that changed most");
   spec.flag("quiet", "no progress on standard error", 'q');
   spec.flag("json", "print it as JSON, schema midwatch.tensors/1");

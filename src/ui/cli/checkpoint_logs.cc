@@ -8,7 +8,7 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("from", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
+  spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.positional("dir", "a folder, in which one is made for each run that shipped there", false, true);
   declare_store(spec);
   spec.flag("json", "print it as JSON, schema midwatch.logs/1");
@@ -39,7 +39,7 @@ std::string logs_text(const LogsAnswer& answer) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  auto store = take_store(args, args.get("from"));
+  auto store = take_store(args, args.get("place"));
   if (!store.ok()) return report_error(console, store.error());
   const auto answer = services.shipped_logs({std::move(*store), args.get("dir")});
   if (!answer.ok()) return report_error(console, answer.error());

@@ -14,7 +14,11 @@ void declare(ArgSpec& spec) {
   spec.option("keep-best", "SIGNAL", "keep the one at whose step this signal was best: reward.mean");
   spec.flag("dry-run", "only say what would go, what stays, and why");
   spec.flag("yes", "remove it without asking");
-  declare_which(spec);
+  spec.option("run", "NAME",
+              "which run: its name, the beginning of it, its folder, or a folder of its checkpoints (default: the live "
+              "one, or with none live the one that was written last)");
+  spec.or_bare();
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
   spec.flag("json", "print it as JSON, schema midwatch.cleanup/1");
 }
 
@@ -42,6 +46,7 @@ const Verb checkpoint_prune = {"checkpoint prune",
                                "Remove a run's old checkpoints, all but the last ones, every Nth and the best",
                                "  midwatch checkpoint prune --keep-last 2 --keep-every 50 --dry-run\n"
                                "  midwatch checkpoint prune --keep-last 3 --keep-best reward.mean --yes\n"
+                               "  midwatch checkpoint prune ckpts/ --dry-run     only what lies in that folder\n"
                                "\nOnly below the folders that were declared ([run] checkpoints, --checkpoints),\n"
                                "only what this run was seen to write, and only what is proven whole. Never: the\n"
                                "newest whole one, what the trainer's pointer names, what is being shipped, and\n"

@@ -8,7 +8,7 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("from", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
+  spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.positional("dir", "the folder that is made for it", false, true);
   spec.option("step", "N", "that step (default: the newest)");
   declare_store(spec);
@@ -48,7 +48,7 @@ std::string pull_text(const PullAnswer& answer) {
 
 Exit run(const Args& args, Services& services, const Console& console) {
   PullRequest request;
-  auto store = take_store(args, args.get("from"));
+  auto store = take_store(args, args.get("place"));
   if (!store.ok()) return report_error(console, store.error());
   const auto step = take_step(args);
   if (!step.ok()) return report_error(console, step.error());

@@ -12,7 +12,7 @@ using Latest = PushAnswer::Latest;
 void declare(ArgSpec& spec) {
   spec.positional("path", "a checkpoint's folder, or the folder of several: then the newest that is not broken", false,
                   true);
-  spec.positional("to", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
+  spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.option("step", "N", "its step (default: as its name says), or which one of several");
   spec.flag("allow-older", "let latest go back to this step where it names a later one");
   declare_store(spec);
@@ -78,7 +78,7 @@ std::string push_text(const PushAnswer& answer) {
 
 Exit run(const Args& args, Services& services, const Console& console) {
   PushRequest request;
-  auto store = take_store(args, args.get("to"));
+  auto store = take_store(args, args.get("place"));
   if (!store.ok()) return report_error(console, store.error());
   const auto step = take_step(args);
   if (!step.ok()) return report_error(console, step.error());

@@ -59,8 +59,8 @@ std::string plan_text(const CleanupAnswer& answer, bool prunes, const Console& c
   const auto rows = [&paint](const std::vector<Thing>& things) {
     std::string out;
     for (const Thing& thing : things) {
-      out +=
-          paint.hanging(cat("  ", pad(bytes_text(thing.bytes), 9, true), "  "), cat(thing.path, " — ", thing.why), 3);
+      out += paint.hanging(cat("  ", pad(thing.bytes > 0 ? bytes_text(thing.bytes) : "", 9, true), "  "),
+                           cat(thing.path, " — ", thing.why), 3);
     }
     return out;
   };
@@ -119,7 +119,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
 Exit clean_up_after_yes(CleanupRequest request, const Args& args, Services& services, const Console& console) {
   const auto plan = services.could_clean_up(request);
   if (!plan.ok()) return report_error(console, plan.error());
-  request.run = plan->run;
+  request.run = plan->folder.empty() ? plan->run : plan->folder;
   const bool json = args.has("json");
   const bool nothing = plan->things.empty() || args.has("dry-run");
   const bool may = args.has("yes") || (!nothing && !json && console.in_is_terminal && console.out_is_terminal);

@@ -8,6 +8,7 @@
 #include "ui/cli/help_text.h"
 #include "ui/cli/verb.h"
 #include "ui/cli/verb_groups.h"
+#include "ui/cli/wrong_words.h"
 
 namespace mw {
 
@@ -52,7 +53,7 @@ struct ParsedCommand {
     size_t next = 0;
     for (const ArgSpec::Option& option : spec.options) add_option(option, values[next++]);
     for (const ArgSpec::Positional& positional : spec.positionals) {
-      CLI::Option* handle = app->add_option(positional.name, values[next++], positional.help);
+      CLI::Option* handle = app->add_option(shown_name(positional.name), values[next++], positional.help);
       handle->type_name(positional.many ? "PATH" : "");
       if (!positional.many) handle->expected(1)->allow_extra_args(false);
       if (positional.required) handle->required();
@@ -125,7 +126,13 @@ constexpr Renamed kRenamed[] = {{"", "free", "cleanup"}, {"run", "--take-up", "-
 std::vector<char*> todays_words(int argc, char** argv, std::vector<std::string>& words) {
   std::vector<char*> out(argv, argv + argc);
   const auto end = static_cast<size_t>(std::find(argv, argv + argc, std::string_view("--")) - argv);
-  words.reserve(out.size());  // so that no text moves
+  words.reserve(out.size() + 1);                          // so that no text moves
+  if (argc > 1 && argv[1] == std::string_view("help")) {  // "help run" as "run --help"
+    words.emplace_back("--help");
+    out.erase(out.begin() + 1);
+    out.push_back(words.back().data());
+    return out;
+  }
   for (size_t i = 1; i < end; ++i) {
     const std::string_view word = out[i];
     for (const Renamed& one : kRenamed) {
@@ -189,6 +196,8 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
   argc = static_cast<int>(today.size());
   char** argv = today.data();
   if (const auto help = group_help(today, verbs)) {
+    if (argc > 2 && *argv[2] != '-')
+      return static_cast<int>(report_error(console, no_such_verb(argv[1], argv[2], verbs)));
     const bool asked = argc > 2 && (argv[2] == std::string_view("--help") || argv[2] == std::string_view("-h"));
     asked ? console.out(*help) : console.err(*help);
     return static_cast<int>(asked ? Exit::kOk : Exit::kUsage);

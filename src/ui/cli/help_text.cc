@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "base/units.h"
 
 namespace mw {
 namespace {
@@ -60,12 +59,6 @@ void put_command(std::string& out, std::string_view line, size_t width) {
   out += row + "\n";
 }
 
-/// "Did you mean X? ", or "".
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> known, std::string_view before) {
-  const std::string_view near = nearest(word, known);
-  return near.empty() ? "" : cat("Did you mean ", before, near, "? ");
-}
-
 }  // namespace
 
 std::string fit_help(std::string_view text, size_t width) {
@@ -95,42 +88,6 @@ std::string fit_help(std::string_view text, size_t width) {
   }
   end_paragraph();
   return out;
-}
-
-Error wrong_words(std::span<const std::string> words, std::string_view trouble, std::span<const Verb* const> verbs) {
-  std::vector<std::string_view> names;
-  for (const Verb* verb : verbs) {
-    if (!verb->hidden) names.push_back(verb->name);
-  }
-  if (words.empty() || words.front().starts_with('-')) {
-    return {Error::Code::kInvalid, words.empty() ? "what should be done?" : std::string(trouble),
-            "midwatch --help lists the verbs; midwatch replay PATH is a good one to begin with."};
-  }
-  const auto verb =
-      std::find_if(verbs.begin(), verbs.end(), [&](const Verb* one) { return one->name == words.front(); });
-  if (verb == verbs.end()) {
-    return {Error::Code::kInvalid, cat("there is no verb '", words.front(), "'"),
-            cat(did_you_mean(words.front(), names, "midwatch "), "midwatch --help lists all.")};
-  }
-  ArgSpec spec;
-  (*verb)->declare(spec);
-  std::vector<std::string_view> options{"help"};
-  for (const ArgSpec::Option& option : spec.options) options.push_back(option.name);
-  const std::string help = cat("midwatch ", (*verb)->name, " --help shows what it takes.");
-  for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
-    const std::string_view name = split(words[i], '=').front();
-    const bool is_option = name.starts_with("--");
-    if (is_option && std::find(options.begin(), options.end(), name.substr(2)) == options.end()) {
-      return {Error::Code::kInvalid, cat("midwatch ", (*verb)->name, " has no option ", name),
-              cat(did_you_mean(name.substr(2), options, "--"), help)};
-    }
-  }
-  if ((*verb)->takes_command && contains(trouble, "not expected")) {
-    return {
-        Error::Code::kInvalid, "the command to run stands behind --",
-        cat("midwatch ", (*verb)->name, " [OPTIONS] -- COMMAND...: midwatch ", (*verb)->name, " -- python3 train.py")};
-  }
-  return {Error::Code::kInvalid, std::string(trouble), help};
 }
 
 }  // namespace mw

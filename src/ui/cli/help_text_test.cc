@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "ui/cli/verb.h"
+
 namespace mw {
 namespace {
 
@@ -31,18 +33,6 @@ TEST_CASE("every verb's help can be broken to 80 columns") {
     verb->declare(spec);
     for (const ArgSpec::Option& option : spec.options) CHECK(option.help.find('\n') == std::string::npos);
   }
-}
-
-TEST_CASE("what was probably meant") {
-  const auto say = [](std::vector<std::string> words, std::string_view trouble = "an argument was not expected") {
-    const Error error = wrong_words(words, trouble, all_verbs());
-    return error.what + " | " + error.hint;
-  };
-  CHECK(say({"stauts"}) == "there is no verb 'stauts' | Did you mean midwatch status? midwatch --help lists all.");
-  CHECK(say({"xyzzy"}) == "there is no verb 'xyzzy' | midwatch --help lists all.");
-  CHECK(say({"run", "python3", "train.py"}).find("midwatch run -- python3 train.py") != std::string::npos);
-  CHECK(say({"run", "--restart", "3", "--", "x"}).find("Did you mean --restarts?") != std::string::npos);
-  CHECK(say({}).find("what should be done?") == 0);
 }
 
 }  // namespace

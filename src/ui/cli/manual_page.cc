@@ -1,6 +1,7 @@
 // The manual page, made from the tables that --help is made from. Its language is that of man(7).
 #include "base/text.h"
 #include "ui/cli/declared.h"
+#include "ui/cli/wrong_words.h"
 
 namespace mw {
 namespace {
@@ -44,13 +45,13 @@ std::string option_entry(const ArgSpec::Option& option) {
 std::string verb_section(const DeclaredVerb& one) {
   std::string out = cat(".SS ", bold(cat("midwatch ", one.verb->name)), " [", italic("OPTIONS"), "]");
   for (const ArgSpec::Positional& positional : one.spec.positionals) {
-    out += cat(" ", positional.required ? "" : "[", italic(positional.name), positional.many ? "..." : "",
+    out += cat(" ", positional.required ? "" : "[", italic(shown_name(positional.name)), positional.many ? "..." : "",
                positional.required ? "" : "]");
   }
   if (one.verb->takes_command) out += cat(" ", bold("--"), " ", italic("COMMAND"), "...");
   out += cat("\n", roff(one.verb->summary), ".\n");
   for (const ArgSpec::Positional& positional : one.spec.positionals)
-    out += cat(".TP\n", italic(positional.name), "\n", roff(positional.help), "\n");
+    out += cat(".TP\n", italic(shown_name(positional.name)), "\n", roff(positional.help), "\n");
   for (const ArgSpec::Option& option : one.spec.options) out += option_entry(option);
   if (!one.verb->examples.empty()) out += cat(".PP\n.nf\n", roff(one.verb->examples), ".fi\n");
   return out;

@@ -66,7 +66,7 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (request.spec.command.empty() == request.reattach.empty()) {
     return request.spec.command.empty()
                ? wrong("there is no command to run",
-                       "Write it behind --: midwatch run -- bash train.sh; or into midwatch.toml, as command of [run].")
+                       "Write it at the end, as: -- bash train.sh; or into midwatch.toml, as command of [run].")
                : wrong("--reattach uses the run's own command", "Leave the command out.");
   }
   if (args.has("home")) request.home = args.get("home");

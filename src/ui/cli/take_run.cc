@@ -44,7 +44,10 @@ Result<std::unique_ptr<Replayed>> recorded_instead(Result<std::unique_ptr<Replay
   if (replayed.ok() || replayed.error().code != Error::Code::kNotFound) return replayed;
   if (name.find('/') != std::string::npos) return replayed;
   const auto folder = services.choose(home, name);
-  return folder.ok() ? services.recorded("", *folder, heard) : std::move(replayed);
+  if (folder.ok()) return services.recorded("", *folder, heard);
+  if (folder.error().code != Error::Code::kNotFound) return replayed;
+  return Error{Error::Code::kNotFound, cat("nothing is called ", name, ": no file or folder, and no recorded run"),
+               "midwatch runs lists the recorded ones; a path may be given as well."};
 }
 
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services, const Heard& heard) {

@@ -66,19 +66,28 @@ void check_engine(const Lengths& lengths, const Lint& lint, std::vector<Finding>
   }
 }
 
+/// What is cut away before it is trained. Of a response that may be as long as all that is trained only those that
+/// reach it lose something, by the length of their prompt: worth knowing, and what examples of frameworks do.
+void check_rollout(const Lengths& lengths, const Lint& lint, std::vector<Finding>& out) {
+  const double response = lengths.response.number.value_or(0), rollout = lengths.rollout.number.value_or(0);
+  if (!lengths.response.set || rollout <= 0 || response < rollout) return;
+  const bool equal = response == rollout;
+  Finding finding =
+      finding_at(lint, equal ? Level::kNote : Level::kWarning, lengths.response.setting,
+                 cat(lengths.response.key, " = ", tokens(response), equal ? " is all of " : " is more than ",
+                     lengths.rollout.key, " = ", tokens(rollout), ", what is trained of a rollout",
+                     equal ? ": the end of the longest responses is cut off by the length of their prompt" : ""),
+                 cat("lower ", lengths.response.key, ", or raise ", lengths.rollout.key));
+  finding.why = "What is written past that length costs GPU time and is cut away before it is trained.";
+  out.push_back(std::move(finding));
+}
+
 void check_lengths(const Facts& facts, const Lint& lint, std::vector<Finding>& out) {
   const Lengths lengths = lengths_of(facts);
   const size_t before = out.size();
   check_engine(lengths, lint, out);
   if (out.size() > before) return;
-  const double response = lengths.response.number.value_or(0), rollout = lengths.rollout.number.value_or(0);
-  if (!lengths.response.set || rollout <= 0 || response <= rollout) return;
-  Finding finding = finding_at(lint, Level::kWarning, lengths.response.setting,
-                               cat(lengths.response.key, " = ", tokens(response), " is more than ", lengths.rollout.key,
-                                   " = ", tokens(rollout), ", what is trained of a rollout"),
-                               cat("lower ", lengths.response.key, ", or raise ", lengths.rollout.key));
-  finding.why = "What is written past that length costs GPU time and is cut away before it is trained.";
-  out.push_back(std::move(finding));
+  check_rollout(lengths, lint, out);
 }
 
 }  // namespace
