@@ -34,6 +34,8 @@ class GenericReader {
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
   Found read(std::string_view text, uint64_t number, MetricLine& out);
+  /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
+  void heading_at(uint64_t number) { heading_line_ = number; }
   /// Whether a name is commonly given to something that training measures.
   bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
   /// Whether a table or a dict over several lines is a metric record.

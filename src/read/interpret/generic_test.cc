@@ -143,6 +143,17 @@ TEST_CASE("a heading names the step of the values below it") {
   CHECK(!read(reader, *book, "  mean_reward: 0.5", 500).found.record);
 }
 
+TEST_CASE("a heading that another reader took is one, too; compound words count steps") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  CHECK(!read(reader, *book, "mean_reward: 0.5", 2).found.record);
+  reader.heading_at(7);
+  CHECK(read(reader, *book, "mean_reward: 0.5", 8).found.record);
+  CHECK(read(reader, *book, "train_step 12 took 41.5s: loss=0.5 mean_reward=0.25").found.step == 12);
+  CHECK(read(reader, *book, "training_iteration: 4 policy_loss: 0.5 mean_reward: 0.25").found.step == 4);
+}
+
 TEST_CASE("what says the step is no part of a name, in whatever language") {
   const auto book = DialectBook::built_in();
   REQUIRE(book.ok());

@@ -197,6 +197,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       records_.set_step(step);
       if (fields.flag("done")) records_.steps_done(step);
       plan(fields, line);
+      if (!speaker_) generic_.heading_at(line.number);  // "Step 3/40" is said by many
       put(event::StepBegan{counted}, line.number, line.at);
       break;
     case Maker::kPlan:

@@ -26,14 +26,34 @@ struct StepWord {
   std::string_view word;
   int rank;
 };
-constexpr std::array kStepWords = {
-    StepWord{"global_step", 0}, StepWord{"global step", 0}, StepWord{"step", 1},   StepWord{"steps", 1},
-    StepWord{"训练步", 1},      StepWord{"步数", 1},        StepWord{"步", 1},     StepWord{"ステップ", 1},
-    StepWord{"스텝", 1},        StepWord{"schritt", 1},     StepWord{"шаг", 1},    StepWord{"Шаг", 1},
-    StepWord{"étape", 1},       StepWord{"paso", 1},        StepWord{"passo", 1},  StepWord{"iteration", 2},
-    StepWord{"iter", 2},        StepWord{"迭代", 2},        StepWord{"update", 2}, StepWord{"it", 3},
-    StepWord{"batch", 4},       StepWord{"episode", 5},     StepWord{"round", 5},  StepWord{"epoch", kEpochRank},
-    StepWord{"ep", kEpochRank}};
+constexpr std::array kStepWords = {StepWord{"global_step", 0},
+                                   StepWord{"global step", 0},
+                                   StepWord{"step", 1},
+                                   StepWord{"steps", 1},
+                                   StepWord{"train_step", 1},
+                                   StepWord{"training_step", 1},
+                                   StepWord{"training_iteration", 2},
+                                   StepWord{"训练步", 1},
+                                   StepWord{"步数", 1},
+                                   StepWord{"步", 1},
+                                   StepWord{"ステップ", 1},
+                                   StepWord{"스텝", 1},
+                                   StepWord{"schritt", 1},
+                                   StepWord{"шаг", 1},
+                                   StepWord{"Шаг", 1},
+                                   StepWord{"étape", 1},
+                                   StepWord{"paso", 1},
+                                   StepWord{"passo", 1},
+                                   StepWord{"iteration", 2},
+                                   StepWord{"iter", 2},
+                                   StepWord{"迭代", 2},
+                                   StepWord{"update", 2},
+                                   StepWord{"it", 3},
+                                   StepWord{"batch", 4},
+                                   StepWord{"episode", 5},
+                                   StepWord{"round", 5},
+                                   StepWord{"epoch", kEpochRank},
+                                   StepWord{"ep", kEpochRank}};
 
 /// Whether one of them begins with that byte, in either case: most words of a line are passed over by it.
 constexpr std::array<bool, 256> kBegins = [] {

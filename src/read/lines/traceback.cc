@@ -10,6 +10,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kHead = "Traceback (most recent call last)";
+constexpr std::string_view kOriginal = "Original Traceback (most recent call last)";
 constexpr std::string_view kHandling = "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kCause = "The above exception was the direct cause of the following exception:";
 constexpr size_t kNameLimit = 160;      ///< bytes of an exception's dotted name
@@ -113,12 +114,21 @@ bool frame_is_library(std::string_view frame) {
          contains(frame, "/lib64/python");
 }
 
+/// A training loop by the name of its function. What it called and nobody caught below it is the program's own failure,
+/// even when it was raised in generated code ("<string>"): a caught one lists no frames above the function that caught.
+bool trains(std::string_view function) {
+  constexpr std::array<std::string_view, 4> kParts = {"training_loop", "training_step", "train_step", "train_loop"};
+  return function == "train" || function == "fit" ||
+         std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) { return contains(function, part); });
+}
+
 }  // namespace
 
 void TracebackReader::begin(uint64_t number) {
   state_ = State::kFrames;
   group_ = remote_ = syntax_ = headless_ = false;
   scratch_entry_ = true;
+  training_ = false;
   own_frame_.clear();
   code_.clear();
   foreign_ = blanks_ = 0;
@@ -135,7 +145,8 @@ void TracebackReader::finish(bool handled) {
   trace_.message = redact_secrets(trace_.message);
   // A program may well live under /tmp, but then it is entered from somewhere; what a tool runs begins there.
   const bool scratch = frame_is_scratch(trace_.frame);
-  trace_.sample = !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_);
+  trace_.sample =
+      !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_) && !training_;
   temporary_program_ = trace_.sample && scratch;
   // What a person can mend is in the run's own file; where it was raised says what the exception is about.
   if (!own_frame_.empty() && own_frame_ != trace_.frame) {
@@ -176,7 +187,10 @@ void TracebackReader::take_frame(std::string_view line, uint64_t number) {
   size_t digits = 0;
   while (digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9') ++digits;
   trace_.frame = clip(cat(text.substr(0, quote), ":", rest.substr(0, digits)), kFrameLimit);
-  if (comma != std::string_view::npos) trace_.frame += clip(cat(" in ", rest.substr(comma + 5)), kFrameLimit);
+  if (comma != std::string_view::npos) {
+    trace_.frame += clip(cat(" in ", rest.substr(comma + 5)), kFrameLimit);
+    training_ = training_ || (trains(trim(rest.substr(comma + 5))) && frame_is_infrastructure(trace_.frame));
+  }
   if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
   code_.clear();
   trace_.last_line = number;
@@ -235,7 +249,7 @@ TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t n
     }
   } else if (head != std::string_view::npos) {  // the next one begins before this one was seen to end
     const bool enough = !trace_.exception.empty();
-    if (enough) finish(false);
+    if (enough) finish(contains(message, kOriginal));
     begin(number);
     return enough ? Took::kDone : Took::kYes;
   }

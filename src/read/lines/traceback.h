@@ -21,7 +21,8 @@ namespace mw {
 /// An assertion without words of its own is reported with what it asserts, as the traceback shows it.
 ///
 /// Of Ray's re-raised errors ("ray.exceptions.RayTaskError(KeyError): ray::f() (pid=1)", followed by the remote frames)
-/// the remote exception counts; of an exception group the first leaf.
+/// the remote exception counts; of an exception group the first leaf. What PyTorch re-raises ("Caught KeyError in
+/// DataLoader worker process 0.") is a link of a chain, which the "Original Traceback" below it ends.
 class TracebackReader {
  public:
   static constexpr uint64_t kLinesLimit = 4000;  ///< lines of one traceback; beyond it the attempt is given up
@@ -60,6 +61,7 @@ class TracebackReader {
   bool syntax_ = false;  // began with a bare File line: only a SyntaxError makes it one
   bool temporary_program_ = false;
   bool scratch_entry_ = true;  // its outermost frame lies in no program's file
+  bool training_ = false;      // a frame of it is the training loop
   bool headless_ = false;      // began with a frame: only an exception makes it one
   bool ready_ = false;
   int foreign_ = 0;  // lines of others in a row

@@ -192,6 +192,20 @@ TEST_CASE("exception groups: the first leaf counts") {
   CHECK(seen[0].first == 1);
 }
 
+TEST_CASE("what PyTorch re-raises from a worker is a link; the original traceback counts") {
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 9, in main",
+            "    for batch in loader:", "  File \"/v/site-packages/torch/_utils.py\", line 7, in reraise",
+            "    raise exception", "ValueError: Caught ValueError in DataLoader worker process 3.",
+            "Original Traceback (most recent call last):", "  File \"/w/rows.py\", line 31, in __getitem__",
+            "    return parse(row)", "ValueError: row 7 has no prompt", "after"});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].trace.handled);
+  CHECK_FALSE(seen[1].trace.handled);
+  CHECK(seen[1].trace.message == "row 7 has no prompt");
+  CHECK(seen[1].trace.frame == "/w/rows.py:31 in __getitem__");
+}
+
 TEST_CASE("lines of others cut in; too many end it") {
   const auto seen = read({"Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f", "Step: 4 loss 0.1",
                           "  File \"/w/b.py\", line 2, in g", "    h()", "RuntimeError: late"});
@@ -240,6 +254,18 @@ TEST_CASE("model-written code is distinguished from programs") {
             "  File \"<string>\", line 2, in <module>", "NameError: name 'x' is not defined"});
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].trace.sample);
+}
+
+TEST_CASE("generated code that the training loop ran is the program's") {
+  const auto seen = read({"Traceback (most recent call last):", "  File \"/w/fit.py\", line 210, in <module>",
+                          "  File \"/v/site-packages/trainers/loop.py\", line 25, in train",
+                          "  File \"<string>\", line 412, in _inner_training_loop", "RuntimeError: no grad here"});
+  REQUIRE(seen.size() == 1);
+  CHECK_FALSE(seen[0].trace.sample);
+  const auto own = read({"Traceback (most recent call last):", "  File \"/w/exec.py\", line 1, in run",
+                         "  File \"<string>\", line 2, in train", "NameError: name 'x' is not defined"});
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].trace.sample);
 }
 
 }  // namespace
