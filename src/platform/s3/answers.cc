@@ -139,8 +139,26 @@ Fault parse_fault(std::string_view text) {
   for (const Element& one : *elements) {
     if (one.path == "/Error/Code") fault.code = clip(trim(one.text), 80);
     if (one.path == "/Error/Message") fault.message = clip(trim(one.text), 300);
+    if (one.path == "/Error/Region") fault.region = escape_terminal(clip(trim(one.text), 40));
   }
   return fault;
+}
+
+std::string hint_of(int status, const Fault& fault, std::string_view region) {
+  if (fault.code == "SignatureDoesNotMatch") return "The secret key is not that of the key id.";
+  if (fault.code == "InvalidAccessKeyId") return "The server does not know this key id.";
+  if (fault.code == "RequestTimeTooSkewed") return "The machine's clock is wrong by more than a quarter of an hour.";
+  if (fault.code == "NoSuchBucket") return "Make the bucket first, or check its name and the endpoint.";
+  if (status == 301 || status == 307 || fault.code == "AuthorizationHeaderMalformed") {
+    if (region.empty()) region = fault.region;
+    if (region.empty()) return "The bucket is in another region: --region, or region in the file that names the store.";
+    return cat("The bucket is in another region: --region ", region, ", or region = \"", region,
+               "\" in the file that names the store.");
+  }
+  if (status == 401 || status == 403) {
+    return "Either the secret key is wrong, or the credentials lack a right: to list the bucket, to read and to write.";
+  }
+  return {};
 }
 
 Result<ObjectPage> parse_objects(std::string_view text) {

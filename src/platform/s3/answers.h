@@ -21,8 +21,11 @@ Result<std::vector<Element>> parse_xml(std::string_view text);
 /// What went wrong, as the server says; both "" when it does not.
 struct Fault {
   std::string code, message;
+  std::string region;  ///< in which the server expects it; "": not said
 };
 Fault parse_fault(std::string_view text);
+/// What a person can do about it. `region`: what a header of the answer says of it; "": nothing.
+std::string hint_of(int status, const Fault& fault, std::string_view region);
 
 /// ListObjectsV2 with encoding-type=url; `next` is the token of the page after it.
 Result<ObjectPage> parse_objects(std::string_view text);

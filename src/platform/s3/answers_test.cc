@@ -58,6 +58,17 @@ Result<Settings> found(const std::map<std::string, std::string, std::less<>>& va
       disk);
 }
 
+TEST_CASE("a wrong region is named with the right one, and where to write it") {
+  const Fault fault = parse_fault(
+      "<?xml version=\"1.0\"?><Error><Code>AuthorizationHeaderMalformed</Code><Message>the region 'us-east-1' is wrong"
+      "</Message><Region>eu-west-1</Region></Error>");
+  CHECK(fault.region == "eu-west-1");
+  CHECK(hint_of(400, fault, "").find("--region eu-west-1, or region = \"eu-west-1\" in the file") != std::string::npos);
+  CHECK(hint_of(301, {}, "ap-south-1").find("--region ap-south-1") != std::string::npos);
+  CHECK(hint_of(301, {}, "").find("another region") != std::string::npos);
+  CHECK(hint_of(200, {}, "").empty());
+}
+
 TEST_CASE("credentials, region and endpoint are those of AWS's own tools") {
   auto settings = found({{"HOME", "/home"}});
   REQUIRE(settings.ok());

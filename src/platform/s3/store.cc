@@ -47,21 +47,6 @@ Error::Code code_of(int status, const Fault& fault) {
   return Code::kIo;
 }
 
-std::string hint_of(int status, const Fault& fault, std::string_view region) {
-  if (fault.code == "SignatureDoesNotMatch") return "The secret key is not that of the key id.";
-  if (fault.code == "InvalidAccessKeyId") return "The server does not know this key id.";
-  if (fault.code == "RequestTimeTooSkewed") return "The machine's clock is wrong by more than a quarter of an hour.";
-  if (fault.code == "NoSuchBucket") return "Make the bucket first, or check its name and the endpoint.";
-  if (status == 301 || status == 307 || fault.code == "AuthorizationHeaderMalformed") {
-    return region.empty() ? "The bucket is in another region: --region."
-                          : cat("The bucket is in another region: --region ", region, ".");
-  }
-  if (status == 401 || status == 403) {
-    return "Either the secret key is wrong, or the credentials lack a right: to list the bucket, to read and to write.";
-  }
-  return {};
-}
-
 /// The message of an answer that is no success; secrets are none of it.
 Error error_of(const HttpAnswer& answer, const std::string& what) {
   const Fault fault = parse_fault(answer.body);
