@@ -132,11 +132,7 @@ class Folder {
   }
   void operator()(const event::SourceHead&) {}
   void operator()(const event::ReadAs&) {}
-  void operator()(const event::ClockLacks& lacks) {
-    SourceState& source = source_of(state_, event_.where.source);
-    source.no_zone = lacks.zone;
-    source.no_date = lacks.date;
-  }
+  void operator()(const event::ClockLacks& lacks) { source_of(state_, event_.where.source).clock_lacks = lacks; }
   void operator()(const event::Configured& configured) {
     if (std::string* value = named(state_.config, configured.key)) *value = clip(configured.value, kTextLimit);
     const auto steps = configured.key == "total_steps" ? parse_int(configured.value) : std::nullopt;

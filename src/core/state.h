@@ -43,7 +43,7 @@ struct SourceState {
   std::string path, kind;
   int64_t bytes = 0, lines = 0;
   bool ended = false, torn = false;
-  bool no_zone = false, no_date = false;  ///< what its clocks do not name (event::ClockLacks)
+  event::ClockLacks clock_lacks;
   std::string last_text;
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< of its Measured events
   Time first_at, last_at;

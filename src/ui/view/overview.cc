@@ -377,9 +377,9 @@ std::string clock_lacks(const State& state) {
   std::string_view which;
   for (const SourceState& source : state.sources) {
     timed += source.clock.before(UINT64_MAX).known() ? 1 : 0;
-    if (!source.no_zone && !source.no_date) continue;
+    if (!source.clock_lacks.zone && !source.clock_lacks.date) continue;
     ++zoneless;
-    dateless += source.no_date ? 1 : 0;
+    dateless += source.clock_lacks.date ? 1 : 0;
     which = basename(source.path);
   }
   if (zoneless == 0) return "";

@@ -265,7 +265,7 @@ void history(JsonWriter& out, const State& state) {
     step_or_null(out, "first_step", s.first_step);
     step_or_null(out, "last_step", s.last_step);
     time_or_null(out, "last_time", s.last_at);
-    out.key("zone_named").boolean(!s.no_zone).key("date_named").boolean(!s.no_date);
+    out.key("zone_named").boolean(!s.clock_lacks.zone).key("date_named").boolean(!s.clock_lacks.date);
     strings(out, "problems", s.problems);
     out.end_object();
   }
