@@ -8,6 +8,7 @@
 #include "core/idle_line.h"
 #include "core/mixed_runs.h"
 #include "core/not_seen.h"
+#include "read/wandb_zone.h"
 
 namespace mw {
 namespace {
@@ -57,6 +58,8 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();
   pass_over(found->superseded);
+  // A live log's own last clock says better; what is recorded was read in the zone that was known then.
+  if (shared_.read_once && !shared_.zone) shared_.zone = zone_by_wandb(disk_, found->files);
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
@@ -193,8 +196,17 @@ bool RunReader::is_keepers_end(const Event& event) const {
          event.where.source == sources_.front()->number();
 }
 
+/// A watch that reads a file again finds again what its clocks do not name.
+bool RunReader::known_already(const Event& event) const {
+  const auto* const lacks = std::get_if<event::ClockLacks>(&event.body);
+  if (lacks == nullptr || event.where.source >= state_.sources.size()) return false;
+  const event::ClockLacks& known = state_.sources[event.where.source].clock_lacks;
+  return known.zone == lacks->zone && known.date == lacks->date;
+}
+
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
+  if (known_already(event)) return;
   if (is_keepers_end(event)) {
     for (size_t i = 1; i < sources_.size(); ++i) sources_[i]->end_trace();
   }

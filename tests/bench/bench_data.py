@@ -79,6 +79,9 @@ def start_up():
 
 
 def main():
+    if "--help" in sys.argv[1:]:
+        print(__doc__)
+        return 0
     folder = sys.argv[1] if len(sys.argv) > 1 else next(f for f in FOLDERS if os.path.isdir(f))
     start = start_up()
     rows, silent = [], []

@@ -32,6 +32,9 @@ def write(path, steps):
 
 
 def main():
+    if "--help" in sys.argv[1:]:
+        print(__doc__)
+        return 0
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
     table = Table()
     with tempfile.TemporaryDirectory(prefix="midwatch-bench-") as folder:

@@ -83,7 +83,8 @@ constexpr std::array kKeys = {
               "recognised from what the run writes"},
     ConfigKey{"run.timezone", Kind::kText, "", 0, 0, "",
               "The zone of clocks in logs that name none: \"UTC\", \"local\" (this machine's), \"+08:00\".",
-              "a live log's last clock is compared with the time at which the file was written"},
+              "a live log's last clock is compared with the time at which the file was written; of files that are read "
+              "once the name of W&B's folder says it, else it is UTC"},
     ConfigKey{"run.knowledge", Kind::kPaths, "[]", 0, 0, "", "Folders with your own dialects, signatures and rules.",
               "the built-in ones are always there"},
     ConfigKey{"run.restarts", Kind::kInteger, "5", 0, 1e6, "",

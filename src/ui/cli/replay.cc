@@ -16,7 +16,8 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "print one JSON object, schema midwatch.replay/1 (docs/formats/replay-json.md)");
   spec.flag("series", "print all figures by attempt and step as CSV (docs/formats/series-csv.md)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
-  spec.option("timezone", "ZONE", "of clocks that name none: UTC, local, +08:00 (default: UTC)");
+  spec.option("timezone", "ZONE",
+              "of clocks that name none: UTC, local, +08:00 (default: by the name of W&B's folder, else UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("config", "FILE", "judge by the rules of this midwatch.toml, too");
   spec.option("fail-on", "SEVERITY", "exit with 10 when an incident this severe is found", "", 0,

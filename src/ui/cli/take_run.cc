@@ -17,7 +17,8 @@ void declare_run(ArgSpec& spec) {
                   false);
   declare_which(spec);
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
-  spec.option("timezone", "ZONE", "of clocks that name none: UTC, local, +08:00 (default: UTC)");
+  spec.option("timezone", "ZONE",
+              "of clocks that name none: UTC, local, +08:00 (default: by the name of W&B's folder, else UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
 }
 
