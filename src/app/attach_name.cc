@@ -4,22 +4,12 @@
 
 #include "act/supervise/run_files.h"
 #include "app/begin_run.h"
+#include "app/run_of_folder.h"
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 
 namespace mw {
-namespace {
-
-/// Does the file lie in what is watched? Both may be as somebody typed them, in another folder than this one.
-bool lies_in(const std::string& file, const std::vector<std::string>& paths) {
-  return std::any_of(paths.begin(), paths.end(), [&file](const std::string& path) {
-    const std::string whole = absolute_path(path), one = absolute_path(file);
-    return one == whole || one.starts_with(whole == "/" ? whole : whole + "/");
-  });
-}
-
-}  // namespace
 
 Result<void> check_attach_name(Disk& disk, const AttachRequest& request) {
   if (request.run.empty()) return {};
@@ -31,8 +21,12 @@ Result<void> check_attach_name(Disk& disk, const AttachRequest& request) {
   if (!disk.info(cat(folder, "/journal")).ok()) return {};
   const auto state = read_recorded(disk, folder);
   if (!state.ok()) return state.error();
-  const bool same = std::any_of(state->sources.begin(), state->sources.end(),
-                                [&request](const SourceState& source) { return lies_in(source.path, request.paths); });
+  // Both may be as somebody typed them, in another folder than this one.
+  const bool same = std::any_of(state->sources.begin(), state->sources.end(), [&request](const SourceState& source) {
+    return std::any_of(request.paths.begin(), request.paths.end(), [&source](const std::string& path) {
+      return is_within(absolute_path(source.path), absolute_path(path));
+    });
+  });
   return same || state->sources.empty() ? Result<void>() : Result<void>(taken);
 }
 

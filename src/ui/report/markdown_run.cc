@@ -71,7 +71,7 @@ std::string markdown_step_table(const StepTable& table) {
   std::string out = head_of("Step", table.steps, {"Change", "Trend"});
   const std::vector<std::string> clocks = step_clocks(table);
   if (std::any_of(clocks.begin(), clocks.end(), [](const std::string& clock) { return !clock.empty(); })) {
-    out += cat("| ", table.done_head);
+    out += cat("| Done at", table.zone);
     for (const std::string& clock : clocks) out += cat(" | ", clock);
     out += " | | |\n";
   }

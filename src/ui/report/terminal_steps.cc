@@ -65,7 +65,7 @@ std::string terminal_steps(const State& state, const Console& console, size_t ro
   std::string out = paint.heading("The last steps") + paint.dim(line_of("step", cells, "change", "trend"));
   cells = step_clocks(table);
   if (std::any_of(cells.begin(), cells.end(), [](const std::string& clock) { return !clock.empty(); }))
-    out += line_of(cat("d", table.done_head.substr(1)), cells, "", "");
+    out += line_of(cat("done at", table.zone), cells, "", "");
   for (size_t i = 0; i < table.rows.size() && i < rows; ++i) {
     const StepRow& row = table.rows[i];
     out += line_of(row.name, step_cells(row, cell - 1), row.change, row.trend);

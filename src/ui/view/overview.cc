@@ -371,36 +371,39 @@ std::string few_clocks(const State& state) {
   return 2 * dated >= all ? "" : " by the few lines that have a clock";
 }
 
-/// What the clocks behind these times do not name: such a zone is read as UTC, such a date is that of the file.
+/// "the log names no zone": what the clocks behind these times do not name. Such a zone is read as UTC, such a date is
+/// that of the file. "": they name both.
 std::string clock_lacks(const State& state) {
-  size_t timed = 0, zoneless = 0, dateless = 0;
+  size_t timed = 0, lacking = 0;
+  event::ClockLacks all;
   std::string_view which;
   for (const SourceState& source : state.sources) {
+    const event::ClockLacks& lacks = source.clock_lacks;
     timed += source.clock.before(UINT64_MAX).known() ? 1 : 0;
-    if (!source.clock_lacks.zone && !source.clock_lacks.date) continue;
-    ++zoneless;
-    dateless += source.clock_lacks.date ? 1 : 0;
+    if (!lacks.zone && !lacks.date) continue;
+    ++lacking;
+    all = {all.zone || lacks.zone, all.date || lacks.date};
     which = basename(source.path);
   }
-  if (zoneless == 0) return "";
-  const std::string who = timed <= zoneless ? "the log" : zoneless == 1 ? std::string(which) : "a log of them";
-  return cat("; ", who, dateless > 0 ? " names no date and no zone" : " names no zone");
+  if (lacking == 0) return "";
+  const std::string_view who = timed <= lacking ? "the log" : lacking == 1 ? which : "a log of them";
+  return cat(who, " names no ", all.date ? "date" : "", all.date && all.zone ? " and no " : "", all.zone ? "zone" : "");
 }
 
 }  // namespace
 
-std::string_view zone_of_times(const State& state) { return clock_lacks(state).empty() ? " (UTC)" : ""; }
+std::string_view zone_of_times(const State& state) {
+  const bool unknown = std::any_of(state.sources.begin(), state.sources.end(),
+                                   [](const SourceState& source) { return source.clock_lacks.zone; });
+  return unknown ? "" : " (UTC)";
+}
 
 std::string time_span(const State& state) {
-  std::string first = when(state.first_at);
-  const std::string last = when(state.last_at);
+  const std::string first = when(state.first_at), last = when(state.last_at), lacks = clock_lacks(state);
   if (first.empty()) return "";
-  if (first == last || state.last_at < state.first_at) {
-    const std::string lacks = clock_lacks(state);
-    return lacks.empty() ? first : cat(first, " (", lacks.substr(2), ")");
-  }
+  if (first == last || state.last_at < state.first_at) return lacks.empty() ? first : cat(first, " (", lacks, ")");
   return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state),
-             clock_lacks(state), ")");
+             lacks.empty() ? "" : "; ", lacks, ")");
 }
 
 std::string describe(const State& state, Where where) {

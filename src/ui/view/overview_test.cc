@@ -97,6 +97,11 @@ TEST_CASE("a time range says what the log's clocks do not name") {
         "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m; the log names no date and no zone)");
   run.say(event::ClockLacks{true, false});
   CHECK(contains(time_span(run.state), "(1h 00m; the log names no zone)"));
+  // The zone may be known otherwise, by --timezone.
+  run.say(event::ClockLacks{false, true});
+  CHECK(contains(time_span(run.state), "(1h 00m; the log names no date)"));
+  CHECK(zone_of_times(run.state) == " (UTC)");
+  run.say(event::ClockLacks{true, false});
   // Beside another file with times of its own it is said which one.
   run.state.sources.emplace_back().clock.note(1, run.at);
   CHECK(contains(time_span(run.state), "(1h 00m; train.log names no zone)"));

@@ -187,8 +187,9 @@ std::string trend_in(const std::vector<double>& values) {
   return trend == Trend::kNoisy ? "up and down" : std::string(trend_word(trend));
 }
 
-StepTable make_table(const std::vector<Track>& tracks, std::vector<int64_t> steps) {
+StepTable make_table(const State& state, const std::vector<Track>& tracks, std::vector<int64_t> steps) {
   StepTable table;
+  table.zone = zone_of_times(state);
   table.steps = std::move(steps);
   table.done.resize(table.steps.size());
   size_t constants = 0;
@@ -220,11 +221,6 @@ StepTable make_table(const std::vector<Track>& tracks, std::vector<int64_t> step
   return table;
 }
 
-StepTable headed(const State& state, StepTable table) {
-  if (zone_of_times(state).empty()) table.done_head = "Done at";
-  return table;
-}
-
 }  // namespace
 
 StepTable last_steps(const State& state, size_t most) {
@@ -233,7 +229,7 @@ StepTable last_steps(const State& state, size_t most) {
     std::vector<int64_t> steps = steps_of(tracks);
     if (steps.empty()) continue;
     if (steps.size() > most) steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(most));
-    return headed(state, make_table(tracks, std::move(steps)));
+    return make_table(state, tracks, std::move(steps));
   }
   return {};
 }
@@ -248,7 +244,7 @@ StepTable steps_around(const State& state, const Moment& moment, size_t most) {
   const size_t before = std::min(onset, most / 2);
   const size_t from = std::min(onset - before, all.size() - most);
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(from);
-  return headed(state, make_table(tracks, {first, first + static_cast<std::ptrdiff_t>(most)}));
+  return make_table(state, tracks, {first, first + static_cast<std::ptrdiff_t>(most)});
 }
 
 std::vector<std::string> step_clocks(const StepTable& table) {

@@ -19,11 +19,11 @@ struct StepRow {
 };
 
 struct StepTable {
-  std::vector<int64_t> steps;                    ///< ascending, all of one attempt; the last one may still go on
-  std::vector<Time> done;                        ///< when the step reported last; unknown where its lines have no clock
-  std::string_view done_head = "Done at (UTC)";  ///< "Done at" where the run's clocks name no zone
-  std::vector<StepRow> rows;                     ///< rewards, then the policy, lengths, times, throughput
-  std::string constant;  ///< "lr 1e-06, clip.frac 0": what was the same in every step of the attempt
+  std::vector<int64_t> steps;        ///< ascending, all of one attempt; the last one may still go on
+  std::vector<Time> done;            ///< when the step reported last; unknown where its lines have no clock
+  std::string_view zone = " (UTC)";  ///< of `done`, as zone_of_times() has it
+  std::vector<StepRow> rows;         ///< rewards, then the policy, lengths, times, throughput
+  std::string constant;              ///< "lr 1e-06, clip.frac 0": what was the same in every step of the attempt
   bool empty() const { return steps.empty() || rows.empty(); }
 };
 
