@@ -27,6 +27,7 @@ void Records::look_up(KnownName& name) const {
   name.means.ignored = name.means.ignored || is_step_key(name) || name.role == KnownName::Role::kPlan ||
                        name.role == KnownName::Role::kBookkeeping;
   name.figure = name.held_out = nullptr;
+  name.use = nullptr;
   name.looked_up = true;
 }
 
@@ -127,6 +128,7 @@ void Records::add(const Record& record) {
   bool any_train = false;
   bool sampled = false;
   train.readings.reserve(record.numbers.size());
+  signals_.begin_record();
   const auto names = record.prefix.empty() ? record.names : names_.with_prefix(record.prefix, record.numbers);
   for (size_t i = 0; i < names.size(); ++i) {
     KnownName& name = *names[i];
@@ -135,7 +137,12 @@ void Records::add(const Record& record) {
     const bool is_eval = record.eval || name.means.eval;
     any_train = any_train || (!is_eval && !name.means.sampled && name.means.signal != "epoch");
     sampled = sampled || name.means.sampled;
-    (is_eval ? eval : train).readings.push_back(reading(name, record.numbers[i].value, is_eval));
+    const double value = record.numbers[i].value;
+    if (is_eval) {
+      eval.readings.push_back(reading(name, value, true));
+    } else {
+      signals_.add(name, value, reading(name, value, false), train.readings);
+    }
   }
   const bool closing = note_total(record);
   note_plan(record);

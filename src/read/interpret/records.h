@@ -12,6 +12,7 @@
 #include "core/event.h"
 #include "read/books/dialect_book.h"
 #include "read/interpret/known_names.h"
+#include "read/interpret/one_of_each.h"
 #include "read/interpret/step_counter.h"
 #include "read/lines/row.h"
 
@@ -80,6 +81,7 @@ class Records {
   EventSink& sink_;
   std::optional<size_t> speaker_;
   KnownNames names_;
+  OneOfEach signals_;
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
