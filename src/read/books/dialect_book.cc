@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent c
                                                        "Terminated",
                                                        "KeyboardInterrupt"};
 constexpr size_t kSeveral = SIZE_MAX;  // of only_with_: more than one trainer has the name
-constexpr size_t kExtendsLimit = 4;       // dialects that extend one another in a row
+constexpr size_t kExtendsLimit = 4;    // dialects that extend one another in a row
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(),

@@ -16,10 +16,10 @@ namespace mw {
 
 /// Where the record that is read has a signal.
 struct SignalUse {
-  uint64_t record = 0;            ///< in which the signal was seen last
-  size_t at = 0;                  ///< of its reading there
-  const KnownName* by = nullptr;  ///< the name that it has the signal from; of a sum the first
-  double written = 0;             ///< what that name says
+  uint64_t record = 0;                    ///< in which the signal was seen last
+  size_t at = 0;                          ///< of its reading there
+  const KnownName* by = nullptr;          ///< the name that it has the signal from; of a sum the first
+  double written = 0;                     ///< what that name says
   std::vector<std::string_view> parts;    ///< of a sum
   std::shared_ptr<const FigureName> sum;  ///< the last one
 };

@@ -149,8 +149,7 @@ void Records::add(const Record& record) {
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
   const bool machine_alone = record.of_machine || (!any_train && sampled);
-  if (machine_alone && eval.readings.empty()) {  // its samples are no steps
-    train.step = current_;
+  if (machine_alone && eval.readings.empty()) {  // its samples are no steps, not even that of an evaluation before all
     put({record.at, record.where, std::move(train)}, ordinal);
     return;
   }
