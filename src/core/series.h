@@ -38,8 +38,8 @@ class Series {
     return mixed ^ mixed >> 32;
   }
 
-  /// What a point with the step and attempt of the last one does: a trainer says a step's figure again, and a machine is
-  /// asked many times within a step.
+  /// What a point with the step and attempt of the last one does: a trainer says a step's figure again, and a machine
+  /// is asked many times within a step.
   enum class SameStep : uint8_t { kReplaces, kFollows };
   /// Appends. `limit` may be lower than kPointLimit where there are many series.
   void add(const Point& point, size_t limit = kPointLimit, SameStep same = SameStep::kReplaces);

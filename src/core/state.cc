@@ -175,8 +175,7 @@ bool go_on(const MemberSeries& members, const Series& owner, const std::vector<S
       if (point.attempt + 1U != attempts || (members[k] != &owner && !inside)) return false;
     }
   }
-  for (size_t i = owned; i < own.size(); ++i)
-    merged.series.add(own[i], Series::kPointLimit, same_step(merged.series));
+  for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i], Series::kPointLimit, same_step(merged.series));
   return true;
 }
 
