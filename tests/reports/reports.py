@@ -380,11 +380,13 @@ def main():
 
     run = data / "areal/gsm8k-h200"
     figures, clock = raw_files.areal_tables(run / "logs_h200.txt")
+    for one in figures.values():
+        one["answer"] = one["grpo_actor/seq_len/avg"] - one["grpo_actor/prompt_len/avg"]
     text = report(program, [run])
     check_steps(run.name, text, figures,
                 {"reward.mean": "grpo_actor/task_reward/avg", "entropy": "grpo_actor/entropy/avg",
                  "grad_norm": "grpo_actor/grad_norm", "loss.policy": "grpo_actor/actor_loss/avg",
-                 "response.length": "grpo_actor/seq_len/avg", "time.rollout": "timeperf/rollout",
+                 "response.length": "answer", "time.rollout": "timeperf/rollout",
                  "time.train": "timeperf/train_step", "time.sync": "timeperf/update_weights"}, clock)
     check_split(run.name, text, figures, {"sync": "timeperf/update_weights", "train": "timeperf/train_step",
                                           "rollout": "timeperf/rollout"})

@@ -260,6 +260,7 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
     meaning.scale = rule.scale;
     meaning.offset = rule.offset;
     meaning.part = rule.part;
+    meaning.minus = rule.minus;
     meaning.rank = rule.rank;
     return true;
   };

@@ -30,6 +30,7 @@ struct Meaning {
   double scale = 1;
   double offset = 0;  ///< added after scaling
   bool part = false;  ///< MetricRule::part
+  std::string minus;  ///< MetricRule::minus
   uint64_t rank = 0;  ///< of several names of one signal in a record the lowest counts
   bool eval = false;
   bool ignored = false;

@@ -27,6 +27,7 @@ void Records::look_up(KnownName& name) const {
   name.means.ignored = name.means.ignored || is_step_key(name) || name.role == KnownName::Role::kPlan ||
                        name.role == KnownName::Role::kBookkeeping;
   name.figure = name.held_out = nullptr;
+  name.less = nullptr;
   name.use = nullptr;
   name.looked_up = true;
 }
@@ -122,6 +123,19 @@ int64_t Records::step_of(const Record& record, int64_t* ordinal) {
   return current_ != kNoStep || record.format_step == kNoStep ? current_ : record.format_step + offset();
 }
 
+/// The reading of a training record, less what the name's rule takes off where the record has it.
+Reading Records::trained(KnownName& name, const Record& record, double value) const {
+  if (name.means.minus.empty()) return reading(name, value, false);
+  const auto less = std::find_if(record.numbers.begin(), record.numbers.end(),
+                                 [&name](const RowNumber& one) { return one.key == name.means.minus; });
+  if (less == record.numbers.end()) return reading(name, value, false);
+  Reading whole = reading(name, value - less->value, false);
+  if (name.less == nullptr) {
+    name.less = std::make_shared<const FigureName>(whole.signal(), cat(name.raw, " - ", name.means.minus));
+  }
+  return {name.less, whole.value};
+}
+
 void Records::add(const Record& record) {
   event::Measured train;
   event::Measured eval;
@@ -141,7 +155,7 @@ void Records::add(const Record& record) {
     if (is_eval) {
       eval.readings.push_back(reading(name, value, true));
     } else {
-      signals_.add(name, value, reading(name, value, false), train.readings);
+      signals_.add(name, value, trained(name, record, value), train.readings);
     }
   }
   const bool closing = note_total(record);

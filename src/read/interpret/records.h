@@ -65,6 +65,7 @@ class Records {
   };
   void look_up(KnownName& name) const;
   Reading reading(KnownName& name, double value, bool held_out) const;
+  Reading trained(KnownName& name, const Record& record, double value) const;
   int64_t step_under(const Record& record, std::string_view key) const;
   int64_t step_of(const Record& record, int64_t* ordinal);
   int64_t own_step(const Record& record);
