@@ -95,7 +95,6 @@ Result<void> RunReader::add_source(const FoundFile& file) {
     MW_TRY(source->open_parts());
     MW_TRY(reattach(*source));
   }
-  if (source->looked_like() == FileKind::kText) shared_.console_inside = false;
   known_paths_.insert(file.path);
   for (const std::string& older : file.older) known_paths_.insert(older);
   known_files_.insert({file.info.device, file.info.inode});

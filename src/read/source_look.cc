@@ -53,13 +53,14 @@ Result<void> SourceReader::look() {
   if (head->kind == FileKind::kText) {
     SignFinder signs(shared_.knowledge, shared_.recogniser);
     signs.text(std::string_view(head->bytes).substr(0, kRecogniseText));
+    shared_.console.text(head->bytes, size);
     std::string end;
     if (size > head->looked &&
         (*file)->read_at(size - std::min<uint64_t>(size, kRecogniseText), kRecogniseText, end).ok()) {
       signs.text(end);
     }
   } else if (auto decoder = make_decoder(head->kind, file_.path)) {
-    NameCollector names(shared_.knowledge, shared_.recogniser);
+    NameCollector names(shared_.knowledge, shared_.recogniser, shared_.console);
     decoder->feed(head->bytes, names);
   }
   return {};

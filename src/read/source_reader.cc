@@ -56,17 +56,11 @@ class Relay final : public RecordSink {
     rows_.row(row);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
-    if (!shared_.console_inside) return;
-    hits_.clear();
-    shared_.knowledge.patterns().match_line(line, hits_);
-    if (wanted_ > 0) --wanted_;
-    wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
+    if (shared_.console.is_read()) say(line, number, at);
   }
   void text(std::string_view line, uint64_t number, Time at) override {  // of this file alone
     text_between_ = true;
-    const bool inside = std::exchange(shared_.console_inside, true);
-    console(line, number, at);
-    shared_.console_inside = inside;
+    say(line, number, at);
   }
   void property(std::string_view key, std::string_view value) override { rows_.property(key, value); }
   void ended(int64_t code, Time at) override { rows_.ended(code, at); }
@@ -97,6 +91,13 @@ class Relay final : public RecordSink {
   bool torn() const { return torn_; }
 
  private:
+  void say(std::string_view line, uint64_t number, Time at) {
+    hits_.clear();
+    shared_.knowledge.patterns().match_line(line, hits_);
+    if (wanted_ > 0) --wanted_;
+    wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
+  }
+
   static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
   RunShared& shared_;
   EventSink& sink_;

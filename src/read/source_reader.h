@@ -10,6 +10,7 @@
 
 #include "platform/tail.h"
 #include "read/books/knowledge_base.h"
+#include "read/console_copy.h"
 #include "read/discover.h"
 #include "read/files/inflate.h"
 #include "read/files/sniff.h"
@@ -30,7 +31,7 @@ struct RunShared {
   std::optional<TimeZone> zone;  ///< of clocks without one; unset: UTC, or what a live log shows (`live`)
   bool live = false;             ///< the files are being written
   bool read_once = false;        ///< and no journal has what was read of them: their beginnings may be looked at first
-  bool console_inside = true;    ///< read console output that metric files carry inside (no text log has the same)
+  ConsoleCopy console;           ///< that metric files carry inside
   std::string piece;             ///< what is being read just now; one for all, as each would keep a megabyte
 };
 

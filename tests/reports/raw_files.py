@@ -55,10 +55,10 @@ def dict_lines(path, every, last):
     return figures
 
 
-def verl_lines(path):
+def verl_lines(text):
     """step:N - name:value - name:np.float64(value) ..."""
     figures = {}
-    for line in path.read_text(errors="replace").split("\n"):
+    for line in text.split("\n"):
         if found := re.search(r"\bstep:(\d+) - (.*)", line):
             pairs = re.findall(r"([\w/@.-]+):(?:np\.float\d+\()?(-?[\d.]+(?:e[+-]?\d+)?)", found[2])
             figures.setdefault(int(found[1]), {}).update({name: float(value) for name, value in pairs})
@@ -167,6 +167,16 @@ def items(message, field):
         if isinstance(figure, (int, float)):
             out[name] = figure
     return out
+
+
+def console(path):
+    """The text that the process printed."""
+    pieces = []
+    for record in wandb_records(path):
+        for number, value in protobuf(record):
+            if number in (4, 13):  # output
+                pieces += [part.decode(errors="replace") for key, part in protobuf(value) if key == 3]
+    return "".join(pieces)
 
 
 def wandb(path, step_key):

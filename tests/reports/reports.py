@@ -281,14 +281,14 @@ def summed(figures, name, parts):
 
 def check_verl(program, data):
     run = data / "verl/econ-grpo-v6-stopped-192"
-    figures, text = raw_files.verl_lines(run / "train_v6_reward.log"), report(program, [run])
+    figures, text = raw_files.verl_lines((run / "train_v6_reward.log").read_text(errors="replace")), report(program, [run])
     check_steps(run.name, text, figures, {**VERL, "time.train": "timing_s/update_actor"})
     check_split(run.name, text, figures, {"rollout": "timing_s/gen", "train": "timing_s/update_actor",
                                           "logprob": "timing_s/old_log_prob", "save": "timing_s/save_checkpoint"})
 
     # With a critic: its update and its values are parts of the step as the actor's are.
     run = data / "verl-slurm/gsm8k-ppo-216steps"
-    figures, text = raw_files.verl_lines(run / "slurm-6231820.out"), report(program, [run])
+    figures, text = raw_files.verl_lines((run / "slurm-6231820.out").read_text(errors="replace")), report(program, [run])
     evaluated = {step: one for step, one in figures.items() if any(name.startswith("val-") for name in one)}
     figures = {step: one for step, one in figures.items() if "timing_s/step" in one}
     summed(figures, "train", ("timing_s/update_actor", "timing_s/update_critic"))
@@ -303,6 +303,7 @@ def check_verl(program, data):
 def check_wandb(program, data):
     run = data / "reasoning360/wandb-47bzde4v/run-47bzde4v.wandb"
     figures, samples = raw_files.wandb(run, "_step")
+    figures = {**raw_files.verl_lines(raw_files.console(run)), **figures}  # the console is a step ahead
     figures = {step: one for step, one in figures.items() if "timing_s/step" in one}
     summed(figures, "logprob", ("timing_s/old_log_prob", "timing_s/ref", "timing_s/values"))
     text = report(program, [run.parent])
