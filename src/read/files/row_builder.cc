@@ -121,8 +121,8 @@ void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time
 
 int step_key_rank(std::string_view key) {
   if (key.size() < 4 || key.size() > 64) return -1;
-  const char last = key.back();
-  if (last != 'p' && last != 'n' && last != 's' && last != 'r') return -1;
+  const bool ends_so = key.ends_with("step") || key.ends_with("teps") || key.ends_with("tion") || key.ends_with("iter");
+  if (!ends_so) return -1;  // as most do not
   const int rank = rank_in(kStepKeys, key);
   if (rank >= 0) return rank;
   // "system/step", "metrics/global_step": somebody's step counter; but "time/step" and "timing_s/step" are seconds.
