@@ -7,6 +7,7 @@
 #include "core/bounded.h"
 #include "core/components.h"
 #include "core/exit_status.h"
+#include "core/fetch_ahead.h"
 #include "core/fold_actions.h"
 #include "core/host_figures.h"
 #include "core/idle_line.h"
@@ -59,20 +60,6 @@ Series* series_of(State& state, bool eval, uint32_t source, const Reading& readi
   series.source = source;
   series.key = key;
   return &series;
-}
-
-/// Figures of a record mostly come in the order of their series, each of which ends in memory of its own: the ends of
-/// those that come next are fetched meanwhile. Returns the place of this one.
-size_t fetch_ahead(const std::vector<Series>& all, const Series* now) {
-  constexpr size_t kAhead = 6;
-  const size_t place = static_cast<size_t>(now - all.data()), next = place + kAhead;
-  const Series& coming = all[next < all.size() ? next : next % all.size()];
-  if (!coming.empty()) {
-    const char* const last = reinterpret_cast<const char*>(&coming.points().back());
-    __builtin_prefetch(last, 1);
-    __builtin_prefetch(last + 2 * sizeof(Point) - 1, 1);  // the end of the one that will be written
-  }
-  return place;
 }
 
 class Folder {
