@@ -245,6 +245,17 @@ TEST_CASE("expressions are compiled when their literals are first seen") {
   CHECK(set.size().compiled == 1);
 }
 
+TEST_CASE("an expression that heeds no case is tried where all of one of its literals stands") {
+  const PatternSet set = compiled({{"(?i)\\b(?:finished|done) (?:with )?(?:the )?training\\b", true, 1}});
+  Collector collector;
+  set.scan("Done, and on with the training\nundone training\nDonE\nfini\n", collector);
+  CHECK(collector.hits.empty());
+  CHECK(set.size().compiled == 1);  // for "undone training"
+  set.scan("Done. All is DONE WITH Training.\nFinished the data, done training\n", collector);
+  REQUIRE(collector.hits.size() == 2);
+  CHECK(collector.hits[1].ids == std::vector<uint32_t>{1});
+}
+
 TEST_CASE("what cannot be a pattern is refused with a reason") {
   CHECK_FALSE(PatternSet::compile({{"", false, 1}}).ok());
   CHECK_FALSE(PatternSet::compile({{"a(b", true, 1}}).ok());
