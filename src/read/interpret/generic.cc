@@ -65,7 +65,7 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
                                                  {"＝", '='},
                                                  {"。", ' '}}};
   const auto begins_wide = [](char c) { return c == '\xef' || c == '\xe3'; };  // each of them
-  if (std::none_of(text.begin(), text.end(), begins_wide) ||
+  if ((text.find('\xef') == kNone && text.find('\xe3') == kNone) ||
       std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
     return false;
   out.clear();
