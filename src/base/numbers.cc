@@ -92,7 +92,7 @@ uint64_t join_digits(uint64_t eight) {
 }
 
 /// Appends the digits at `begin` to `value` (which may wrap round; the caller counts them).
-const char* take_digits(const char* const begin, const char* end, uint64_t& value) {
+[[gnu::always_inline]] inline const char* take_digits(const char* const begin, const char* end, uint64_t& value) {
   constexpr std::array<uint64_t, 8> kTens = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
   const char* at = begin;
   for (; end - at >= 8; at += 8) {
