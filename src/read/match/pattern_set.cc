@@ -258,8 +258,8 @@ PatternSet::Size PatternSet::size() const {
 /// One pass over one block.
 class PatternSet::Scan {
  public:
-  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted)
-      : inner_(inner), block_(block), listener_(listener), wanted_(wanted) {}
+  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted, std::vector<bool>* found = nullptr)
+      : inner_(inner), block_(block), listener_(listener), wanted_(wanted), found_(found) {}
 
   size_t run() {
     for (size_t at = 0; at < block_.size();) at = piece(at);
@@ -284,6 +284,7 @@ class PatternSet::Scan {
   std::string_view block_;
   HitListener* listener_;  // none: match_line()
   size_t wanted_;
+  std::vector<bool>* found_;  // tests that need not be tried; none: all are
   std::vector<uint32_t> ids_;
   size_t line_begin_ = 0, line_end_ = 0;        // the line that ids_ are of; nothing yet when line_end_ is 0
   size_t segment_begin_ = 0, segment_end_ = 0;  // the segment that was last looked at
@@ -381,7 +382,7 @@ void PatternSet::Scan::segment_at(size_t literal_begin, size_t literal_end, size
 void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t begin, size_t end) {
   const std::span<const uint32_t> ids = inner_.tables.ids[number];
   TestState& state = inner_.states[number];
-  if (state.seen == inner_.segments) return;
+  if (state.seen == inner_.segments || (found_ != nullptr && (*found_)[number])) return;
   const bool same_line = line_end_ != 0 && window_begin_ <= line_end_;
   if (same_line && state.in_line == inner_.lines) return;               // a bar's line has thousands of segments
   if (!inner_.tables.begins_whole(number, text.substr(begin))) return;  // this is not its place, another may be
@@ -398,6 +399,7 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
   }
   if (!inner_.matches(number, text, begin, end)) return;
   state.seen = inner_.segments;
+  if (found_ != nullptr) (*found_)[number] = true;
   const size_t at = window_begin_;
   if (line_end_ == 0 || at > line_end_) {
     flush_line();
@@ -443,6 +445,11 @@ void PatternSet::Scan::give(size_t begin, size_t end, std::span<const uint32_t> 
 
 size_t PatternSet::scan(std::string_view block, HitListener& listener, size_t wanted) const {
   return Scan(*inner_, block, &listener, wanted).run();
+}
+
+void PatternSet::scan_for_new(std::string_view block, HitListener& listener, std::vector<bool>& found) const {
+  found.resize(inner_->states.size());
+  Scan(*inner_, block, &listener, 0, &found).run();
 }
 
 void PatternSet::match_line(std::string_view line, std::vector<uint32_t>& ids) const {
