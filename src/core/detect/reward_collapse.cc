@@ -333,8 +333,10 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
   const auto window = track.slice(i + 1 - last, i + 1);
   const auto half = window.subspan(last - last / 2);
-  const double now = std::max(mean(window), median({window.begin(), window.end()}));
-  if (best - now < share * range) return std::nullopt;  // mostly: the rest goes over all records
+  const double level = mean(window);
+  if (best - level < share * range) return std::nullopt;  // mostly: the rest sorts the window, or goes over all records
+  const double now = std::max(level, median({window.begin(), window.end()}));
+  if (best - now < share * range) return std::nullopt;
   const std::vector<double> means = window_means(track, i + 1 - last, width);
   const auto best_at = std::max_element(means.begin(), means.end());
   const size_t best_end = static_cast<size_t>(best_at - means.begin()) + 1;
