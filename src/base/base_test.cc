@@ -29,6 +29,29 @@ TEST_CASE("numbers: Python's non-finite words count") {
   CHECK(*parse_int("-17") == -17);
 }
 
+TEST_CASE("numbers: of any length, and before any byte, they are what the C library reads") {
+  Prng prng(3);
+  const auto digits = [&prng](size_t most) {
+    std::string made;
+    for (size_t left = 1 + prng.below(most); left > 0; --left) made += static_cast<char>('0' + prng.below(10));
+    return made;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = digits(i % 2 == 0 ? 3 : 20);
+    if (prng.below(4) > 0) text += '.' + digits(19);
+    if (prng.below(8) == 0) text += (prng.below(2) == 0 ? "e-" : "E") + std::to_string(prng.below(40));
+    const size_t length = text.size();
+    constexpr std::string_view kBehind = ",} :/\xff\x80\n;";
+    if (i % 3 > 0) text += cat(kBehind[prng.below(kBehind.size())], digits(i % 3 == 1 ? 2 : 12));
+    size_t used = 0;
+    const auto read = parse_double_prefix(text, &used);
+    CAPTURE(text);
+    REQUIRE(read.has_value());
+    REQUIRE(used == length);
+    REQUIRE(*read == std::strtod(text.substr(0, length).c_str(), nullptr));
+  }
+}
+
 TEST_CASE("json: round trip, bare NaN, depth limit") {
   const auto parsed = Json::parse(R"({"a":[1,NaN,"x\n"],"b":{"c":true},"big":9007199254740993})");
   REQUIRE(parsed.ok());

@@ -77,9 +77,10 @@ double scale_by_power(uint64_t w, int q) {
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Whether all eight bytes, less '0' each, are digits.
-bool are_digits(uint64_t eight) {
-  return ((eight | (eight + 0x7676767676767676)) & 0x8080808080808080) == 0;  // none is over 9
+/// The high bit of the first of eight bytes, less '0' each, that is no digit; above it, of others as well. 0 when all
+/// are.
+uint64_t no_digits(uint64_t eight) {
+  return (eight | (eight + 0x7676767676767676)) & 0x8080808080808080;  // is over 9
 }
 
 /// The number that eight digits make, the first in the lowest byte.
@@ -90,23 +91,29 @@ uint64_t join_digits(uint64_t eight) {
          32;
 }
 
-/// Appends the digits at `at` to `value` (which may wrap round; the caller counts them).
-const char* take_digits(const char* const begin, const char* end, uint64_t& value) {
+/// Appends the digits at `begin` to `value` (which may wrap round; the caller counts them).
+[[gnu::always_inline]] inline const char* take_digits(const char* const begin, const char* end, uint64_t& value) {
   constexpr std::array<uint64_t, 8> kTens = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
   const char* at = begin;
   for (; end - at >= 8; at += 8) {
     uint64_t eight = 0;
     std::memcpy(&eight, at, 8);
     eight -= 0x3030303030303030;
-    if (!are_digits(eight)) break;
+    const uint64_t stops = no_digits(eight);
+    if (stops != 0) {  // the last of them at once, without a jump per digit: how many there are is hard to guess
+      const auto count = static_cast<size_t>(std::countr_zero(stops)) / 8;
+      if (count == 0) return at;
+      value = value * kTens[count] + join_digits(eight << (8 * (8 - count)));
+      return at + count;
+    }
     value = value * 100'000'000 + join_digits(eight);
   }
   const auto left = static_cast<size_t>(end - at);
-  if (left > 0 && left < 8 && at != begin) {  // the rest at once, without a jump per digit: most numbers end so
+  if (left > 0 && at != begin) {  // likewise at the end of the text
     uint64_t eight = 0;
     std::memcpy(&eight, end - 8, 8);
     eight = (eight - 0x3030303030303030) & ~uint64_t{0} << (8 * (8 - left));
-    if (are_digits(eight)) {
+    if (no_digits(eight) == 0) {
       value = value * kTens[left] + join_digits(eight);
       return end;
     }
@@ -121,7 +128,9 @@ size_t parse_decimal(std::string_view text, double& value) {
   const char* const end = begin + text.size();
   uint64_t w = 0;
   int64_t q = 0;
-  const char* at = take_digits(begin, end, w);
+  const char* at = begin;
+  for (; at != end && is_digit(*at) && at - begin < 3; ++at) w = w * 10 + static_cast<uint64_t>(*at - '0');
+  if (at - begin == 3) at = take_digits(at, end, w);  // most numbers have fewer digits in front of their point
   int64_t digits = at - begin;
   if (digits == 0) return 0;
   if (at != end && *at == '.') {

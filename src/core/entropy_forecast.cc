@@ -45,6 +45,35 @@ std::optional<Line> line_through(std::span<const double> x, std::span<const doub
   return line;
 }
 
+/// Brings the sums to the records from..to of `logs`.
+const EntropyLogs::Sums& summed(EntropyLogs& logs, size_t from, size_t to) {
+  EntropyLogs::Sums& sums = logs.sums;
+  if (sums.from > from || sums.to > to) sums = {from, from};
+  for (; sums.to < to; ++sums.to) {
+    const double x = logs.steps[sums.to] - logs.steps.front(), y = logs.values[sums.to] - logs.values.front();
+    sums.x += x, sums.y += y, sums.xx += x * x, sums.xy += x * y, sums.yy += y * y;
+    sums.size_x += x * x, sums.size_y += y * y;
+  }
+  for (; sums.from < from; ++sums.from) {
+    const double x = logs.steps[sums.from] - logs.steps.front(), y = logs.values[sums.from] - logs.values.front();
+    sums.x -= x, sums.y -= y, sums.xx -= x * x, sums.xy -= x * y, sums.yy -= y * y;
+  }
+  return sums;
+}
+
+/// Whether it is sure that the line through the records from..to does not fall, or fits badly.
+bool surely_no_line(EntropyLogs& logs, size_t from, size_t to) {
+  constexpr double kError = 1e-10;  // of a sum of thousands of terms, relative to all of them
+  const EntropyLogs::Sums& sums = summed(logs, from, to);
+  const auto n = static_cast<double>(to - from);
+  const double error = kError * (sums.size_x + sums.size_y);
+  const double spread = sums.xx - sums.x * sums.x / n - error, total = sums.yy - sums.y * sums.y / n - error;
+  const double mixed = sums.xy - sums.x * sums.y / n;
+  if (!(spread > 0) || !(total > 0)) return false;
+  const double most = std::abs(mixed) + error;
+  return mixed > error || most * most < (kGoodFit - 1e-6) * spread * total;
+}
+
 double first_level(const detect::Track& track) {
   const auto head = track.slice(0, kFirstLevel), ones = track.slice(0, kFirstOnes);
   return std::max(detect::median({head.begin(), head.end()}), detect::median({ones.begin(), ones.end()}));
@@ -57,6 +86,7 @@ void extend(EntropyLogs& logs, const detect::Track& entropy, size_t end, int64_t
     logs.steps.erase(logs.steps.begin(), logs.steps.begin() + old);
     logs.values.erase(logs.values.begin(), logs.values.begin() + old);
     logs.first += static_cast<size_t>(old);
+    logs.sums = {};
   }
   for (size_t i = logs.first + logs.values.size(); i <= end; ++i) {
     if (!(entropy.values[i] > 0)) logs.positive_since = i + 1;
@@ -75,14 +105,16 @@ std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, si
 
 std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, size_t end, EntropyLogs& kept) {
   if (end >= entropy.size() || end + 1 < kLeastRecords) return std::nullopt;
+  const size_t since = end + 1 - std::min(end + 1, kMostRecords);
+  const int64_t begin = entropy.points.front().step - 1;  // the power counts from the run's beginning
+  extend(kept, entropy, end, begin);
+  if (kept.positive_since > since || surely_no_line(kept, since - kept.first, end + 1 - kept.first)) {
+    return std::nullopt;
+  }
   EntropyForecast out;
   out.floor = EntropyForecast::kFloor * first_level(entropy);
   out.last_step = entropy.points[end].step;
-  const size_t since = end + 1 - std::min(end + 1, kMostRecords);
-  const int64_t begin = entropy.points.front().step - 1;  // the power counts from the run's beginning
   out.first_step = entropy.points[since].step;
-  extend(kept, entropy, end, begin);
-  if (kept.positive_since > since) return std::nullopt;
   const size_t count = end + 1 - since;
   const std::span<const double> steps = std::span(kept.steps).subspan(since - kept.first, count);
   const std::span<const double> logs = std::span(kept.values).subspan(since - kept.first, count);

@@ -34,6 +34,14 @@ struct EntropyLogs {
   size_t first = 0;
   std::vector<double> steps, values;
   size_t positive_since = 0;  ///< all values from that index on are
+
+  /// Sums over the newest records, each less the first of `steps` and `values`, from which it mostly shows that a
+  /// forecast has no line to go by. Rounded, as they lose old records and gain new ones: hence `size_x` and `size_y`,
+  /// all squares that ever went in, by which the error is bounded.
+  struct Sums {
+    size_t from = 0, to = 0;  ///< indices in `steps`
+    double x = 0, y = 0, xx = 0, xy = 0, yy = 0, size_x = 0, size_y = 0;
+  } sums;
 };
 
 /// By the records of `entropy` up to index `end`. nullopt: it does not fall along such a course, or is at its floor.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -119,6 +120,50 @@ TEST_CASE("with logarithms kept from record to record it is what it is without")
   CHECK(same == tracks[0].size());
   CHECK(known > 0);
   CHECK(known < 1100);  // none whose records hold the dip
+}
+
+/// Whether the newest records up to `end` lie on a falling line of some fit, and that reaches the floor ahead.
+bool falls_along_line(const detect::Track& track, size_t end, double* fit) {
+  const size_t since = end + 1 - std::min<size_t>(end + 1, 400);
+  const auto n = static_cast<double>(end + 1 - since);
+  double x_mean = 0, y_mean = 0, spread = 0, mixed = 0, total = 0;
+  for (size_t i = since; i <= end; ++i) {
+    x_mean += std::log(static_cast<double>(track.points[i].step)) / n;
+    y_mean += std::log(track.values[i]) / n;
+  }
+  for (size_t i = since; i <= end; ++i) {
+    const double x = std::log(static_cast<double>(track.points[i].step)) - x_mean;
+    const double y = std::log(track.values[i]) - y_mean;
+    spread += x * x, mixed += x * y, total += y * y;
+  }
+  std::vector<double> first(track.values.begin(), track.values.begin() + 5), ones(first.begin(), first.begin() + 3);
+  std::sort(first.begin(), first.end());
+  std::sort(ones.begin(), ones.end());
+  const double floor = EntropyForecast::kFloor * std::max(first[2], ones[1]), slope = mixed / spread;
+  const double where = x_mean + (std::log(floor) - y_mean) / slope;
+  *fit = slope * mixed / total;
+  return slope < 0 && *fit >= 0.8 && where <= std::log(1e9) &&
+         std::exp(where) > static_cast<double>(track.points[end].step) + 0.5;
+}
+
+TEST_CASE("whether there is a line is decided as the records themselves have it, where the fit is close, too") {
+  size_t with = 0, close = 0, all = 0;
+  for (const double noise : {0.05, 0.2, 0.35, 0.5, 0.65, 0.8}) {
+    const State state = run_of(
+        900, [](double step) { return 30 * std::pow(step, -0.3); }, nullptr, noise);
+    const std::vector<detect::Track> tracks = detect::tracks_of(state.find("entropy"));
+    EntropyLogs kept;
+    for (size_t i = 29; i < tracks[0].size(); ++i, ++all) {
+      double fit = 0;
+      const bool expected = falls_along_line(tracks[0], i, &fit);
+      close += std::abs(fit - 0.8) < 0.005 ? 1 : 0;
+      with += expected ? 1 : 0;
+      REQUIRE(forecast_entropy(tracks[0], i, kept).has_value() == expected);
+    }
+  }
+  CHECK(with > 100);
+  CHECK(with < all - 100);
+  CHECK(close > 10);
 }
 
 }  // namespace

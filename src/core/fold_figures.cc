@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/bounded.h"
+#include "core/fetch_ahead.h"
 #include "core/host_figures.h"
 #include "core/signal.h"
 #include "core/trajectory.h"
@@ -32,15 +33,6 @@ Series* series_of(State& state, bool eval, uint32_t source, const Reading& readi
   series.source = source;
   series.key = key;
   return &series;
-}
-
-/// Figures of a record mostly come in the order of their series, each of which ends in memory of its own: the ends of
-/// those that come next are fetched meanwhile. Returns the place of this one.
-size_t fetch_ahead(const std::vector<Series>& all, const Series* now) {
-  constexpr size_t kAhead = 3;
-  const size_t place = static_cast<size_t>(now - all.data()), next = place + kAhead;
-  if (next < all.size() && !all[next].empty()) __builtin_prefetch(&all[next].points().back(), 1);
-  return place;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ class NameCollector final : public RecordSink {
   void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
   void ended(int64_t, Time) override {}
   void problem(std::string_view, std::string_view, uint64_t) override {}
+  bool names_only() const override { return true; }
 
  private:
   Recogniser& recogniser_;

@@ -13,7 +13,7 @@ class SignFinder final : public HitListener {
   SignFinder(const KnowledgeBase& knowledge, Recogniser& recogniser) : knowledge_(knowledge), recogniser_(recogniser) {}
 
   /// Whole lines; the last may lack its end.
-  void text(std::string_view piece) { knowledge_.signs().scan(piece, *this); }
+  void text(std::string_view piece) { knowledge_.signs().scan_for_new(piece, *this, found_); }
 
   size_t hit(std::string_view, size_t, size_t, std::span<const uint32_t> ids) override {
     for (const uint32_t id : ids) {
@@ -26,6 +26,7 @@ class SignFinder final : public HitListener {
  private:
   const KnowledgeBase& knowledge_;
   Recogniser& recogniser_;
+  std::vector<bool> found_;
 };
 
 }  // namespace mw

@@ -55,27 +55,25 @@ struct Spike {
 
 struct SpikeWalk {
   std::vector<Spike> spikes;
-  std::vector<double> window;
+  SortedWindow window{points_of(kWindow)};
   double highest = 0;  ///< level after the warm-up
 
   void step(const Track& track, size_t i) {
     if (i >= points_of(kShort) && is_spike(track, i)) return;  // a spike does not raise its own baseline
-    window.push_back(std::abs(track.values[i]));
-    if (window.size() > points_of(kWindow)) window.erase(window.begin());
+    window.push(std::abs(track.values[i]));
   }
 
   bool is_spike(const Track& track, size_t i) {
-    const double level = quantile(window, kLevel.value);
+    const double level = window.quantile(kLevel.value);
     if (i >= points_of(kHistory)) highest = std::max(highest, level);
     const double base = level > 0 ? std::max(level, kFaded.value * highest) : 0;
     // where most groups are uniform most gradients are zero: then the largest before is what there is to compare with
-    const double most =
-        base > 0 ? 0 : std::max(*std::max_element(window.begin(), window.end()), kFaded.value * highest);
+    const double most = base > 0 ? 0 : std::max(window.largest(), kFaded.value * highest);
     if (i >= points_of(kHistory) && most > 0 && track.values[i] > kGrave.value * most) {
       spikes.push_back({i, track.values[i] / most, most});
       return true;
     }
-    const bool warm = i >= points_of(kHistory) || quantile(window, 0.5) > 0;  // not one gradient among zeros
+    const bool warm = i >= points_of(kHistory) || window.quantile(0.5) > 0;  // not one gradient among zeros
     if (!warm || !(base > 0) || !(track.values[i] > kNotable.value * base)) return false;
     spikes.push_back({i, track.values[i] / base, base});
     return true;
@@ -146,15 +144,15 @@ constexpr RiseRule kLevelRule{
 struct LevelWalk {
   Track alive;                ///< values only
   std::vector<size_t> index;  ///< of each of them in the whole track
+  SortedWindow recent{points_of(kHistory)};
   double highest = 0;
   RiseWalk rises{kLevelRule};
 
   void step(const Track& track, size_t i) {
     const double value = track.values[i];
     if (value <= kFaded.value * highest) return;  // there is no level in what is left when the task is learnt
-    if (index.size() >= points_of(kHistory)) {
-      highest = std::max(highest, median_of_last(alive.values, points_of(kHistory)));
-    }
+    if (index.size() >= points_of(kHistory)) highest = std::max(highest, recent.median());
+    recent.push(value);
     alive.values.push_back(value);
     index.push_back(i);
     rises.step(alive, index.size() - 1);

@@ -25,14 +25,17 @@ constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kPhase, kSwings, kSigma, kNoiseW
 
 /// Falls of the reward from high to low, up to the one that makes it a swing.
 struct Swings {
+  SortedWindow recent{points_of(kWidth)};
   double least = INFINITY, most = -INFINITY;
   size_t fallen = 0, first = 0;
   bool high = true;
   std::optional<size_t> detected;
 
   void step(const Track& track, size_t i) {
-    if (detected || i < points_of(kWidth)) return;
-    const double median = median_of_last(track.slice(0, i + 1), points_of(kWidth));
+    if (detected) return;
+    recent.push(track.values[i]);
+    if (i < points_of(kWidth)) return;
+    const double median = recent.median();
     least = std::min(least, median);
     most = std::max(most, median);
     const double range = most - least;

@@ -29,18 +29,17 @@ struct Base {
   double level = 0, limit = INFINITY;
 };
 
-Base base_of(const std::vector<double>& window, bool supervised) {
+Base supervised_base(const std::vector<double>& window) {
   Base base;
-  if (supervised) {
-    base.level = median(window);
-    const double sigma = std::max(noise(window), 0.01 * std::abs(base.level));
-    base.limit = std::max(base.level + kSigma.value * sigma, base.level * kLevel.value);
-    return base;
-  }
-  std::vector<double> sizes;
-  sizes.reserve(window.size());
-  for (const double value : window) sizes.push_back(std::abs(value));
-  base.level = quantile(sizes, 0.9);
+  base.level = median(window);
+  const double sigma = std::max(noise(window), 0.01 * std::abs(base.level));
+  base.limit = std::max(base.level + kSigma.value * sigma, base.level * kLevel.value);
+  return base;
+}
+
+Base policy_base(const SortedWindow& sizes) {
+  Base base;
+  base.level = sizes.quantile(0.9);
   if (base.level > 0) base.limit = std::max(kPolicy.value * base.level, kLeast.value);
   return base;
 }
@@ -48,7 +47,8 @@ Base base_of(const std::vector<double>& window, bool supervised) {
 /// Points far above the level, up to the first streak of them that lasts.
 struct SpikeWalk {
   bool supervised = false;
-  std::vector<double> window;
+  std::vector<double> window;              ///< of a supervised loss
+  SortedWindow sizes{points_of(kWindow)};  ///< of another one
   size_t streak = 0;
   struct Spike {
     size_t index = 0, streak = 0;
@@ -61,11 +61,10 @@ struct SpikeWalk {
     if (lasting) return;
     const double size = supervised ? track.values[i] : std::abs(track.values[i]);
     const bool warm = i >= points_of(kHistory);
-    const Base base = warm ? base_of(window, supervised) : Base{};
+    const Base base = !warm ? Base{} : supervised ? supervised_base(window) : policy_base(sizes);
     if (!warm || size <= base.limit) {
       streak = 0;
-      window.push_back(track.values[i]);
-      if (window.size() > points_of(kWindow)) window.erase(window.begin());
+      keep(size);
       return;
     }
     ++streak;
@@ -73,6 +72,12 @@ struct SpikeWalk {
     if (streak != 1 && !lasting) return;
     if (lasting) spikes.pop_back();  // the information about its first point
     spikes.push_back({i, streak, base.level});
+  }
+
+  void keep(double size) {
+    if (!supervised) return sizes.push(size);
+    window.push_back(size);
+    if (window.size() > points_of(kWindow)) window.erase(window.begin());
   }
 };
 

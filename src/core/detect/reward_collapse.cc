@@ -87,13 +87,14 @@ constexpr double kMedianError = 1.2533;  // standard error of a median of normal
 struct Levels {
   std::vector<double> best;   ///< highest level that rolling medians have shown before each index
   std::vector<double> floor;  ///< lowest value up to each index, 0 at most
+  SortedWindow recent{points_of(kWidth)};
 };
 
 void add_level(Levels& levels, const Track& track, size_t i) {
   double best = i == 0 ? -INFINITY : levels.best.back();
   const double floor = i == 0 ? 0 : levels.floor.back();
   if (i >= points_of(kHistory)) {
-    const double median = median_of_last(track.slice(0, i), points_of(kWidth));
+    const double median = levels.recent.median();
     if (median > best) {
       const double n = static_cast<double>(std::min(i, points_of(kWidth)));
       const size_t from = i > points_of(kNoiseWindow) ? i - points_of(kNoiseWindow) : 0;
@@ -101,6 +102,7 @@ void add_level(Levels& levels, const Track& track, size_t i) {
       best = std::max(best, median - kCaution.value * error);
     }
   }
+  levels.recent.push(track.values[i]);
   levels.best.push_back(best);
   levels.floor.push_back(std::min(floor, track.values[i]));
 }
@@ -282,16 +284,35 @@ std::vector<double> window_means(const Track& track, size_t end, size_t width) {
   return means;
 }
 
-/// The highest of them.
-double best_mean(const Track& track, size_t end, size_t width) {
+/// The highest of them so far, record by record.
+struct BestMean {
+  size_t width = 0;
   double sum = 0, most = -INFINITY;
-  for (size_t j = 0; j < end; ++j) {
+  void see(const Track& track, size_t j) {
     sum += track.values[j];
     if (j >= width) sum -= track.values[j - width];
     if (j + 1 >= width) most = std::max(most, sum);
   }
-  return most / static_cast<double>(width);
-}
+  double value() const { return most / static_cast<double>(width); }
+};
+
+/// The best windows before a last one that ends at `i`: all that one judgement compares with, found in one walk over
+/// the records.
+struct BestMeans {
+  size_t width;
+  double whole_before_whole = 0, whole_before_half = 0, half_before_half = 0;
+
+  BestMeans(const Track& track, size_t i) : width(std::max(points_of(kWidth), (i + 1) / points_of(kWindows))) {
+    BestMean whole{width}, half{width / 2};
+    for (size_t j = 0; j + width / 2 <= i; ++j) {
+      if (j + width == i + 1) whole_before_whole = whole.value();
+      whole.see(track, j);
+      half.see(track, j);
+    }
+    whole_before_half = whole.value();
+    half_before_half = half.value();
+  }
+};
 
 /// The largest loss of level among windows that end before `best_end`: whatever it was, the best window made it good.
 double largest_swing(const std::vector<double>& means, size_t best_end, size_t width) {
@@ -303,17 +324,19 @@ double largest_swing(const std::vector<double>& means, size_t best_end, size_t w
   return swing;
 }
 
-/// `width` of the best window, `last` of the one that ends at `i`; `share` and `sigmas` that the drop must reach.
-std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, size_t width, size_t last,
-                                  double share, double sigmas) {
+/// `width` of the best window, of mean `best`, `last` of the one that ends at `i`; `share` and `sigmas` that the drop
+/// must reach.
+std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, size_t width, double best,
+                                  size_t last, double share, double sigmas) {
   if (i + 1 < width + last) return std::nullopt;
-  const double best = best_mean(track, i + 1 - last, width);
   const double range = range_of(levels, best, i + 1 - last);
   // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
   const auto window = track.slice(i + 1 - last, i + 1);
   const auto half = window.subspan(last - last / 2);
-  const double now = std::max(mean(window), median({window.begin(), window.end()}));
-  if (best - now < share * range) return std::nullopt;  // mostly: the rest goes over all records
+  const double level = mean(window);
+  if (best - level < share * range) return std::nullopt;  // mostly: the rest sorts the window, or goes over all records
+  const double now = std::max(level, median({window.begin(), window.end()}));
+  if (best - now < share * range) return std::nullopt;
   const std::vector<double> means = window_means(track, i + 1 - last, width);
   const auto best_at = std::max_element(means.begin(), means.end());
   const size_t best_end = static_cast<size_t>(best_at - means.begin()) + 1;
@@ -333,13 +356,15 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
 
 /// A clear drop shows within half a window, against a whole one or (of a young or rising run) half of one; a slight one
 /// needs whole windows.
-std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i) {
-  const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
-  const auto slight = decline_at(track, levels, i, width, width, kGradualShare.value, kGradualSigma.value);
+std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, const BestMeans& best) {
+  const size_t width = best.width, half = width / 2;
+  const auto slight =
+      decline_at(track, levels, i, width, best.whole_before_whole, width, kGradualShare.value, kGradualSigma.value);
   if (slight) return slight;
-  const auto clear = decline_at(track, levels, i, width, width / 2, kClearShare.value, kClearSigma.value);
+  const auto clear =
+      decline_at(track, levels, i, width, best.whole_before_half, half, kClearShare.value, kClearSigma.value);
   if (clear || static_cast<double>(i + 1) > kYoung.value * static_cast<double>(width)) return clear;
-  return decline_at(track, levels, i, width / 2, width / 2, kClearShare.value, kClearSigma.value);
+  return decline_at(track, levels, i, half, best.half_before_half, half, kClearShare.value, kClearSigma.value);
 }
 
 /// The value above which most of the loss is made good.
@@ -380,13 +405,14 @@ struct GradualWalk {
       return;
     }
     if (collapsed || i != next || found.size() >= kDeclinesReported) return;
-    if (const auto decline = decline_at(track, levels, i)) {
+    const BestMeans best(track, i);
+    if (const auto decline = decline_at(track, levels, i, best)) {
       found.push_back(*decline);
       high = 0;
       return;
     }
     next = i + std::max<size_t>(1, i / 100);
-    if (!notable) notable = slight_at(track, levels, i);
+    if (!notable) notable = slight_at(track, levels, i, best);
   }
 
   static void recover(const Track& track, std::optional<Decline>& decline, size_t& high, size_t i) {
@@ -395,11 +421,12 @@ struct GradualWalk {
     if (high >= points_of(kWidth) / 2) decline->back = i;
   }
 
-  static std::optional<Decline> slight_at(const Track& track, const Levels& levels, size_t i) {
-    const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
-    const auto slight = decline_at(track, levels, i, width, width, kNotableShare.value, kNotableSigma.value);
+  static std::optional<Decline> slight_at(const Track& track, const Levels& levels, size_t i, const BestMeans& best) {
+    const size_t width = best.width, half = width / 2;
+    const auto slight =
+        decline_at(track, levels, i, width, best.whole_before_whole, width, kNotableShare.value, kNotableSigma.value);
     if (slight) return slight;
-    return decline_at(track, levels, i, width / 2, width / 2, kGlimpseShare.value, kGlimpseSigma.value);
+    return decline_at(track, levels, i, half, best.half_before_half, half, kGlimpseShare.value, kGlimpseSigma.value);
   }
 };
 

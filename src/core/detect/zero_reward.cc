@@ -287,10 +287,12 @@ bool judge_near(const State& state, const Track& track, std::vector<Finding>& ou
 
 /// The rolling medians that end at each index, and the highest so far.
 struct MedianWalk {
+  SortedWindow recent{points_of(kBefore)};
   std::vector<double> medians, highest;
 
   void step(const Track& track, size_t i) {
-    medians.push_back(median_of_last(track.slice(0, i + 1), points_of(kBefore)));
+    recent.push(track.values[i]);
+    medians.push_back(recent.median());
     highest.push_back(highest.empty() ? medians.back() : std::max(highest.back(), medians.back()));
   }
 };

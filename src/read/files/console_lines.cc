@@ -1,11 +1,13 @@
 #include "read/files/console_lines.h"
 
+#include <algorithm>
+
 namespace mw {
 
 void ConsoleLines::feed(std::string_view piece, size_t stream_number, Time at, RecordSink& sink) {
   Stream& stream = streams_[stream_number & 1];
   while (!piece.empty()) {
-    const size_t end = piece.find_first_of("\r\n");
+    const size_t feed = piece.find('\n'), back = piece.substr(0, feed).find('\r'), end = std::min(feed, back);
     if (end == std::string_view::npos) return hold(stream, piece, at, sink);
     if (stream.pending.empty()) {
       if (!stream.overlong) hand_over(piece.substr(0, end), at, sink);

@@ -27,6 +27,8 @@ class RecordSink {
   virtual void ended(int64_t code, Time at) = 0;
   /// Something is wrong with the file: names as in event::SourceProblem, and "damaged" for what was left out in all.
   virtual void problem(std::string_view name, std::string_view detail, uint64_t number) = 0;
+  /// Only names are wanted: values may be anything, and what has names that were all handed over may be left out.
+  virtual bool names_only() const { return false; }
 };
 
 class Decoder {

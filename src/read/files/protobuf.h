@@ -69,6 +69,12 @@ class ProtoReader {
       out = static_cast<unsigned char>(*at_++);
       return true;
     }
+    if (end_ - at_ > 1 && static_cast<unsigned char>(at_[1]) < 0x80) {  // fields from 16 on, lengths from 128 on
+      out = (static_cast<unsigned char>(at_[0]) & 0x7fU) | static_cast<uint64_t>(static_cast<unsigned char>(at_[1]))
+                                                               << 7;
+      at_ += 2;
+      return true;
+    }
     out = 0;
     for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
       const auto byte = static_cast<unsigned char>(*at_++);

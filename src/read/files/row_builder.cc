@@ -55,9 +55,12 @@ int rank_in(const std::array<std::string_view, N>& names, std::string_view key) 
 }
 
 int time_key_rank(std::string_view key) {
-  constexpr std::string_view kFirst = "_twudcl", kLast = "epts";  // letters of them: most names have others
   if (key.size() > 10 || key.empty()) return -1;
-  if (kLast.find(key.back()) == std::string_view::npos || kFirst.find(key.front()) == std::string_view::npos) return -1;
+  const char first = key.front(), last = key.back();  // most names begin or end with other letters
+  if (last != 'e' && last != 'p' && last != 't' && last != 's') return -1;
+  if (first != '_' && first != 't' && first != 'w' && first != 'u' && first != 'd' && first != 'c' && first != 'l') {
+    return -1;
+  }
   return rank_in(kTimeKeys, key);
 }
 
@@ -121,8 +124,8 @@ void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time
 
 int step_key_rank(std::string_view key) {
   if (key.size() < 4 || key.size() > 64) return -1;
-  const char last = key.back();
-  if (last != 'p' && last != 'n' && last != 's' && last != 'r') return -1;
+  const bool ends_so = key.ends_with("step") || key.ends_with("teps") || key.ends_with("tion") || key.ends_with("iter");
+  if (!ends_so) return -1;  // as most do not
   const int rank = rank_in(kStepKeys, key);
   if (rank >= 0) return rank;
   // "system/step", "metrics/global_step": somebody's step counter; but "time/step" and "timing_s/step" are seconds.
@@ -179,6 +182,7 @@ void put_property(RecordSink& sink, std::string_view key, std::string_view value
   // The name is what gives most secrets away ("api_key"), and it may be one itself.
   const std::string_view name = key.substr(0, kTextLimit);
   if (!find_secrets(name).empty()) return;
+  if (sink.names_only()) return sink.property(name, {});
   sink.property(name, clip(redacted_setting(name, value.substr(0, kTextLimit + kRedactMargin)), kTextLimit));
 }
 

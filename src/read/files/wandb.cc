@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/files/json_value.h"
+#include "read/files/wandb_item.h"
 
 namespace mw {
 namespace {
@@ -50,29 +51,6 @@ Time timestamp(std::string_view body) {
   }
   if (seconds < 0 || seconds > 4'000'000'000 || nanos < 0 || nanos > 999'999'999) return {};
   return {seconds * 1'000'000'000 + nanos};
-}
-
-struct Item {
-  std::string_view key;  // as one path; `path` holds it when it had to be joined
-  std::string_view json;
-};
-
-/// Item of a history, summary, configuration (key 1, nested_key 2) or system record (key 1); value_json is 16, or 2 in
-/// configurations of older writers.
-Item read_item(std::string_view body, RowBuilder& keeper) {
-  Item item;
-  bool nested = false;
-  for (ProtoReader reader(body); reader.next();) {
-    if (reader.field() == 16) {
-      item.json = reader.bytes();
-    } else if (reader.field() == 2) {
-      item.key = nested ? keeper.keep_joined(item.key, reader.bytes()) : reader.bytes();
-      nested = true;
-    } else if (reader.field() == 1 && !nested) {
-      item.key = reader.bytes();
-    }
-  }
-  return item;
 }
 
 class ValueLeaves : public JsonLeaves {
@@ -323,7 +301,7 @@ void WandbDecoder::history(std::string_view body, RecordSink& sink) {
       continue;
     }
     if (reader.field() != 1) continue;
-    const Item item = read_item(reader.bytes(), row_);
+    const WandbItem item = read_wandb_item(reader.bytes(), row_);
     add_value(item.key, item.json);
     if (item.key.empty() || item.key[0] != '_' || row_.numbers().empty()) continue;
     if (row_.numbers().back().key != item.key) continue;
@@ -335,12 +313,23 @@ void WandbDecoder::history(std::string_view body, RecordSink& sink) {
   row_.hand_over(sink, records_, step, at);
 }
 
+/// Whether each of its names came before with a value of that kind.
+bool WandbDecoder::names_known(std::string_view system_record) {
+  bool all = true;
+  for (ProtoReader reader(system_record); reader.next();) {
+    if (reader.field() == 3) all = !known_.insert(read_wandb_item(reader.bytes(), row_).kind()).second && all;
+  }
+  row_.clear();
+  return all;
+}
+
 void WandbDecoder::stats(std::string_view body, RecordSink& sink) {
+  if (sink.names_only() && names_known(body)) return;
   Time at;
   for (ProtoReader reader(body); reader.next();) {
     if (reader.field() == 2) at = timestamp(reader.bytes());
     if (reader.field() != 3) continue;
-    const Item item = read_item(reader.bytes(), row_);
+    const WandbItem item = read_wandb_item(reader.bytes(), row_);
     add_value(row_.keep_joined("system", item.key), item.json);
   }
   if (at > last_) last_ = at;
@@ -363,7 +352,7 @@ void WandbDecoder::output(std::string_view body, RecordSink& sink) {
 void WandbDecoder::config(std::string_view body, std::string_view prefix, RecordSink& sink) {
   for (ProtoReader reader(body); reader.next();) {
     if (reader.field() != 1) continue;
-    const Item item = read_item(reader.bytes(), row_);
+    const WandbItem item = read_wandb_item(reader.bytes(), row_);
     if (item.key.substr(0, 6) == "_wandb") continue;  // the client's own bookkeeping
     put_json_properties(sink, cat(prefix, '/', item.key), item.json);
   }
@@ -470,7 +459,7 @@ void WandbDecoder::hand_over_summary(RecordSink& sink) {
   summary_.clear();
   for (ProtoReader reader(body); reader.next();) {
     if (reader.field() != 1) continue;
-    const Item item = read_item(reader.bytes(), row_);
+    const WandbItem item = read_wandb_item(reader.bytes(), row_);
     if (!item.json.empty() && item.json[0] != '{' && item.json[0] != '[') {
       put_json_properties(sink, cat("summary/", item.key), item.json);
     }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "read/files/console_lines.h"
 #include "read/files/damage.h"
@@ -39,6 +40,7 @@ class WandbDecoder : public Decoder {
   void other_record(uint32_t field, std::string_view body, RecordSink& sink);
   void history(std::string_view body, RecordSink& sink);
   void stats(std::string_view body, RecordSink& sink);
+  bool names_known(std::string_view system_record);
   void add_value(std::string_view key, std::string_view json);
   void output(std::string_view body, RecordSink& sink);
   void config(std::string_view body, std::string_view prefix, RecordSink& sink);
@@ -66,6 +68,7 @@ class WandbDecoder : public Decoder {
   ConsoleLines console_;
   std::string summary_;  // body of the last summary record
   std::string scratch_;
+  std::unordered_set<uint64_t> known_;  // names in system records, where only names are wanted
   Time started_;
   Time last_;  // newest time in the records
   ProblemCounter bad_checksum_{"bad-checksum"};

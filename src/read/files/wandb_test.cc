@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
+
 #include "read/files/testing/encode.h"
 #include "read/files/testing/recording_sink.h"
 
@@ -123,6 +126,37 @@ TEST_CASE("wandb: flipped bits lose at most their block, and are said") {
     if (log == good) continue;  // in the padding of a block
     CHECK((contains(log, "bad-checksum") || contains(log, "torn-tail")));
   }
+}
+
+TEST_CASE("wandb: where only names are wanted, none is missing, and system records are read once") {
+  struct Names : RecordingSink {
+    explicit Names(bool alone) : alone(alone) {}
+    void row(const Row& row) override {
+      RecordingSink::row(row);
+      for (const RowNumber& number : row.numbers) names.emplace(number.key);
+    }
+    void property(std::string_view key, std::string_view) override { names.emplace(key); }
+    bool names_only() const override { return alone; }
+    bool alone;
+    std::set<std::string> names;
+  } all(false), alone(true);
+  encode::Wandb file;
+  file.run("abc123", "little-run", {{"lr", "1e-06"}, {"api_key", "\"hunter2hunter2\""}}, 1'760'000'000'000);
+  for (int i = 0; i < 100; ++i) {
+    encode::Values values = {{"cpu", std::to_string(i)}, {"gpu.0.temp", i < 50 ? "null" : "61"}};
+    if (i == 70) values.push_back({"gpu.1.temp", "-1"});
+    file.stats(1'760'000'010'500 + i * 1000, values);
+    if (i % 10 == 0) file.history(i, 1'760'000'010 + i, {{"reward", "0.5"}});
+  }
+  const std::string bytes = file.take();
+  WandbDecoder one, other;
+  one.feed(bytes, all);
+  other.feed(bytes, alone);
+  CHECK(all.names == alone.names);
+  CHECK(alone.names.count("system/gpu.0.temp") == 1);
+  CHECK(alone.names.count("system/gpu.1.temp") == 1);
+  CHECK(all.rows == 110);
+  CHECK(alone.rows == 13);
 }
 
 TEST_CASE("wandb: a bad block is passed over and the next one read") {

@@ -65,7 +65,7 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
                                                  {"＝", '='},
                                                  {"。", ' '}}};
   const auto begins_wide = [](char c) { return c == '\xef' || c == '\xe3'; };  // each of them
-  if (std::none_of(text.begin(), text.end(), begins_wide) ||
+  if ((text.find('\xef') == kNone && text.find('\xe3') == kNone) ||
       std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
     return false;
   out.clear();
@@ -150,17 +150,32 @@ void core_name(std::string_view normal, std::string& out) {
 }
 
 bool GenericReader::well_known(std::string_view key) {
+  // The same names come again in the same order: mostly the one that came behind the last one before.
+  if (last_known_ != nullptr && last_known_->next != nullptr && last_known_->next->name == key) {
+    last_known_ = last_known_->next;
+    return last_known_->learning;
+  }
   name_.assign(key);
-  if (const auto found = known_.find(name_); found != known_.end()) return found->second;
-  if (known_.size() >= kKnownLimit) known_.clear();
+  auto found = known_.find(name_);
+  if (found == known_.end()) {
+    if (known_.size() >= kKnownLimit) {
+      known_.clear();
+      last_known_ = nullptr;
+    }
+    found = known_.emplace(name_, Known{name_, of_learning(key), nullptr}).first;
+  }
+  if (last_known_ != nullptr) last_known_->next = &found->second;
+  last_known_ = &found->second;
+  return last_known_->learning;
+}
+
+bool GenericReader::of_learning(std::string_view key) const {
   const Meaning means = book_.generic_meaning(key);
   // Only what learning is about makes a line a trainer's: engines print lengths, times and throughput, too.
   static constexpr std::array<std::string_view, 10> kLearning = {
       "reward.", "return.", "advantage.", "loss.", "entropy", "kl.", "grad_norm", "clip.", "ratio.", "accuracy."};
-  const bool known = std::any_of(kLearning.begin(), kLearning.end(),
-                                 [&](std::string_view part) { return means.signal.rfind(part, 0) == 0; });
-  known_.emplace(name_, known);
-  return known;
+  return std::any_of(kLearning.begin(), kLearning.end(),
+                     [&](std::string_view part) { return means.signal.rfind(part, 0) == 0; });
 }
 
 // Steps that begin again in every epoch go on counting; trainers without steps count epochs.
@@ -257,7 +272,8 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
   if (!at.known() && !under) return form;
   words_.clear();
   words_.read_words(text);
-  if (known_in(words_) > known_in(out)) {
+  const size_t known = known_in(out);
+  if (words_.numbers().size() > known && known_in(words_) > known) {
     out.clear();
     out.read_words(text);
     form = MetricLine::Form::kCommas;

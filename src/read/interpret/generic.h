@@ -24,6 +24,8 @@ class GenericReader {
   static constexpr uint64_t kStepReach = 60;   ///< lines after a step's heading in which single values belong to it
 
   explicit GenericReader(const DialectBook& book) : book_(book) {}
+  GenericReader(const GenericReader&) = delete;
+  GenericReader& operator=(const GenericReader&) = delete;
 
   struct Found {
     bool record = false;           ///< `out` holds one
@@ -54,13 +56,20 @@ class GenericReader {
   void bracket_place(std::string_view text, StepPlace& at);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool well_known(std::string_view key);
+  bool of_learning(std::string_view key) const;
 
+  struct Known {
+    std::string name;
+    bool learning = false;  ///< it is commonly given to something that learning is about
+    Known* next = nullptr;  ///< the one that was asked for behind it last
+  };
   const DialectBook& book_;
-  size_t known_names_ = 0;                       // of the record that is_record() saw last
-  std::unordered_map<std::string, bool> known_;  // looked up only
-  std::string name_;                             // scratch
-  MetricLine words_, begun_;                     // likewise
-  int64_t base_ = 0;                             // steps of earlier epochs
+  size_t known_names_ = 0;                        // of the record that is_record() saw last
+  std::unordered_map<std::string, Known> known_;  // looked up only
+  Known* last_known_ = nullptr;
+  std::string name_;          // scratch
+  MetricLine words_, begun_;  // likewise
+  int64_t base_ = 0;          // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
   static constexpr int64_t kNoBrackets = INT64_MAX;

@@ -27,9 +27,8 @@ bool Recogniser::regex_hits(size_t dialect, size_t index, std::string_view text)
   std::optional<Regex>& regex = compiled_[dialect][index];
   if (!regex) {
     const Sign& sign = book_.dialects()[dialect].signs[index];
-    auto made = Regex::compile(sign.in == Sign::In::kLine ? "(?m)" + sign.pattern : sign.pattern);
-    if (!made.ok()) return false;  // the book refuses such a pattern when it is read
-    regex = std::move(*made);
+    // The book refuses what is no expression when it is read.
+    regex = Regex::compile_later(sign.in == Sign::In::kLine ? "(?m)" + sign.pattern : sign.pattern);
   }
   std::vector<std::string_view> captures;
   size_t end = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <string>
 
@@ -55,13 +56,14 @@ constexpr std::array kStepWords = {StepWord{"global_step", 0},
                                    StepWord{"epoch", kEpochRank},
                                    StepWord{"ep", kEpochRank}};
 
-/// Whether one of them begins with that byte, in either case: most words of a line are passed over by it.
-constexpr std::array<bool, 256> kBegins = [] {
-  std::array<bool, 256> begins{};
-  for (const StepWord& step : kStepWords) {
-    const char first = step.word[0];
-    begins[static_cast<unsigned char>(first)] = true;
-    if (first >= 'a' && first <= 'z') begins[static_cast<unsigned char>(first - 32)] = true;
+/// Which of them begin with that byte, in either case, a bit for each: most words of a line are passed over by it.
+constexpr std::array<uint32_t, 256> kBegins = [] {
+  static_assert(kStepWords.size() <= 32);
+  std::array<uint32_t, 256> begins{};
+  for (size_t i = 0; i < kStepWords.size(); ++i) {
+    const char first = kStepWords[i].word[0];
+    begins[static_cast<unsigned char>(first)] |= uint32_t{1} << i;
+    if (first >= 'a' && first <= 'z') begins[static_cast<unsigned char>(first - 32)] |= uint32_t{1} << i;
   }
   return begins;
 }();
@@ -127,11 +129,13 @@ struct Candidate {
 
 /// The step word at `i` and its number; nullopt when there is none.
 std::optional<Candidate> word_at(std::string_view head, size_t i) {
-  if (!kBegins[static_cast<unsigned char>(head[i])]) return std::nullopt;
+  uint32_t left = kBegins[static_cast<unsigned char>(head[i])];
+  if (left == 0) return std::nullopt;
   const bool begins = (is_letter(head[i]) && (i == 0 || (!is_letter(head[i - 1]) && head[i - 1] != '_'))) ||
                       (is_wide(head[i]) && (head[i] & 0x40) != 0);
   if (!begins) return std::nullopt;
-  for (const StepWord& step : kStepWords) {
+  for (; left != 0; left &= left - 1) {
+    const StepWord& step = kStepWords[static_cast<size_t>(std::countr_zero(left))];
     const size_t size = step.word.size();
     if (i + size > head.size()) continue;
     const bool same = std::equal(step.word.begin(), step.word.end(), head.begin() + static_cast<ptrdiff_t>(i),

@@ -8,24 +8,34 @@
 namespace mw {
 namespace {
 
-uint32_t key_at(const char* bytes) {
+uint32_t three_at(const char* bytes) {
   return static_cast<uint32_t>(static_cast<unsigned char>(bytes[0])) |
          static_cast<uint32_t>(static_cast<unsigned char>(bytes[1])) << 8 |
          static_cast<uint32_t>(static_cast<unsigned char>(bytes[2])) << 16;
 }
 
-/// How common a byte is in logs, roughly: small letters before digits before all else.
-int commonness(char c) {
-  if ((c >= 'a' && c <= 'z') || c == ' ') return 3;
-  return c >= '0' && c <= '9' ? 2 : 1;
+uint32_t key_at(const char* bytes) {
+  uint32_t key = 0;
+  memcpy(&key, bytes, sizeof(key));
+  return key;
 }
 
-/// The three bytes of the literal that the fewest lines hold, as far as their kinds and the other literals show.
+/// How common a byte is in logs, roughly: small letters before digits and usual signs before all else.
+int commonness(char c) {
+  if ((c >= 'a' && c <= 'z') || c == ' ') return 3;
+  return (c >= '0' && c <= '9') || std::string_view("=-_.:/,").find(c) != std::string_view::npos ? 2 : 1;
+}
+
+/// As lines are drawn with: "====".
+bool is_run(const char* bytes) { return bytes[0] == bytes[1] && bytes[0] == bytes[2] && bytes[0] == bytes[3]; }
+
+/// The four bytes of the literal that the fewest lines hold, as far as their kinds and the other literals show.
 uint32_t rarest(const std::string& literal, const std::unordered_map<uint32_t, uint32_t>& times) {
   uint32_t best = 0;
   uint64_t least = UINT64_MAX;
-  for (size_t i = 0; i + 3 <= literal.size(); ++i) {
-    const int kinds = commonness(literal[i]) + commonness(literal[i + 1]) + commonness(literal[i + 2]);
+  for (size_t i = 0; i + 4 <= literal.size(); ++i) {
+    const int kinds = commonness(literal[i]) + commonness(literal[i + 1]) + commonness(literal[i + 2]) +
+                      commonness(literal[i + 3]) + (is_run(literal.data() + i) ? 100 : 0);
     const uint64_t cost =
         static_cast<uint64_t>(kinds) * 1000 + std::min<uint64_t>(999, times.at(key_at(literal.data() + i)));
     if (cost >= least) continue;
@@ -40,22 +50,33 @@ uint32_t rarest(const std::string& literal, const std::unordered_map<uint32_t, u
 void LiteralTable::write(std::span<const std::string> literals, FlatWriter& out) {
   std::vector<uint64_t> filter((size_t{1} << kFilterBits) / 64, 0);
   std::vector<uint32_t> slots((size_t{1} << kSlotBits) + 1, 0), short_ones;
+  std::vector<uint8_t> three(size_t{1} << kThreeBits, 0);
   std::vector<Entry> entries;
   std::unordered_map<uint32_t, uint32_t> times;  // of each key in all literals
   for (const std::string& literal : literals) {
     for (size_t i = 0; i + kKey <= literal.size(); ++i) ++times[key_at(literal.data() + i)];
   }
+  const auto let_pass = [&filter](uint32_t key) {
+    const uint32_t bit = hash(key) >> (32 - kFilterBits);
+    filter[bit / 64] |= uint64_t{1} << (bit % 64);
+  };
   for (uint32_t i = 0; i < literals.size(); ++i) {
-    if (literals[i].size() < kKey) {
+    const auto size = static_cast<uint32_t>(literals[i].size());
+    if (size < kShort) {
       short_ones.push_back(i);
       continue;
     }
-    const uint32_t at = rarest(literals[i], times), key = key_at(literals[i].data() + at);
-    const auto size = static_cast<uint32_t>(literals[i].size());
-    const uint32_t other_at = size_t{at} * 2 >= size - kKey ? 0 : size - static_cast<uint32_t>(kKey);
-    entries.push_back({i, key, at, size, key_at(literals[i].data() + other_at), other_at});
-    const uint32_t bit = hash(key) >> (32 - kFilterBits);
-    filter[bit / 64] |= uint64_t{1} << (bit % 64);
+    uint32_t at = 0, key = three_at(literals[i].data());
+    if (size == kShort) {
+      three[hash(key) >> (32 - kThreeBits)] = 1;
+      for (uint32_t behind = 0; behind < 256; ++behind) let_pass(key | behind << 24);
+    } else {
+      at = rarest(literals[i], times);
+      key = key_at(literals[i].data() + at);
+      let_pass(key);
+    }
+    const uint32_t other_at = size_t{at} * 2 + kKey >= size ? 0 : size - 3;
+    entries.push_back({i, key, at, size, three_at(literals[i].data() + other_at), other_at});
     ++slots[(hash(key) >> (32 - kSlotBits)) + 1];
   }
   for (size_t i = 1; i < slots.size(); ++i) slots[i] += slots[i - 1];
@@ -66,6 +87,7 @@ void LiteralTable::write(std::span<const std::string> literals, FlatWriter& out)
   out.array(filter);
   out.array(slots);
   out.array(entries);
+  out.array(three);
   out.array(short_ones);
 }
 
@@ -74,7 +96,16 @@ LiteralTable::LiteralTable(FlatReader& in)
       filter_(in.array<uint64_t>()),
       slots_(in.array<uint32_t>()),
       entries_(in.array<Entry>()),
+      three_(in.array<uint8_t>()),
       short_(in.array<uint32_t>()) {}
+
+void LiteralTable::try_key(std::string_view block, size_t at, uint32_t key,
+                           std::vector<LiteralScanner::Hit>& hits) const {
+  try_slot(block, at, key, hits);
+  if (key > kShortKey && three_[hash(key & kShortKey) >> (32 - kThreeBits)] != 0) {
+    try_slot(block, at, key & kShortKey, hits);
+  }
+}
 
 void LiteralTable::try_slot(std::string_view block, size_t at, uint32_t key,
                             std::vector<LiteralScanner::Hit>& hits) const {
@@ -83,7 +114,7 @@ void LiteralTable::try_slot(std::string_view block, size_t at, uint32_t key,
     const Entry& entry = entries_[i];
     if (entry.key != key || entry.at > at) continue;
     const size_t begin = at - entry.at;
-    if (entry.size > block.size() - begin || key_at(block.data() + begin + entry.other_at) != entry.other) continue;
+    if (entry.size > block.size() - begin || three_at(block.data() + begin + entry.other_at) != entry.other) continue;
     if (memcmp(block.data() + begin, literals_[entry.literal].data(), entry.size) != 0) continue;
     hits.push_back({static_cast<uint32_t>(begin + entry.size), entry.literal});
   }
@@ -103,22 +134,23 @@ void LiteralTable::scan(std::string_view block, std::vector<LiteralScanner::Hit>
     const uint32_t bit = hash(key) >> (32 - kFilterBits);
     return (filter[bit / 64] >> (bit % 64) & 1) != 0;
   };
-  constexpr size_t kStride = 8 - kKey + 1;  // keys in eight bytes
+  constexpr size_t kStride = 8 - kKey + 1;  // keys from each eight bytes
   size_t at = 0;
   for (; at + 8 <= block.size(); at += kStride) {
     uint64_t eight = 0;
     memcpy(&eight, block.data() + at, sizeof(eight));
-#pragma GCC unroll 6  // the shifts are constants then, and there is nothing to count
+#pragma GCC unroll 5  // the shifts are constants then, and there is nothing to count
     for (size_t i = 0; i < kStride; ++i) {
-      const auto key = static_cast<uint32_t>(eight >> (8 * i)) & 0xffffff;
+      const auto key = static_cast<uint32_t>(eight >> (8 * i));
       if (may_be(key)) [[unlikely]]
-        try_slot(block, at + i, key, hits);
+        try_key(block, at + i, key, hits);
     }
   }
   for (; at + kKey <= block.size(); ++at) {
     const uint32_t key = key_at(block.data() + at);
-    if (may_be(key)) try_slot(block, at, key, hits);
+    if (may_be(key)) try_key(block, at, key, hits);
   }
+  if (at + kShort <= block.size()) try_slot(block, at, three_at(block.data() + at), hits);
   scan_short(block, hits);
 }
 

@@ -1,4 +1,4 @@
-// Finds thousands of literals by a table of three bytes of each: made at once, where Vectorscan compiles for tens of
+// Finds thousands of literals by a table of four bytes of each: made at once, where Vectorscan compiles for tens of
 // milliseconds, and some times slower by the byte. For what is read once and is not long.
 #pragma once
 
@@ -29,7 +29,10 @@ class LiteralTable {
  private:
   static constexpr unsigned kFilterBits = 18;  // 32 KiB: stays in the fastest cache
   static constexpr unsigned kSlotBits = 13;
-  static constexpr size_t kKey = 3;  // bytes
+  static constexpr unsigned kThreeBits = 8;
+  static constexpr size_t kKey = 4;    // bytes
+  static constexpr size_t kShort = 3;  // bytes of a literal whose key is all of it; behind them any byte may stand
+  static constexpr uint32_t kShortKey = 0xffffff;
 
   struct Entry {
     uint32_t literal = 0;
@@ -39,6 +42,7 @@ class LiteralTable {
     uint32_t other = 0, other_at = 0;  // the three bytes at that end of it that is farther from the key
   };
   static uint32_t hash(uint32_t key) { return key * 0x9E3779B1U; }
+  void try_key(std::string_view block, size_t at, uint32_t key, std::vector<LiteralScanner::Hit>& hits) const;
   void try_slot(std::string_view block, size_t at, uint32_t key, std::vector<LiteralScanner::Hit>& hits) const;
   void scan_short(std::string_view block, std::vector<LiteralScanner::Hit>& hits) const;
 
@@ -46,7 +50,8 @@ class LiteralTable {
   std::span<const uint64_t> filter_;
   std::span<const uint32_t> slots_;  // where the entries of each slot begin, and where the last ends
   std::span<const Entry> entries_;   // by slot
-  std::span<const uint32_t> short_;  // literals of fewer bytes than a key
+  std::span<const uint8_t> three_;   // whether a literal of kShort bytes may have a key of that hash
+  std::span<const uint32_t> short_;  // literals of fewer
 };
 
 }  // namespace mw

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "read/match/flat.h"
 #include "read/match/literal_scanner.h"
+#include "read/match/pattern_tables.h"
 #include "read/match/required_literals.h"
 #include "read/match/syntax_walk.h"
 
@@ -50,44 +50,6 @@ RE2::Options regex_options() {
   return options;
 }
 
-/// The distinct expressions ("tests") and the literals that wake them, as the build or a start made them.
-struct Tables {
-  static constexpr uint8_t kRegex = 1, kAnyCase = 2;
-  explicit Tables(FlatReader& in)
-      : expressions(in),
-        kinds(in.array<uint8_t>()),
-        reach(in.array<uint32_t>()),
-        ids(in),
-        also(in),
-        also_lists(in),
-        also_texts(in),
-        woken(in),
-        slow(in.array<uint32_t>()) {}
-  bool regex(size_t test) const { return (kinds[test] & kRegex) != 0; }
-  bool holds_also(size_t test, std::string_view text) const;
-
-  FlatTexts expressions;           // per test
-  std::span<const uint8_t> kinds;  // likewise; else a literal, which is all of the expression
-  std::span<const uint32_t>
-      reach;                 // likewise: a match holds one of its literals, and no byte farther from it; 0: unknown
-  FlatLists<uint32_t> ids;   // likewise, ascending
-  FlatLists<uint32_t> also;  // likewise: those of also_lists of which one literal must be there, too
-  FlatLists<uint32_t> also_lists;  // of also_texts
-  FlatTexts also_texts;
-  FlatLists<uint32_t> woken;       // per literal of the scanner: the tests that it wakes
-  std::span<const uint32_t> slow;  // tests without a literal
-};
-
-/// As holds_also() of required_literals.h.
-bool Tables::holds_also(size_t test, std::string_view text) const {
-  const bool any_case = (kinds[test] & kAnyCase) != 0;
-  return std::all_of(also[test].begin(), also[test].end(), [&](uint32_t list) {
-    return std::any_of(also_lists[list].begin(), also_lists[list].end(), [&](uint32_t literal) {
-      return any_case ? contains_folded(text, also_texts[literal]) : contains(text, also_texts[literal]);
-    });
-  });
-}
-
 struct TestState {
   std::unique_ptr<RE2> compiled;
   uint64_t seen = 0;     // the segment that it need not be tried on any more
@@ -104,7 +66,7 @@ struct PatternSet::Inner {
   bool matches(uint32_t test, std::string_view segment, size_t from, size_t to);
 
   std::string own;  // what the tables look at, when nobody else keeps it
-  Tables tables;
+  PatternTables tables;
   std::vector<TestState> states;  // per test
   LiteralScanner scanner;
   std::vector<LiteralScanner::Hit> hits;
@@ -133,7 +95,7 @@ PatternSet::~PatternSet() = default;
 
 namespace {
 
-/// Gathers tests and literals, and writes them as Tables and LiteralScanner read them.
+/// Gathers tests and literals, and writes them as PatternTables and LiteralScanner read them.
 class Compiler {
  public:
   explicit Compiler(bool proven) : proven_(proven) {}
@@ -151,7 +113,7 @@ class Compiler {
   std::vector<std::string> expressions_, literals_, also_texts_;
   std::vector<uint8_t> kinds_;
   std::vector<uint32_t> reach_;
-  std::vector<std::vector<uint32_t>> ids_, also_, also_lists_, woken_;
+  std::vector<std::vector<uint32_t>> ids_, also_, also_lists_, wholes_, woken_;
   std::vector<uint32_t> slow_;
   std::vector<std::unique_ptr<RE2>> compiled_;
 };
@@ -175,7 +137,7 @@ Result<std::vector<std::string>> Compiler::prepare(const Pattern& pattern) {
   }
   if (!required.any.empty() && required.most <= kReachLimit) reach_.back() = static_cast<uint32_t>(required.most);
   if (required.any.empty()) slow_.push_back(static_cast<uint32_t>(expressions_.size() - 1));
-  if (required.any_case) kinds_.back() |= Tables::kAnyCase;
+  if (required.any_case) kinds_.back() |= PatternTables::kAnyCase;
   for (std::vector<std::string>& literals : required.also) {
     also_.back().push_back(static_cast<uint32_t>(also_lists_.size()));
     also_lists_.emplace_back();
@@ -183,6 +145,10 @@ Result<std::vector<std::string>> Compiler::prepare(const Pattern& pattern) {
       also_lists_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
       also_texts_.push_back(std::move(literal));
     }
+  }
+  for (std::string& literal : required.whole) {
+    wholes_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
+    also_texts_.push_back(std::move(literal));
   }
   return std::move(required.any);
 }
@@ -196,10 +162,11 @@ Result<void> Compiler::add(const Pattern& pattern) {
   }
   const auto number = static_cast<uint32_t>(expressions_.size());
   expressions_.push_back(pattern.expression);
-  kinds_.push_back(pattern.regex ? Tables::kRegex : 0);
+  kinds_.push_back(pattern.regex ? PatternTables::kRegex : 0);
   reach_.push_back(0);
   ids_.push_back({pattern.id});
   also_.emplace_back();
+  wholes_.emplace_back();
   compiled_.emplace_back();
   const auto literals = prepare(pattern);
   if (!literals.ok()) return literals.error();
@@ -225,6 +192,7 @@ std::string Compiler::write() const {
   FlatLists<uint32_t>::write(also_, out);
   FlatLists<uint32_t>::write(also_lists_, out);
   FlatTexts::write(also_texts_, out);
+  FlatLists<uint32_t>::write(wholes_, out);
   FlatLists<uint32_t>::write(woken_, out);
   out.array(slow_);
   return out.take();
@@ -290,8 +258,8 @@ PatternSet::Size PatternSet::size() const {
 /// One pass over one block.
 class PatternSet::Scan {
  public:
-  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted)
-      : inner_(inner), block_(block), listener_(listener), wanted_(wanted) {}
+  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted, std::vector<bool>* found = nullptr)
+      : inner_(inner), block_(block), listener_(listener), wanted_(wanted), found_(found) {}
 
   size_t run() {
     for (size_t at = 0; at < block_.size();) at = piece(at);
@@ -316,6 +284,7 @@ class PatternSet::Scan {
   std::string_view block_;
   HitListener* listener_;  // none: match_line()
   size_t wanted_;
+  std::vector<bool>* found_;  // tests that need not be tried; none: all are
   std::vector<uint32_t> ids_;
   size_t line_begin_ = 0, line_end_ = 0;        // the line that ids_ are of; nothing yet when line_end_ is 0
   size_t segment_begin_ = 0, segment_end_ = 0;  // the segment that was last looked at
@@ -413,9 +382,10 @@ void PatternSet::Scan::segment_at(size_t literal_begin, size_t literal_end, size
 void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t begin, size_t end) {
   const std::span<const uint32_t> ids = inner_.tables.ids[number];
   TestState& state = inner_.states[number];
-  if (state.seen == inner_.segments) return;
+  if (state.seen == inner_.segments || (found_ != nullptr && (*found_)[number])) return;
   const bool same_line = line_end_ != 0 && window_begin_ <= line_end_;
-  if (same_line && state.in_line == inner_.lines) return;  // a bar's line has thousands of segments
+  if (same_line && state.in_line == inner_.lines) return;               // a bar's line has thousands of segments
+  if (!inner_.tables.begins_whole(number, text.substr(begin))) return;  // this is not its place, another may be
   if (state.begun != inner_.segments) state.attempts = 0;
   state.begun = inner_.segments;
   const size_t reach = inner_.tables.reach[number];
@@ -429,6 +399,7 @@ void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t b
   }
   if (!inner_.matches(number, text, begin, end)) return;
   state.seen = inner_.segments;
+  if (found_ != nullptr) (*found_)[number] = true;
   const size_t at = window_begin_;
   if (line_end_ == 0 || at > line_end_) {
     flush_line();
@@ -474,6 +445,11 @@ void PatternSet::Scan::give(size_t begin, size_t end, std::span<const uint32_t> 
 
 size_t PatternSet::scan(std::string_view block, HitListener& listener, size_t wanted) const {
   return Scan(*inner_, block, &listener, wanted).run();
+}
+
+void PatternSet::scan_for_new(std::string_view block, HitListener& listener, std::vector<bool>& found) const {
+  found.resize(inner_->states.size());
+  Scan(*inner_, block, &listener, 0, &found).run();
 }
 
 void PatternSet::match_line(std::string_view line, std::vector<uint32_t>& ids) const {

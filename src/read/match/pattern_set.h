@@ -59,6 +59,10 @@ class PatternSet {
   /// next block.
   size_t scan(std::string_view block, HitListener& listener, size_t wanted = 0) const;
 
+  /// As scan(), but a pattern that `found` says was found is not tried again, and its id is given no more. `found` is
+  /// the caller's to keep between blocks, empty at first.
+  void scan_for_new(std::string_view block, HitListener& listener, std::vector<bool>& found) const;
+
   /// The ids that match one line, ascending, without repeats.
   void match_line(std::string_view line, std::vector<uint32_t>& ids) const;
 

@@ -219,6 +219,21 @@ TEST_CASE("match_line agrees with scan") {
   }
 }
 
+TEST_CASE("what was found is not sought again where only news count") {
+  const PatternSet set = compiled({{"alpha", false, 1}, {"beta\\d", true, 2}, {"gamma", false, 3}});
+  Collector collector;
+  std::vector<bool> found;
+  set.scan_for_new("alpha beta\nalpha beta1\nalpha\n", collector, found);
+  REQUIRE(collector.hits.size() == 2);
+  CHECK(collector.hits[0].ids == std::vector<uint32_t>{1});
+  CHECK(collector.hits[1].ids == std::vector<uint32_t>{2});
+  set.scan_for_new("alpha beta2 gamma\n", collector, found);
+  REQUIRE(collector.hits.size() == 3);
+  CHECK(collector.hits[2].ids == std::vector<uint32_t>{3});
+  set.scan("alpha\n", collector);
+  CHECK(collector.hits.size() == 4);
+}
+
 TEST_CASE("lines that are wanted go on into the next block") {
   const PatternSet set = compiled({{"Traceback", false, 1}});
   Collector collector(3);
@@ -243,6 +258,17 @@ TEST_CASE("expressions are compiled when their literals are first seen") {
   set.scan("only alpha here\n", collector);
   CHECK(collector.hits.empty());
   CHECK(set.size().compiled == 1);
+}
+
+TEST_CASE("an expression that heeds no case is tried where all of one of its literals stands") {
+  const PatternSet set = compiled({{"(?i)\\b(?:finished|done) (?:with )?(?:the )?training\\b", true, 1}});
+  Collector collector;
+  set.scan("Done, and on with the training\nundone training\nDonE\nfini\n", collector);
+  CHECK(collector.hits.empty());
+  CHECK(set.size().compiled == 1);  // for "undone training"
+  set.scan("Done. All is DONE WITH Training.\nFinished the data, done training\n", collector);
+  REQUIRE(collector.hits.size() == 2);
+  CHECK(collector.hits[1].ids == std::vector<uint32_t>{1});
 }
 
 TEST_CASE("what cannot be a pattern is refused with a reason") {

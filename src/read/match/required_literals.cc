@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "read/match/literal_rarity.h"
 
 namespace mw {
 namespace {
@@ -53,52 +54,6 @@ size_t bytes(const Strings& strings) {
 bool usable(const Strings& strings) {
   return !strings.empty() && strings.size() <= kAlternativesLimit &&
          std::none_of(strings.begin(), strings.end(), [](const std::string& s) { return s.empty(); });
-}
-
-/// How rare a literal is in logs, roughly in bits: what is long and full of capitals, digits and signs is rare. Words
-/// that trainers write on every line select little, however long.
-double rarity(const std::string& literal) {
-  constexpr std::string_view kCommon[] = {"reward", "loss", "step",  "train", "grad",
-                                          "rank",   "mean", "actor", "model", "token"};
-  constexpr std::string_view kCommonBegins = "rlstgmat";
-  constexpr double kCommonBits = 3;
-  constexpr std::string_view kFrequent = "etaornis-:/=,", kSigns = "_.0'\"()";
-  double sum = 0;
-  for (size_t i = 0; i < literal.size(); ++i) {
-    const std::string_view rest = std::string_view(literal).substr(i);
-    const auto* word = kCommonBegins.find(rest[0]) == std::string_view::npos
-                           ? std::end(kCommon)
-                           : std::find_if(std::begin(kCommon), std::end(kCommon),
-                                          [&](std::string_view w) { return rest.starts_with(w); });
-    if (word != std::end(kCommon)) {
-      sum += kCommonBits;
-      i += word->size() - 1;
-      continue;
-    }
-    const char c = literal[i];
-    if (c == ' ') {
-      sum += 1;
-    } else if (kFrequent.find(c) != std::string_view::npos) {
-      sum += 2.5;
-    } else {
-      const bool small = (c >= 'a' && c <= 'z') || kSigns.find(c) != std::string_view::npos;
-      sum += small ? 4 : 5.5;
-    }
-  }
-  return sum;
-}
-
-double rarity(const Strings& clause) {
-  constexpr double kShortBits = 9;  // "^C" will do when there is nothing better, "ab" will not
-  double least = 1e9;
-  bool short_one = false;
-  for (const std::string& s : clause) {
-    const double bits = rarity(s);
-    if (s.size() < kLiteralLeast && bits < kShortBits) return 0;
-    short_one = short_one || s.size() < kLiteralLeast;
-    least = std::min(least, bits);
-  }
-  return short_one ? 0.5 : least - static_cast<double>(clause.size()) / 4;
 }
 
 /// Leaves out strings that hold another one of the clause: finding that one is enough.
@@ -443,19 +398,18 @@ Strings in_every_case(const Strings& literals) {
 
 bool worth_seeking(const Strings& clause) {
   return !clause.empty() && clause.size() <= kAlsoAlternatives &&
-         std::all_of(clause.begin(), clause.end(), [](const std::string& s) { return s.size() >= kLiteralLeast; });
+         std::all_of(clause.begin(), clause.end(), [](const std::string& s) { return s.size() >= kAlsoLeast; });
 }
 
-bool is_ascii(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-/// Letters beyond ASCII have their cases elsewhere: a clause with one is left out.
-void add_in_small_letters(const Strings& clause, std::vector<Strings>& out) {
-  if (!worth_seeking(clause) || !std::all_of(clause.begin(), clause.end(), is_ascii)) return;
+/// Letters beyond ASCII have their cases elsewhere: nothing of a clause with one.
+Strings in_small_letters(const Strings& clause) {
   Strings small;
-  for (const std::string& literal : clause) small.push_back(to_lower(literal));
-  out.push_back(std::move(small));
+  for (const std::string& literal : clause) {
+    const auto beyond = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    if (std::any_of(literal.begin(), literal.end(), beyond)) return {};
+    small.push_back(to_lower(literal));
+  }
+  return small;
 }
 
 }  // namespace
@@ -468,8 +422,14 @@ RequiredLiterals required_literals(std::string_view expression) {
     required.any = in_every_case(one_case.any);
     required.understood = !required.any.empty();
     required.any_case = true;
-    add_in_small_letters(one_case.any, required.also);  // `any` has but a few bytes of them
-    for (const Strings& clause : one_case.also) add_in_small_letters(clause, required.also);
+    Strings whole = in_small_letters(one_case.any);
+    if (!required.any.empty())
+      required.whole = std::move(whole);
+    else if (worth_seeking(whole))
+      required.also.push_back(std::move(whole));
+    for (const Strings& clause : one_case.also) {
+      if (Strings small = in_small_letters(clause); !small.empty()) required.also.push_back(std::move(small));
+    }
     required.most = one_case.most;  // of bytes: no letter has another length in the other case
     return required;
   }
@@ -489,11 +449,13 @@ RequiredLiterals required_literals(std::string_view expression) {
 }
 
 bool holds_also(std::string_view text, const RequiredLiterals& required) {
-  return std::all_of(required.also.begin(), required.also.end(), [&](const Strings& clause) {
+  const auto held = [&](const Strings& clause) {
     return std::any_of(clause.begin(), clause.end(), [&](const std::string& literal) {
       return required.any_case ? contains_folded(text, literal) : contains(text, literal);
     });
-  });
+  };
+  return (required.whole.empty() || held(required.whole)) &&
+         std::all_of(required.also.begin(), required.also.end(), held);
 }
 
 }  // namespace mw

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "read/match/literal_rarity.h"
+
 namespace mw {
 
 struct RequiredLiterals {
@@ -19,20 +21,23 @@ struct RequiredLiterals {
   /// (they are in small letters then).
   std::vector<std::vector<std::string>> also;
   bool any_case = false;
+  /// After a leading "(?i)", in small letters: every match holds one of these, in any case of its letters, and one of
+  /// `any` is how that begins. Empty: not known.
+  std::vector<std::string> whole;
   /// Bytes of the longest match there can be; kNoLimit: none is known.
   size_t most = kNoLimit;
   static constexpr size_t kNoLimit = size_t{1} << 20;
 };
 
-constexpr size_t kLiteralLeast = 3;        ///< bytes; shorter ones are taken only when made of rare signs
 constexpr size_t kAlternativesLimit = 24;  ///< literals in `any`
+constexpr size_t kAlsoLeast = 2;           ///< bytes of a literal in `also`
 constexpr size_t kAlsoLimit = 3;           ///< lists in `also`
-constexpr size_t kAlsoAlternatives = 8;    ///< literals in each
+constexpr size_t kAlsoAlternatives = 9;    ///< literals in each
 
 /// Conservative: a literal it names is in every match (bytes, case-sensitive); it may name fewer than there are.
 RequiredLiterals required_literals(std::string_view expression);
 
-/// Whether `text` holds one of each list of `also`.
+/// Whether `text` holds one of each list of `also`, and of `whole`.
 bool holds_also(std::string_view text, const RequiredLiterals& required);
 
 }  // namespace mw

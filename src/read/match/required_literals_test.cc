@@ -57,13 +57,22 @@ TEST_CASE("other literals are named, too") {
 TEST_CASE("where no case is heeded, the other literals are in small letters") {
   const RequiredLiterals required = required_literals("(?i)\\bTime limit\\b.{0,20}\\b(Reached|spent)\\b");
   CHECK(required.any_case);
-  CHECK(required.also == std::vector<Strings>{{"time limit"}, {"spent", "reached"}});
+  CHECK(required.whole == Strings{"time limit"});
+  CHECK(required.also == std::vector<Strings>{{"spent", "reached"}});
   CHECK(holds_also("TIME LIMIT was Reached", required));
   CHECK_FALSE(holds_also("TIME LIMIT was not mentioned", required));
+  CHECK_FALSE(holds_also("time's limit was reached", required));
+  const RequiredLiterals spelled =
+      required_literals("(?i)\\b(?:finished|completed|done) (?:with )?(?:the )?training\\b");
+  CHECK(spelled.whole.size() == 12);
+  CHECK(spelled.also.empty());
+  CHECK(holds_also("We are Done with Training.", spelled));
+  CHECK_FALSE(holds_also("Done with the data, training", spelled));
   CHECK(required_literals("(?i)h\xe9llo \\d+ world").also == std::vector<Strings>{{" world"}});
   const RequiredLiterals many = required_literals("(?i)(train|finetune|grpo|rloo|dpo|ppo|rlhf|sft)\\d");
   CHECK_FALSE(many.understood);  // in too many spellings
   CHECK(many.also.size() == 1);
+  CHECK(many.whole.empty());  // they are not sought by how they begin
 }
 
 TEST_CASE("what is not understood is left to RE2") {

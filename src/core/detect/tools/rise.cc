@@ -27,12 +27,28 @@ double RiseWalk::median_at(const Track& track, size_t i) const {
   return median_of(window);
 }
 
+/// The same for i - 1, for one i after the other.
+double RiseWalk::median_before(const Track& track, size_t i) {
+  const size_t from = std::max({window_end_, rule_.skip, i - std::min(i, rule_.width)});
+  for (size_t k = from; k < i; ++k) window_.push(value(track, k));
+  window_end_ = i;
+  return window_.size() == 0 ? INFINITY : window_.median();
+}
+
 /// Nearly the highest of the recent points before `end` that belong to no earlier rise; or the value at `end`, where
 /// that is not above it.
 double RiseWalk::shown_before(const Track& track, size_t end) const {
+  const double here = value(track, end);
+  if (found_.empty()) {  // most often, and the value itself need not be known
+    const size_t count = std::min(kRecent, end - std::min(end, rule_.skip));
+    const size_t enough = count - quantile_index(std::max<size_t>(count, 1), rule_.novel);
+    for (size_t i = end, not_below = 0; count > 0 && i > end - count; --i) {
+      not_below += value(track, i - 1) >= here;
+      if (not_below == enough) return here;
+    }
+  }
   std::array<double, kRecent> room;
   size_t count = 0, not_below = 0;
-  const double here = value(track, end);
   for (size_t i = end; i > rule_.skip && count < kRecent; --i) {
     const bool covered = std::any_of(found_.begin(), found_.end(), [i](const Rise& rise) {
       return i - 1 >= rise.onset && i - 1 <= rise.ended.value_or(rise.detected);
@@ -83,7 +99,7 @@ void RiseWalk::add_rise(const Track& track, size_t i) {
 void RiseWalk::step(const Track& track, size_t i) {
   const size_t start = std::max<size_t>(rule_.history + rule_.skip, 1);
   if (i < start || (!open_ && found_.size() >= kRisesReported)) return;
-  const double before = median_at(track, i - 1);
+  const double before = median_before(track, i);
   if (i == start || before < lowest_median_) {
     lowest_ = i - 1;
     lowest_median_ = before;

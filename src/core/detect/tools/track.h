@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/detect/detector.h"
+#include "core/detect/tools/sorted_window.h"
 #include "core/incident.h"
 #include "core/series.h"
 #include "core/state.h"
@@ -111,13 +112,15 @@ double shaped(double value, Shape shape);
 /// rises(), point by point: after step(track, i) for every i below n, `found` is what the first n points show.
 class RiseWalk {
  public:
-  explicit RiseWalk(const RiseRule& rule, Shape shape = Shape::kPlain) : rule_(rule), shape_(shape) {}
+  explicit RiseWalk(const RiseRule& rule, Shape shape = Shape::kPlain)
+      : rule_(rule), shape_(shape), window_(rule.width) {}
   void step(const Track& track, size_t i);
   const std::vector<Rise>& found() const { return found_; }
 
  private:
   double value(const Track& track, size_t i) const { return shaped(track.values[i], shape_); }
   double median_at(const Track& track, size_t i) const;
+  double median_before(const Track& track, size_t i);
   double shown_before(const Track& track, size_t end) const;
   size_t onset_of(const Track& track, size_t first) const;
   void wait_for_end(const Track& track, size_t i);
@@ -125,7 +128,9 @@ class RiseWalk {
 
   RiseRule rule_;
   Shape shape_;
-  size_t lowest_ = 0;  ///< index of the lowest rolling median so far
+  SortedWindow window_;    ///< of the rolling median
+  size_t window_end_ = 0;  ///< index behind its newest value
+  size_t lowest_ = 0;      ///< index of the lowest rolling median so far
   double lowest_median_ = 0;
   size_t base_at_ = 0;
   double base_ = 0, limit_ = 0;  ///< of the rise that would begin here
