@@ -10,6 +10,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+constexpr size_t kHookLimit = 80;  ///< bytes of a line within which the hook's head stands
 const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
 
 /// Of a match that waited with a traceback, which is one of a sample or not and ends at line `last`.
@@ -45,9 +46,9 @@ void Interpreter::end_stale_traces() {
 }
 
 /// Emits the stream's traceback, whole or not.
-void Interpreter::end_trace(Stream& stream) {
+void Interpreter::end_trace(Stream& stream, bool at_end) {
   if (stream.reader.open()) --open_traces_;
-  if (auto trace = stream.reader.flush()) trace_done(stream, std::move(*trace));
+  if (auto trace = stream.reader.flush(at_end)) trace_done(stream, std::move(*trace));
   for (const Stream::Match& match : stream.matches) {
     matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
   }
@@ -58,7 +59,10 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   const int64_t key = line.pid * 4096 + line.rank;
   auto found = streams_.find(key);
   if (found == streams_.end()) {
-    if (!contains(line.text, kTraceHead) && !contains(line.text, "  File \"")) return false;
+    const bool head = contains(line.text, kTraceHead) || contains(line.text, "  File \"");
+    const bool cut = line.number <= TracebackReader::kCutHead &&  // a copy that begins within one
+                     (line.text.starts_with("File \"") || contains(line.text, "RayTaskError("));
+    if (!head && !cut) return false;
     if (streams_.size() >= kStreamLimit) {
       auto oldest = std::min_element(streams_.begin(), streams_.end(),
                                      [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
@@ -83,6 +87,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   if (took == TracebackReader::Took::kNo) return false;
   if (!was_open || took == TracebackReader::Took::kDone) {
     stream.sample = sample;
+    stream.hooked = line.rank >= 0 && contains(line.whole.substr(0, kHookLimit), cat("[rank", line.rank, "]: "));
     stream.caught = line.level == Level::kWarning || line.level == Level::kDebug || line.number <= ignored_until_;
     stream.at = line.at;
   }
@@ -138,7 +143,7 @@ void Interpreter::emit_last_exception() {
 }
 
 void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
-  trace.sample = trace.sample || stream.sample || stream.caught;
+  trace.sample = (trace.sample && !stream.hooked) || stream.sample || stream.caught;
   trace.pid = stream.pid < 0 && stream.rank >= 0 ? pid_of_rank(stream.rank) : stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
 }
