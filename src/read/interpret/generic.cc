@@ -101,6 +101,12 @@ size_t settings_in(const MetricLine& line) {
   return count;
 }
 
+/// "[run_7]" before a step is the name of the run or of what speaks, no part of the first figure's.
+bool is_tag(std::string_view before) {
+  return before.size() > 2 && before.front() == '[' && before.find_first_of("]=:") == before.size() - 1 &&
+         before.back() == ']';
+}
+
 /// A bar over held-out questions is not the training's.
 bool evaluates(std::string_view title) {
   static constexpr std::array<std::string_view, 4> kWords = {"eval", "valid", "test", "benchmark"};
@@ -232,6 +238,7 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     std::string_view after = text.substr(at.end);
     while (!after.empty() && kBetween.find(after.front()) != kNone && !is_number_sign(after)) after.remove_prefix(1);
     std::string_view before = trim(text.substr(0, at.begin));
+    if (is_tag(before)) before = {};
     bool names_value = false;  // "Loss at step 12: 0.5"
     for (const std::string_view where : {" at", " for", " @"}) {
       if (!before.ends_with(where) || after.empty() || (!is_digit(after[0]) && !is_number_sign(after))) continue;

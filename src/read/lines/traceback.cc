@@ -134,6 +134,7 @@ void TracebackReader::begin(uint64_t number) {
   code_.clear();
   foreign_ = blanks_ = frames_ = 0;
   margin_ = 0;
+  flat_ = false;
   first_line_ = number;
   given_first_ = 0;
   trace_ = {};
@@ -169,7 +170,7 @@ event::TraceSeen TracebackReader::take() {
 
 std::optional<event::TraceSeen> TracebackReader::flush(bool at_end) {
   if (ready_) return take();
-  const bool cut = headless_ && at_end && frames_ >= kCutFrames && foreign_ == 0;
+  const bool cut = headless_ && at_end && frames_ >= kCutFrames && foreign_ <= (flat_ ? 1 : 0);
   const bool enough = state_ != State::kIdle &&
                       (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && (!headless_ || cut)));
   if (!enough) {
@@ -231,6 +232,7 @@ TracebackReader::Took TracebackReader::wake(std::string_view message, std::strin
   if (!headed && !frame) return Took::kNo;
   begin(number);
   margin_ = frame && indent > 2 ? indent - 2 : 0;
+  flat_ = frame && indent == 0;
   const bool named = contains(bare, ", in ");
   syntax_ = frame && !named;
   headless_ = frame && named;

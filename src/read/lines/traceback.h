@@ -68,6 +68,7 @@ class TracebackReader {
   bool headless_ = false;      // began with a frame: only an exception makes it one
   bool ready_ = false;
   int frames_ = 0;
+  bool flat_ = false;  // an excerpt that has lost all indentation: a frame's source line looks like another's
   size_t margin_ = 0;  // blanks that the excerpt has before each line of it
   int foreign_ = 0;    // lines of others in a row
   int blanks_ = 0;   // empty lines since the exception
