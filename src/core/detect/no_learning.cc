@@ -41,13 +41,15 @@ constexpr Knob kHigh{"high", 0.7, "ratio",
                      "Of the reward's range: so much is reached that a flat reward is information", "own"};
 constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that is none, however steady", "own"};
 constexpr Knob kRelative{"relative", 0.3, "ratio",
-                         "Of its first third's height above the floor: a reward that keeps low figures rose by this", "own"};
+                         "Of its first third's height above the floor: a reward that keeps low figures rose by this",
+                         "own"};
 constexpr Knob kSure{"sure", 4, "sigma", "And that rise is so many standard errors", "own"};
 constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
                         "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,  kSteps, kPoints,
-                           kTrend,   kGain,     kPower,     kSolved,  kHigh,         kTiny,   kRelative, kSure, kLearned, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,
+                           kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved, kHigh,
+                           kTiny,    kRelative, kSure,      kLearned, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {

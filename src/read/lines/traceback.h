@@ -71,7 +71,7 @@ class TracebackReader {
   bool flat_ = false;  // an excerpt that has lost all indentation: a frame's source line looks like another's
   size_t margin_ = 0;  // blanks that the excerpt has before each line of it
   int foreign_ = 0;    // lines of others in a row
-  int blanks_ = 0;   // empty lines since the exception
+  int blanks_ = 0;     // empty lines since the exception
   uint64_t first_line_ = 0, ready_first_ = 0, given_first_ = 0;
   std::string own_frame_;  // the innermost that lies in no library
   std::string code_;       // the source line under the innermost frame; "": not shown

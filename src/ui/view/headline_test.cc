@@ -67,7 +67,8 @@ TEST_CASE("that an exception was raised is no cause in the first line") {
 
 TEST_CASE("nor is what the summary says in figures") {
   FakeRun run;
-  Incident& incident = run.incident("throughput-drop", Severity::kWarning, 16, "A step takes 138 s instead of 67 s", "x");
+  Incident& incident =
+      run.incident("throughput-drop", Severity::kWarning, 16, "A step takes 138 s instead of 67 s", "x");
   incident.causes[0].title = "Steps go on but take clearly longer.";
   incident.causes[0].id = "slow-step-degradation";
   CHECK_FALSE(contains(status_line(run.state).rest, "cause"));
