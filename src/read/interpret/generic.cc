@@ -104,7 +104,7 @@ std::string_view logged_message(std::string_view text) {
 }
 
 /// "R=0.41, L=0.59": a reward and a loss where one stands beside the other, in a line that says which step it is of.
-bool spell_out(std::string_view text, std::string& out) {
+bool whole_names(std::string_view text, std::string& out) {
   const auto stands = [text](char letter, size_t at) {
     constexpr std::string_view kBefore = " ,|[(", kBehind = "=:";
     return text[at] == letter && (at == 0 || kBefore.find(text[at - 1]) != kNone) && at + 1 < text.size() &&
@@ -396,7 +396,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   StepPlace at = find_place(text);
   if (!at.known()) bracket_place(text, at);
-  if (at.known() && spell_out(text, named_)) {
+  if (at.known() && whole_names(text, named_)) {
     text = named_;
     at = find_place(text);
   }
