@@ -301,6 +301,26 @@ TEST_CASE("a series keeps its newer half and forgets every second of the older p
   for (size_t i = 1; i < series.points().size(); ++i) CHECK(series.points()[i - 1].step < series.points()[i].step);
 }
 
+TEST_CASE("samples of the machine follow one another within a step, a step's own figure is replaced") {
+  State state;
+  for (int i = 0; i < 10; ++i) {
+    fold(state, {{}, {0, 1}, event::Measured{3, false, {{"", "system/gpu.0.gpu", i * 10.0}, {"", "loss", i * 1.0}}}});
+  }
+  REQUIRE(state.find_raw("system/gpu.0.gpu")->points().size() == 10);
+  REQUIRE(state.find_raw("loss")->points().size() == 1);
+  CHECK(state.find_raw("loss")->points()[0].value == 9);
+}
+
+TEST_CASE("a point that is kept stands for those that were dropped behind it") {
+  Series series;
+  constexpr int kPoints = 5000;
+  for (int i = 0; i < kPoints; ++i) series.add({i, 1.0 * i, {}, {}, 0}, 64);
+  CHECK(series.points().size() <= 64);
+  uint64_t count = 0;
+  for (const Point& point : series.points()) count += point.stands_for;
+  CHECK(count == kPoints);
+}
+
 TEST_CASE("what comes without a step gets the step that the run was at") {
   State state;
   TestLog trainer{state, 0};

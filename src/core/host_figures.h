@@ -1,9 +1,15 @@
 // What the machine under the run shows, as a part of the state. A part of fold().
 #pragma once
 
+#include <string_view>
+
 #include "core/state.h"
 
 namespace mw {
+
+/// The raw names of a sink's own samples of the machine begin so. They are of no step: many come within one.
+inline constexpr std::string_view kMachine = "system/";
+inline bool of_machine(std::string_view raw) { return raw.starts_with(kMachine); }
 
 /// Adds the figures of `measured` to State::host; they belong to `attempt`.
 void add_host_figures(State& state, const Event& event, const event::Measured& measured, uint16_t attempt);

@@ -7,7 +7,23 @@
 
 namespace mw {
 
-void Series::add(const Point& point, size_t limit) {
+namespace {
+
+/// Every second of the first `half` points stands for the one behind it, too. Returns how many are left of them.
+size_t thin(std::vector<Point>& points, size_t half) {
+  size_t kept = 0;
+  for (size_t i = 0; i < half; i += 2) {
+    uint32_t count = points[i].stands_for;
+    if (i + 1 < half) count += points[i + 1].stands_for;
+    points[kept] = points[i];
+    points[kept++].stands_for = static_cast<uint16_t>(std::min<uint32_t>(count, UINT16_MAX));
+  }
+  return kept;
+}
+
+}  // namespace
+
+void Series::add(const Point& point, size_t limit, SameStep same) {
   if (count_ == 0) {
     min_ = max_ = std::numeric_limits<double>::quiet_NaN();
     first_ = point.value;
@@ -22,7 +38,7 @@ void Series::add(const Point& point, size_t limit) {
   } else {
     ++non_finite_;
   }
-  if (!points_.empty() && point.step != kNoStep && points_.back().step == point.step &&
+  if (same == SameStep::kReplaces && !points_.empty() && point.step != kNoStep && points_.back().step == point.step &&
       points_.back().attempt == point.attempt) {
     const bool moved = points_.back().where.source != point.where.source;
     points_.back() = point;
@@ -31,8 +47,7 @@ void Series::add(const Point& point, size_t limit) {
   }
   while (points_.size() >= limit && points_.size() >= 4) {
     const size_t half = points_.size() / 2;
-    size_t kept = 0;
-    for (size_t i = 0; i < half; i += 2) points_[kept++] = points_[i];
+    const size_t kept = thin(points_, half);
     const auto at = [this](size_t i) { return points_.begin() + static_cast<ptrdiff_t>(i); };
     points_.erase(std::move(at(half), points_.end(), at(kept)), points_.end());
     ++rewritten_;

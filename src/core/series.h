@@ -16,6 +16,7 @@ struct Point {
   Time at;
   Where where;
   uint16_t attempt = 0;
+  uint16_t stands_for = 1;  ///< points that were dropped for want of room, and this one; at most 65535
 };
 
 /// What one source says under one name. A run's answer for a signal, put together from all its sources, is
@@ -37,9 +38,11 @@ class Series {
     return mixed ^ mixed >> 32;
   }
 
-  /// Appends; a point with the step and attempt of the last one replaces it. `limit` may be lower than kPointLimit
-  /// where there are many series.
-  void add(const Point& point, size_t limit = kPointLimit);
+  /// What a point with the step and attempt of the last one does: a trainer says a step's figure again, and a machine
+  /// is asked many times within a step.
+  enum class SameStep : uint8_t { kReplaces, kFollows };
+  /// Appends. `limit` may be lower than kPointLimit where there are many series.
+  void add(const Point& point, size_t limit = kPointLimit, SameStep same = SameStep::kReplaces);
   /// What was thought to be attempt `from` belongs to attempt `to`.
   void move_attempt(uint16_t from, uint16_t to);
 

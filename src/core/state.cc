@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/host_figures.h"
+
 namespace mw {
 
 State::State() = default;
@@ -72,6 +74,11 @@ bool Ranges::holds(int64_t value) const {
 
 namespace {
 
+/// Samples of the machine come many within a step.
+Series::SameStep same_step(const Series& series) {
+  return of_machine(series.raw) ? Series::SameStep::kFollows : Series::SameStep::kReplaces;
+}
+
 /// The points of attempt `number`; the parts of a series are contiguous, except where a source went to and fro. True
 /// when they are those of one source.
 bool append_attempt(const std::vector<const Series*>& members, uint16_t number, Series& out) {
@@ -101,9 +108,10 @@ bool append_attempt(const std::vector<const Series*>& members, uint16_t number, 
     first = low;
     last = high;
   }
-  for (const Point& point : before) out.add(point);
-  for (const Point& point : pieces.front()) out.add(point);
-  for (const Point& point : after) out.add(point);
+  const Series::SameStep same = same_step(out);
+  for (const Point& point : before) out.add(point, Series::kPointLimit, same);
+  for (const Point& point : pieces.front()) out.add(point, Series::kPointLimit, same);
+  for (const Point& point : after) out.add(point, Series::kPointLimit, same);
   return before.empty() && after.empty();
 }
 
@@ -167,7 +175,7 @@ bool go_on(const MemberSeries& members, const Series& owner, const std::vector<S
       if (point.attempt + 1U != attempts || (members[k] != &owner && !inside)) return false;
     }
   }
-  for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i]);
+  for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i], Series::kPointLimit, same_step(merged.series));
   return true;
 }
 

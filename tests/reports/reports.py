@@ -9,9 +9,7 @@ time, and the checkpoints; of a made-up run with a crash also attempts, tools, f
 counts. DATA is a folder with the real runs; without it (default: ../shared/data) only the made-up run is checked, and
 the exit code is 77.
 """
-import csv
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -19,14 +17,19 @@ import subprocess
 import sys
 import tempfile
 
+import raw_files
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = 5  # steps that the report shows
 problems = []
 checked = 0
+reports = 0
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
 def report(program, paths, *options):
+    global reports
+    reports += 1
     done = subprocess.run([program, "report", *map(str, paths), *options], capture_output=True, timeout=300, check=False)
     if done.returncode not in (0, 3):
         sys.exit(f"reports: midwatch report {paths[0]} ended with {done.returncode}\n{done.stderr.decode()}")
@@ -127,61 +130,42 @@ def check_split(name, text, figures, phases):
             check(f"{name}: {phase} per step", rows[phase], mean)
 
 
-# ---- raw files ------------------------------------------------------------------------------------------------------
-def jsonl(path):
-    figures = {}
-    for line in path.read_text().splitlines():
-        record = json.loads(line)
-        figures.setdefault(record["step"], {}).update({k: v for k, v in record.items() if isinstance(v, (int, float))})
-    return figures
-
-
-def json_list(path):
-    return {one["step"]: one for one in json.loads(path.read_text())}
-
-
-def comma_separated(path):
-    figures = {}
-    with path.open() as file:
-        for row in csv.DictReader(file):
-            figures.setdefault(int(row["step"]), {}).update({k: float(v) for k, v in row.items() if v != ""})
-    return figures
-
-
-def areal_tables(path):
-    """Boxes of "│ name │ value │ …" below "Train step N/M done."; and the clock of the last box."""
-    figures, step, clock = {}, None, ""
-    for line in path.read_text(errors="replace").split("\n"):
-        if found := re.search(r"Train step (\d+)/\d+ done", line):
-            step = int(found[1])
-            figures[step] = {}
-        elif step is not None and "│" in line:
-            for name, value in re.findall(r"│ ([\w/]+)\s*│\s*(-?\d\.\d+e[+-]\d+) ", line):
-                figures[step][name] = float(value)
-                clock = line[11:19]
-    return {step: one for step, one in figures.items() if one}, clock
-
-
-def skyrl_phases(path):
-    """Seconds of the phases of each training step, in the order of the log; steps count from 1."""
-    figures, now = {}, {}
-    for line in path.read_text(errors="replace").split("\n"):
-        found = re.search(r"Finished: '(\w+)', time cost: ([\d.]+)s", line)
-        if not found:
+def check_evaluations(name, text, figures, rows):
+    """The last columns of the table of held-out evaluations. `figures`: step -> {raw name: value}."""
+    shown = table(text, "Held-out evaluation") or [[]]
+    steps = [cell for cell in shown[0][1:] if cell.isdigit()]
+    if not steps or int(steps[-1]) != max(figures):
+        problems.append(f"{name}: evaluations of steps {steps}, and the file ends with {max(figures)}")
+        return
+    by_name = {row[0].replace("\\", ""): row[1:] for row in shown[1:]}
+    for raw in rows:
+        if raw not in by_name:
+            problems.append(f"{name}: the evaluation {raw} is not shown")
             continue
-        now[found[1]] = float(found[2])
-        if found[1] == "step":
-            figures[len(figures) + 1] = now
-            now = {}
-    return figures
+        for step, cell in zip(steps, by_name[raw]):
+            check(f"{name}: {raw} at step {step}", cell, figures[int(step)].get(raw))
 
 
-def minimind(path):
-    figures = {}
-    pattern = re.compile(r"\((\d+)/\d+\), Reward: (\S+), KL_ref: (\S+), .*Avg Response Len: (\S+), Learning Rate: (\S+)")
-    for found in pattern.finditer(path.read_text(errors="replace")):
-        figures[int(found[1])] = dict(zip(("reward", "kl", "length", "lr"), map(float, found.groups()[1:])))
-    return figures
+def check_machine(name, text, samples):
+    """The table of GPUs, of every sample that the file has of the machine."""
+    for row in table(text, "Machine")[1:]:
+        def of(what, gpu=row[0]):
+            return [sample[f"gpu.{gpu}.{what}"] for sample in samples if f"gpu.{gpu}.{what}" in sample]
+
+        busy, watts, heat, taken = of("gpu"), of("powerWatts"), of("temp"), of("memoryAllocatedBytes")
+        wanted = [(sum(busy) / len(busy), "busy"), (100 * sum(one < 5 for one in busy) / len(busy), "idle"),
+                  (max(taken) / 1e9, "memory"), (sum(watts) / len(watts), "power"), (max(heat), "hottest")]
+        for (value, what), cell in zip(wanted, row[1:]):
+            check_rounded(f"{name}: GPU {row[0]}, {what}", cell, value)
+
+
+def check_rounded(what, cell, expected):
+    """A cell of three digits and a unit."""
+    global checked
+    checked += 1
+    shown = float(cell.split()[0])
+    if abs(shown - expected) > max(abs(expected) * 6e-3, 1e-3):
+        problems.append(f"{what}: {cell}, and the file says {expected:g}")
 
 
 # ---- a made-up run --------------------------------------------------------------------------------------------------
@@ -284,6 +268,95 @@ def check_made_up(program):
 
 
 # ---- the runs -------------------------------------------------------------------------------------------------------
+VERL = {"reward.mean": "critic/score/mean", "entropy": "actor/entropy", "grad_norm": "actor/grad_norm",
+        "loss.policy": "actor/pg_loss", "lr": "actor/lr", "response.length": "response_length/mean",
+        "response.truncated": "response_length/clip_ratio", "time.step": "timing_s/step", "time.rollout": "timing_s/gen",
+        "throughput.tokens": "perf/throughput"}
+
+
+def summed(figures, name, parts):
+    for one in figures.values():
+        one[name] = sum(one.get(part, 0) for part in parts)
+
+
+def check_verl(program, data):
+    run = data / "verl/econ-grpo-v6-stopped-192"
+    figures, text = raw_files.verl_lines(run / "train_v6_reward.log"), report(program, [run])
+    check_steps(run.name, text, figures, {**VERL, "time.train": "timing_s/update_actor"})
+    check_split(run.name, text, figures, {"rollout": "timing_s/gen", "train": "timing_s/update_actor",
+                                          "logprob": "timing_s/old_log_prob", "save": "timing_s/save_checkpoint"})
+
+    # With a critic: its update and its values are parts of the step as the actor's are.
+    run = data / "verl-slurm/gsm8k-ppo-216steps"
+    figures, text = raw_files.verl_lines(run / "slurm-6231820.out"), report(program, [run])
+    evaluated = {step: one for step, one in figures.items() if any(name.startswith("val-") for name in one)}
+    figures = {step: one for step, one in figures.items() if "timing_s/step" in one}
+    summed(figures, "train", ("timing_s/update_actor", "timing_s/update_critic"))
+    summed(figures, "logprob", ("timing_s/old_log_prob", "timing_s/values"))
+    check_steps(run.name, text, figures, {**VERL, "time.train": "train", "time.logprob": "logprob",
+                                          "time.sync": "timing_s/update_weights"})
+    check_split(run.name, text, figures, {"rollout": "timing_s/gen", "train": "train", "logprob": "logprob",
+                                          "eval": "timing_s/testing", "sync": "timing_s/update_weights"})
+    check_evaluations(run.name, text, evaluated, ["val-core/openai/gsm8k/acc/mean@1"])
+
+
+def check_wandb(program, data):
+    run = data / "reasoning360/wandb-47bzde4v/run-47bzde4v.wandb"
+    figures, samples = raw_files.wandb(run, "_step")
+    figures = {step: one for step, one in figures.items() if "timing_s/step" in one}
+    summed(figures, "logprob", ("timing_s/old_log_prob", "timing_s/ref", "timing_s/values"))
+    text = report(program, [run.parent])
+    check_steps(run.name, text, figures, {**VERL, "entropy": "actor/entropy_loss", "time.train": "timing_s/update_actor",
+                                          "time.logprob": "logprob"})
+    check_machine(run.name, text, samples)
+    for name in ("skyrl/taubench-kl-gradnorm-spike/run-j22ktkix", "skyrl/taubench-no-learning-parsefail/run-33wkpvan",
+                 "oat/online-dpo/run-9f2itpyc"):
+        run = data / f"{name}.wandb"
+        _, samples = raw_files.wandb(run, "_step")
+        check_machine(run.name, report(program, [run]), samples)
+
+
+def check_trl(program, data):
+    run = data / "trl/wordle-stage2-trainer-state"
+    (trained, judged), text = raw_files.trainer_state(run / "trainer_state.json"), report(program, [run])
+    check_steps(run.name, text, trained, {"reward.mean": "reward", "kl.ref": "kl", "grad_norm": "grad_norm",
+                                          "entropy": "entropy", "loss.total": "loss", "lr": "learning_rate",
+                                          "response.length": "completions/mean_length",
+                                          "response.truncated": "completions/clipped_ratio",
+                                          "time.step": "step_time"})
+    check_evaluations(run.name, text, judged, ["eval_reward", "eval_kl", "eval_entropy"])
+
+    run = data / "trl/hotpotqa-grpo"
+    figures = raw_files.dict_lines(run / "grpo.log", every=20, last=1875)
+    check_steps(run.name, report(program, [run]), figures,
+                {"reward.mean": "reward", "kl.ref": "kl", "grad_norm": "grad_norm", "lr": "learning_rate",
+                 "response.length": "completion_length"})
+
+
+def check_more(program, data):
+    check_verl(program, data)
+    check_wandb(program, data)
+    check_trl(program, data)
+
+    run = data / "nemo-rl/grpo-qwen25-7b-sglang-metrics"
+    figures, text = raw_files.by_name(run / "metrics.json"), report(program, [run])
+    figures = {step: one for step, one in figures.items() if "train/reward" in one}
+    check_steps(run.name, text, figures, {"reward.mean": "train/reward", "entropy": "train/approx_entropy",
+                                          "kl.ref": "train/kl_penalty", "grad_norm": "train/grad_norm",
+                                          "mismatch.kl": "train/gen_kl_error", "time.step": "timing/train/total_step_time",
+                                          "response.length": "train/mean_gen_tokens_per_sample"})
+    check_split(run.name, text, figures, {"train": "timing/train/policy_training", "rollout": "timing/train/generation",
+                                          "logprob": "timing/train/policy_and_reference_logprobs",
+                                          "save": "timing/train/checkpointing"})
+
+    run = data / "roll/rdan-grpo-metrics"
+    figures = raw_files.jsonl(run / "metrics.jsonl", count=True)
+    check_steps(run.name, report(program, [run]), figures,
+                {"reward.mean": "reward/selected_mean", "entropy": "actor/entropy", "kl.ref": "actor/kl_loss",
+                 "kl.step": "actor/approxkl", "grad_norm": "actor_train/grad_norm", "clip.frac": "actor/clipfrac",
+                 "loss.policy": "actor/pg_loss", "lr": "actor/lr"})
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     data = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT.parent / "shared" / "data"
@@ -293,11 +366,11 @@ def main():
         sys.exit(1 if problems else 77)
 
     run = data / "skyrl/tinker-smoke-rl_loop_d"
-    check_steps(run.name, report(program, [run]), jsonl(run / "metrics.jsonl"),
+    check_steps(run.name, report(program, [run]), raw_files.jsonl(run / "metrics.jsonl"),
                 {"reward.mean": "reward/total", "time.step": "time/total", "lr": "optim/lr"})
 
     run = data / "custom/gsm8k-dapo-csv/train_log_dapo.csv"
-    figures = comma_separated(run)
+    figures = raw_files.comma_separated(run)
     # Only some of its steps have a reward: those are shown, and the last step of all.
     shown = sorted(step for step, one in figures.items() if "reward_mean" in one or step == max(figures))[-COLUMNS:]
     text = report(program, [run])
@@ -306,27 +379,29 @@ def main():
     check_span(run.name, text, figures)
 
     run = data / "areal/gsm8k-h200"
-    figures, clock = areal_tables(run / "logs_h200.txt")
+    figures, clock = raw_files.areal_tables(run / "logs_h200.txt")
+    for one in figures.values():
+        one["answer"] = one["grpo_actor/seq_len/avg"] - one["grpo_actor/prompt_len/avg"]
     text = report(program, [run])
     check_steps(run.name, text, figures,
                 {"reward.mean": "grpo_actor/task_reward/avg", "entropy": "grpo_actor/entropy/avg",
                  "grad_norm": "grpo_actor/grad_norm", "loss.policy": "grpo_actor/actor_loss/avg",
-                 "response.length": "grpo_actor/seq_len/avg", "time.rollout": "timeperf/rollout",
+                 "response.length": "answer", "time.rollout": "timeperf/rollout",
                  "time.train": "timeperf/train_step", "time.sync": "timeperf/update_weights"}, clock)
     check_split(run.name, text, figures, {"sync": "timeperf/update_weights", "train": "timeperf/train_step",
                                           "rollout": "timeperf/rollout"})
 
     run = data / "skyrl/taubench-stopped-step4"
-    figures = skyrl_phases(run / "output.log")
+    figures = raw_files.skyrl_phases(run / "output.log")
     check_steps(run.name, report(program, [run]), {step: figures[step] for step in range(1, 6)},
                 {"time.rollout": "generate", "time.train": "train_critic_and_policy",
                  "time.logprob": "fwd_logprobs_values_reward", "time.step": "step"}, span=False)
 
     run = data / "custom/gsm8k-grpo-ablation/baseline__step_stat_history.json"
-    check_steps(run.name, report(program, [run]), json_list(run), {"reward.mean": "reward_mean", "grad_norm": "grad_norm"})
+    check_steps(run.name, report(program, [run]), raw_files.json_list(run), {"reward.mean": "reward_mean", "grad_norm": "grad_norm"})
 
     run = data / "custom/minimind-grpo-no-learning"
-    check_steps(run.name, report(program, [run]), minimind(run / "grpo.log"),
+    check_steps(run.name, report(program, [run]), raw_files.minimind(run / "grpo.log"),
                 {"reward.mean": "reward", "kl.ref": "kl", "response.length": "length", "lr": "lr"},
                 span=False)  # 101 records behind a printed sample are not read yet
 
@@ -338,9 +413,10 @@ def main():
     if [row[0] for row in shown] != saved[-12:]:
         problems.append(f"{run.name}: checkpoints of steps {[row[0] for row in shown]}, and the file has {saved[-12:]}")
 
+    check_more(program, data)
     for problem in problems:
         print(problem)
-    print(f"{checked} figures of 8 reports were checked, {len(problems)} are wrong")
+    print(f"{checked} figures of {reports} reports were checked, {len(problems)} are wrong")
     sys.exit(1 if problems else 0)
 
 

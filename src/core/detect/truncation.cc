@@ -38,20 +38,24 @@ constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it"
 constexpr Knob kKnobs[] = {kHalved,    kJump,  kShare, kMost,  kPersist, kMostPersist, kBegin,
                            kImproving, kAtCap, kStill, kRound, kGlimpse, kBrief};
 
-/// Does the trainer record prompt and answer as one length? Then the answer's is what is left without the prompt's.
-bool with_prompt(const State& state) {
+/// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
+bool whole_sequences(const State& state) {
   const Series* length = state.find("response.length");
-  return length != nullptr && contains(length->raw, "seq_len") && state.find("prompt.length") != nullptr;
+  return length != nullptr && contains(length->raw, "seq_len") && contains(length->raw, " - ");
 }
 
+/// A share of responses that are cut off, and the figures that show it.
+struct Shares {
+  Track track;
+  Track shown;
+};
+
 /// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
-std::vector<Track> lengths_at_cap(const State& state) {
-  std::vector<Track> out;
-  const bool whole = with_prompt(state);
-  ValueCursor longest(whole ? nullptr : state.find("response.length_max"));
-  ValueCursor prompt(whole ? state.find("prompt.length") : nullptr);
+std::vector<Shares> lengths_at_cap(const State& state) {
+  std::vector<Shares> out;
+  ValueCursor longest(state.find("response.length_max"));
   for (Track track : tracks_of(state.find("response.length"))) {
-    for (size_t i = 0; i < track.size(); ++i) track.values[i] -= prompt.at(track.points[i]).value_or(0);
+    const Track shown = track;
     double cap = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       const auto most = longest.at(track.points[i]);
@@ -65,7 +69,7 @@ std::vector<Track> lengths_at_cap(const State& state) {
       track.points[i].value = at_cap ? 1 : 0;
     }
     for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;
-    out.push_back(std::move(track));
+    out.push_back({std::move(track), shown});
   }
   return out;
 }
@@ -83,15 +87,18 @@ bool long_enough(const Track& track, size_t first, size_t now) {
   return window.size() >= points_of(kMostPersist) && least >= kMost.value;
 }
 
-void add_finding(const State& state, const Track& track, size_t first, size_t now, std::vector<Finding>& out) {
+void add_finding(const State& state, const Shares& shares, size_t first, size_t now, std::vector<Finding>& out) {
+  const Track& track = shares.track;
   size_t onset = first;
   while (onset > 0 && track.values[onset - 1] >= kBegin.value) --onset;
-  Finding finding =
-      make_finding("truncation", "truncation", Severity::kWarning, track.points[onset], track.points[now],
-                   cat(format_short(100 * track.values[now], 3),
-                       " % of the responses are cut off at the length limit since step ", track.points[onset].step));
-  Track named = track;
-  add_figures(finding, named, onset > 0 ? onset - 1 : 0, now);
+  const bool by_length = shares.shown.values[now] > 1;
+  const std::string what =
+      by_length ? cat("The mean length of the responses stands at their limit of ",
+                      format_short(shares.shown.values[now]), " tokens")
+                : cat(format_short(100 * track.values[now], 3), " % of the responses are cut off at the length limit");
+  Finding finding = make_finding("truncation", "truncation", Severity::kWarning, track.points[onset], track.points[now],
+                                 cat(what, " since step ", track.points[onset].step));
+  add_figures(finding, shares.shown, onset > 0 ? onset - 1 : 0, now);
   finding.suggests.push_back({"length-explosion-truncation", 0.6, "most responses reach the length limit"});
   const auto reward = shift_of(reward_series(state), track.points[onset], track.points[now], 5);
   if (onset > 0 && reward && reward->relative() > -0.1) {
@@ -116,17 +123,18 @@ bool halves_reward(const State& state, const Track& track, size_t first, size_t 
          reward->fell(kHalved.value);
 }
 
-void judge_track(const State& state, const Track& track, std::vector<Finding>& out) {
+void judge_track(const State& state, const Shares& shares, std::vector<Finding>& out) {
+  const Track& track = shares.track;
   size_t streak = 0;
   std::optional<size_t> glimpse;
   for (size_t i = 0; i < track.size(); ++i) {
     streak = track.values[i] >= kShare.value ? streak + 1 : 0;
     if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
-    if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, track, i + 1 - streak, i, out);
+    if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, shares, i + 1 - streak, i, out);
   }
   if (!glimpse) return;
   const size_t first = *glimpse + 1 - points_of(kGlimpse);
-  add_finding(state, track, first, *glimpse, out);
+  add_finding(state, shares, first, *glimpse, out);
   if (!halves_reward(state, track, first, *glimpse)) out.back().severity = Severity::kInfo;
 }
 
@@ -134,12 +142,12 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   const size_t before = out.size();
   for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
     const auto& shares = memory.tracks(state, state.find(name));
-    for (const Track& track : shares) judge_track(state, track, out);
+    for (const Track& track : shares) judge_track(state, {track, track}, out);
     // A missing end token may be counted among the longest sequences only, prompts included.
-    const bool may_miss = name == "response.no_eos" && out.size() == before && with_prompt(state);
+    const bool may_miss = name == "response.no_eos" && out.size() == before && whole_sequences(state);
     if (!shares.empty() && !may_miss) return;
   }
-  for (const Track& track : lengths_at_cap(state)) judge_track(state, track, out);
+  for (const Shares& shares : lengths_at_cap(state)) judge_track(state, shares, out);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ void fields(Archive& archive, T& shape) {
 
 template <typename Archive, MaybeConst<MetricRule> T>
 void fields(Archive& archive, T& rule) {
-  auto& [raw, signal, scale, offset, note] = rule;
-  archive(raw, signal, scale, offset, note);
+  auto& [raw, signal, scale, offset, part, minus, rank, note] = rule;
+  archive(raw, signal, scale, offset, part, minus, rank, note);
 }
 
 template <typename Archive, MaybeConst<ResumeWords> T>

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent c
                                                        "Terminated",
                                                        "KeyboardInterrupt"};
 constexpr size_t kSeveral = SIZE_MAX;  // of only_with_: more than one trainer has the name
-constexpr int kExtendsLimit = 4;       // dialects that extend one another in a row
+constexpr size_t kExtendsLimit = 4;    // dialects that extend one another in a row
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(),
@@ -195,7 +195,7 @@ std::optional<size_t> DialectBook::only_trainer_with(std::string_view raw) const
 
 bool DialectBook::counts(std::optional<size_t> speaker, size_t dialect) const {
   if (!speaker) return true;
-  for (int i = 0; speaker && i < kExtendsLimit; ++i) {
+  for (size_t i = 0; speaker && i < kExtendsLimit; ++i) {
     if (*speaker == dialect) return true;
     const std::string& base = dialects_[*speaker].extends;
     speaker = base.empty() ? std::nullopt : find(base);
@@ -259,6 +259,9 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
     }
     meaning.scale = rule.scale;
     meaning.offset = rule.offset;
+    meaning.part = rule.part;
+    meaning.minus = rule.minus;
+    meaning.rank = rule.rank;
     return true;
   };
   if (matches_any(of.eval, raw)) meaning.eval = true;
@@ -285,21 +288,26 @@ bool DialectBook::look_up_own(std::string_view raw, Meaning& meaning) const {
 }
 
 Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw) const {
+  constexpr uint64_t kFarther = uint64_t{1} << 32;  // the names of one dialect before those of what it builds upon
   Meaning meaning;
   bool found = look_up_own(raw, meaning);
   std::optional<size_t> own = dialect;
-  for (int i = 0; own && i < kExtendsLimit && !found; ++i) {
+  for (size_t i = 0; own && i < kExtendsLimit && !found; ++i) {
     found = look_up(*own, raw, meaning);
+    meaning.rank += i * kFarther;
     const std::string& base = dialects_[*own].extends;
     own = base.empty() ? std::nullopt : find(base);
   }
   for (size_t i = 0; i < dialects_.size() && !found; ++i) {
     if (dialects_[i].family == Dialect::Family::kTrainer || dialect == i) continue;
-    if (dialects_[i].id != kGeneric) found = look_up(i, raw, meaning);
+    if (dialects_[i].id == kGeneric) continue;
+    found = look_up(i, raw, meaning);
+    meaning.rank += kExtendsLimit * kFarther;
   }
   if (!found) {
     const bool eval = meaning.eval;
     meaning = generic_meaning(raw);
+    meaning.rank += 2 * kExtendsLimit * kFarther;
     meaning.eval = meaning.eval || eval;
   }
   if (meaning.eval && meaning.signal.empty()) meaning.signal = cat("eval.", raw);

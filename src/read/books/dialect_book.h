@@ -29,6 +29,9 @@ struct Meaning {
   std::string signal;  ///< canonical name; empty when nobody maps it
   double scale = 1;
   double offset = 0;  ///< added after scaling
+  bool part = false;  ///< MetricRule::part
+  std::string minus;  ///< MetricRule::minus
+  uint64_t rank = 0;  ///< of several names of one signal in a record the lowest counts
   bool eval = false;
   bool ignored = false;
   bool sampled = false;  ///< its step is not the run's (Dialect::sampled)

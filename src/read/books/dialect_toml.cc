@@ -249,13 +249,16 @@ Result<void> Reader::resume(const Toml& table, Dialect& out) {
 Result<void> Reader::metric(std::string_view raw, const Toml& value, Dialect& out) {
   MetricRule rule;
   rule.raw = raw;
+  rule.rank = value.line();
   if (value.is_string()) {
     rule.signal = value.text();
   } else if (value.is_table()) {
-    MW_TRY(value.check_keys(path_, {"signal", "scale", "offset", "note"}));
+    MW_TRY(value.check_keys(path_, {"signal", "scale", "offset", "part", "minus", "note"}));
     rule.signal = value.text_or("signal", "");
     rule.scale = value.number_or("scale", 1);
     rule.offset = value.number_or("offset", 0);
+    rule.part = value.boolean_or("part", false);
+    rule.minus = value.text_or("minus", "");
     rule.note = value.text_or("note", "");
   }
   if (rule.signal.empty()) return value.error(path_, cat("\"", raw, "\" needs a signal's name"));

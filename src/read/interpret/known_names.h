@@ -16,6 +16,8 @@
 
 namespace mw {
 
+struct SignalUse;
+
 struct KnownName {
   /// What some names say beside being a figure's, whoever the trainer is.
   enum class Role : uint8_t { kFigure, kBookkeeping, kPlan, kEpoch, kRuntime, kRate };
@@ -29,6 +31,8 @@ struct KnownName {
   Meaning means;
   std::shared_ptr<const FigureName> figure;    ///< of its readings
   std::shared_ptr<const FigureName> held_out;  ///< of those of an evaluation, once there was one
+  std::shared_ptr<const FigureName> less;      ///< of those that another figure was taken off from
+  SignalUse* use = nullptr;                    ///< of its signal (OneOfEach), once there was a reading
 
   static constexpr uint8_t kNoRank = UINT8_MAX;
 

@@ -27,6 +27,8 @@ void Records::look_up(KnownName& name) const {
   name.means.ignored = name.means.ignored || is_step_key(name) || name.role == KnownName::Role::kPlan ||
                        name.role == KnownName::Role::kBookkeeping;
   name.figure = name.held_out = nullptr;
+  name.less = nullptr;
+  name.use = nullptr;
   name.looked_up = true;
 }
 
@@ -121,12 +123,26 @@ int64_t Records::step_of(const Record& record, int64_t* ordinal) {
   return current_ != kNoStep || record.format_step == kNoStep ? current_ : record.format_step + offset();
 }
 
+/// The reading of a training record, less what the name's rule takes off where the record has it.
+Reading Records::trained(KnownName& name, const Record& record, double value) const {
+  if (name.means.minus.empty()) return reading(name, value, false);
+  const auto less = std::find_if(record.numbers.begin(), record.numbers.end(),
+                                 [&name](const RowNumber& one) { return one.key == name.means.minus; });
+  if (less == record.numbers.end()) return reading(name, value, false);
+  Reading whole = reading(name, value - less->value, false);
+  if (name.less == nullptr) {
+    name.less = std::make_shared<const FigureName>(whole.signal(), cat(name.raw, " - ", name.means.minus));
+  }
+  return {name.less, whole.value};
+}
+
 void Records::add(const Record& record) {
   event::Measured train;
   event::Measured eval;
   bool any_train = false;
   bool sampled = false;
   train.readings.reserve(record.numbers.size());
+  signals_.begin_record();
   const auto names = record.prefix.empty() ? record.names : names_.with_prefix(record.prefix, record.numbers);
   for (size_t i = 0; i < names.size(); ++i) {
     KnownName& name = *names[i];
@@ -135,15 +151,19 @@ void Records::add(const Record& record) {
     const bool is_eval = record.eval || name.means.eval;
     any_train = any_train || (!is_eval && !name.means.sampled && name.means.signal != "epoch");
     sampled = sampled || name.means.sampled;
-    (is_eval ? eval : train).readings.push_back(reading(name, record.numbers[i].value, is_eval));
+    const double value = record.numbers[i].value;
+    if (is_eval) {
+      eval.readings.push_back(reading(name, value, true));
+    } else {
+      signals_.add(name, value, trained(name, record, value), train.readings);
+    }
   }
   const bool closing = note_total(record);
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
   const bool machine_alone = record.of_machine || (!any_train && sampled);
-  if (machine_alone && eval.readings.empty()) {  // its samples are no steps
-    train.step = current_;
+  if (machine_alone && eval.readings.empty()) {  // its samples are no steps, not even that of an evaluation before all
     put({record.at, record.where, std::move(train)}, ordinal);
     return;
   }

@@ -12,6 +12,7 @@
 #include "core/event.h"
 #include "read/books/dialect_book.h"
 #include "read/interpret/known_names.h"
+#include "read/interpret/one_of_each.h"
 #include "read/interpret/step_counter.h"
 #include "read/lines/row.h"
 
@@ -64,6 +65,7 @@ class Records {
   };
   void look_up(KnownName& name) const;
   Reading reading(KnownName& name, double value, bool held_out) const;
+  Reading trained(KnownName& name, const Record& record, double value) const;
   int64_t step_under(const Record& record, std::string_view key) const;
   int64_t step_of(const Record& record, int64_t* ordinal);
   int64_t own_step(const Record& record);
@@ -80,6 +82,7 @@ class Records {
   EventSink& sink_;
   std::optional<size_t> speaker_;
   KnownNames names_;
+  OneOfEach signals_;
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;

@@ -44,7 +44,7 @@ std::string evidence_line(const Painter& paint, const State& state, const Eviden
   std::string head = "  ";
   if (e.step != kNoStep) head += cat("step ", e.step, "  ");
   if (e.where.line != 0) head += fit_place(escape_terminal(describe(state, e.where)), paint.width() / 3) + "  ";
-  const std::string figure = e.signal.empty() ? "" : cat(e.signal, " = ", e.value, "  ");
+  const std::string figure = e.signal.empty() ? "" : cat(e.signal, " = ", e.value, e.text.empty() ? "" : "  ");
   return paint.hanging(head, figure + std::string(trim(e.text)), kTextLines, nullptr, &Painter::dim);
 }
 

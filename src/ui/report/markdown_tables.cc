@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/collected.h"
+#include "core/host_figures.h"
 #include "ui/report/markdown_run.h"
 #include "ui/view/decisions.h"
 #include "ui/view/machine.h"
@@ -98,9 +99,10 @@ std::string further_metrics(const State& state, const Cycle& cycle) {
                constants > kConstantsShown ? cat(", and ", constants - kConstantsShown, " more") : "", ".\n");
   }
   if (old > 0) out += cat(out.empty() ? "" : "\n", "Unchanged since last: ", old, " further metrics.\n");
-  return out.empty()
-             ? out
-             : cat("\n## Further metrics of the run\n\nNothing judges them: no dialect maps their names.\n\n", out);
+  return out.empty() ? out
+                     : cat("\n## Further metrics of the run\n\nNothing judges them: no dialect maps their names, or "
+                           "another name ",
+                           "of the same figure counts.\n\n", out);
 }
 
 /// The last batches of each rule side by side.
@@ -140,8 +142,10 @@ std::string timing(const State& state, const Cycle& cycle) {
   if (const std::vector<TimeShare> split = time_split(state, cycle); !split.empty()) {
     out += "\n## Where a step's time goes\n\n| Phase | Per step | Share |\n|---|---:|---:|\n";
     for (const TimeShare& part : split) {
-      out += cat("| ", part.phase, " | ", seconds(part.seconds_per_step), " | ",
-                 part.share < 0.001 ? "< 0.1" : format_short(part.share * 100, 3), " % |\n");
+      const std::string share = part.beside          ? "beside the rest"
+                                : part.share < 0.001 ? "< 0.1 %"
+                                                     : cat(format_short(part.share * 100, 3), " %");
+      out += cat("| ", part.phase, " | ", seconds(part.seconds_per_step), " | ", share, " |\n");
     }
     if (const std::string bound = bound_by(split); !bound.empty()) out += cat("\nThe run is bound by ", bound, ".\n");
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/host_figures.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/decisions.h"
@@ -92,7 +93,7 @@ std::string time_split_rows(const Painter& paint, const State& state, const Cons
     for (size_t i = 0; i < bars; ++i) bar += console.unicode ? "█" : "#";
     std::string row =
         cat("  ", pad(part.phase, 10), pad(format_duration(Duration::seconds(part.seconds_per_step)), 10, true),
-            pad(percent(part.share), 9, true));
+            pad(part.beside ? "beside" : percent(part.share), 9, true));
     out += row + (bars > 0 ? "  " + paint.cyan(bar) : "") + "\n";
   }
   if (const std::string bound = bound_by(split); !bound.empty()) out += cat("  The run is bound by ", bound, ".\n");

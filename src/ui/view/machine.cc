@@ -5,29 +5,37 @@
 #include <map>
 
 #include "base/text.h"
+#include "core/host_figures.h"
 
 namespace mw {
 namespace {
 
-constexpr std::string_view kPrefix = "system/";
 constexpr double kMebi = 1024.0 * 1024.0;
 
 struct Samples {
-  double sum = 0, most = kNotMeasured, least = kNotMeasured;
-  size_t count = 0, idle = 0;
-  double mean() const { return count == 0 ? kNotMeasured : sum / static_cast<double>(count); }
+  double average = kNotMeasured, most = kNotMeasured, least = kNotMeasured;
+  uint64_t count = 0, idle = 0;  // samples; those of a GPU that did nothing
+  double mean() const { return average; }
 };
 
+/// Of a long run's samples some stand for those that were dropped between them. Over the whole run the sums are exact.
 Samples samples_of(const Series& series, const Cycle& cycle) {
   Samples s;
+  double sum = 0;
   for (const Point& p : series.points()) {
     if (!cycle.has(p) || !std::isfinite(p.value)) continue;
-    s.sum += p.value;
+    sum += p.value * p.stands_for;
     s.most = s.count == 0 ? p.value : std::max(s.most, p.value);
     s.least = s.count == 0 ? p.value : std::min(s.least, p.value);
-    s.idle += p.value < GpuLine::kIdlePercent ? 1 : 0;
-    ++s.count;
+    s.idle += p.value < GpuLine::kIdlePercent ? p.stands_for : 0;
+    s.count += p.stands_for;
   }
+  if (s.count == 0) return s;
+  s.average = sum / static_cast<double>(s.count);
+  if (!cycle.whole() || series.count() < s.count) return s;  // a merged one has the points of some sources alone
+  s.average = series.mean();
+  s.most = series.max();
+  s.least = series.min();
   return s;
 }
 
@@ -61,8 +69,6 @@ void take_host(std::vector<HostLine>& host, std::string_view what, const Samples
 }
 
 }  // namespace
-
-bool of_machine(std::string_view raw) { return raw.rfind(kPrefix, 0) == 0; }
 
 namespace {
 
@@ -146,7 +152,7 @@ MachineView machine_view(const State& state, const Cycle& cycle) {
     if (!of_machine(series->raw)) continue;
     const Samples s = samples_of(*series, cycle);
     if (s.count == 0) continue;
-    const std::string_view name = std::string_view(series->raw).substr(kPrefix.size());
+    const std::string_view name = std::string_view(series->raw).substr(kMachine.size());
     const size_t dot = name.find('.', 4);
     if (name.rfind("gpu.", 0) != 0 || dot == std::string_view::npos) {
       take_host(view.host, name, s);

@@ -37,9 +37,6 @@ struct MachineView {
   bool empty() const { return gpus.empty() && host.empty(); }
 };
 
-/// Is this the name of a machine's measurement, such as W&B's "system/gpu.0.powerWatts"?
-bool of_machine(std::string_view raw);
-
 /// From what a live watch measured itself, and from W&B's system metrics (names of its client from 0.10 to 0.22). Empty
 /// when the run has none.
 MachineView machine_view(const State& state, const Cycle& cycle);

@@ -39,6 +39,26 @@ TEST_CASE("one line per GPU, in the order of their numbers, and the host") {
   CHECK(machine_view(State{}, {}).empty());
 }
 
+TEST_CASE("every sample counts once, in a long run and within a step") {
+  FakeRun run;
+  double sum = 0;
+  constexpr int kSamples = 40'000;  // more than a series keeps
+  for (int i = 0; i < kSamples; ++i) {
+    const double watts = i < kSamples / 2 ? 100 : 300 + i % 7;
+    sum += watts;
+    run.measure(1 + i / 50, watts, "", "system/gpu.0.powerWatts");
+    run.measure(1 + i / 50, i < kSamples / 4 ? 0 : 80, "", "system/gpu.0.gpu");
+  }
+  const MachineView view = machine_view(run.state, {});
+  REQUIRE(view.gpus.size() == 1);
+  CHECK(view.gpus[0].watts == doctest::Approx(sum / kSamples));
+  CHECK(view.gpus[0].busy == doctest::Approx(60));
+  CHECK(view.gpus[0].idle == doctest::Approx(0.25).epsilon(0.01));
+  const MachineView later = machine_view(run.state, {1 + kSamples / 100, {}});
+  CHECK(later.gpus[0].watts == doctest::Approx(303).epsilon(0.01));
+  CHECK(later.gpus[0].idle == 0);
+}
+
 TEST_CASE("what servers count is shown by server and metric") {
   State state;
   fold(state, {{}, {0, 0}, event::SourceOpened{0, "host:scrape", std::string(kHostKind), 0}});

@@ -226,6 +226,26 @@ TimeShare phase_time(const State& state, const Cycle& cycle, std::string_view ph
   return part;
 }
 
+/// A trainer that says how long it waited for samples waits for the rollout, which other processes say, too: the same
+/// seconds do not count twice. Where the wait is long enough for all of the rollout, the wait is what is left of it;
+/// where it is shorter, the rollout runs beside training, and the wait is what training did not hide.
+void count_waiting_once(std::vector<TimeShare>& split, double step) {
+  constexpr double kSlack = 0.05;  // of the step: clocks that are read a moment apart
+  const auto phase = [&split](std::string_view name) {
+    return std::find_if(split.begin(), split.end(), [name](const TimeShare& part) { return part.phase == name; });
+  };
+  double sum = 0;
+  for (const TimeShare& part : split) sum += part.seconds_per_step;
+  const auto wait = phase("wait"), rollout = phase("rollout");
+  if (step <= 0 || wait == split.end() || rollout == split.end() || sum <= (1 + kSlack) * step) return;
+  if (rollout->seconds_per_step > wait->seconds_per_step) {
+    rollout->beside = true;
+    return;
+  }
+  wait->seconds_per_step -= std::min(wait->seconds_per_step, sum - step);
+  if (wait->seconds_per_step <= 0) split.erase(wait);
+}
+
 }  // namespace
 
 std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
@@ -234,23 +254,25 @@ std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
   std::vector<TimeShare> split;
   size_t steps = 0;  // a phase that only some steps have (saving, evaluation) is spread over all of them
   const TimeShare whole = phase_time(state, cycle, "step", &steps);
-  double sum = 0;
   for (const std::string_view phase : kPhases) {
     TimeShare part = phase_time(state, cycle, phase, &steps);
-    sum += part.seconds_per_step;
     if (part.seconds_per_step > 0) split.push_back(std::move(part));
   }
   if (split.empty()) return split;
+  count_waiting_once(split, whole.seconds_per_step);
+  double sum = 0;
+  for (const TimeShare& part : split) sum += part.beside ? 0 : part.seconds_per_step;
   if (const double rest = whole.seconds_per_step - sum; rest > kUnsaidShare * whole.seconds_per_step) {
     split.push_back({"not said", rest, 0});
     sum += rest;
   }
   for (TimeShare& part : split) {
-    part.share = part.seconds_per_step / sum;
+    part.share = part.beside ? 0 : part.seconds_per_step / sum;
     part.seconds_per_step /= static_cast<double>(std::max<size_t>(1, steps));
   }
-  std::stable_sort(split.begin(), split.end(),
-                   [](const TimeShare& a, const TimeShare& b) { return a.seconds_per_step > b.seconds_per_step; });
+  std::stable_sort(split.begin(), split.end(), [](const TimeShare& a, const TimeShare& b) {
+    return a.beside != b.beside ? b.beside : a.seconds_per_step > b.seconds_per_step;
+  });
   return split;
 }
 

@@ -79,9 +79,10 @@ struct TimeShare {
   std::string phase;            ///< "rollout", "train", ...; "not said" for what no phase of the step explains
   double seconds_per_step = 0;  ///< mean over all steps, those without the phase too
   double share = 0;             ///< of the sum of all phases, 0..1
+  bool beside = false;          ///< it runs while the trainer does the others: it has no share
 };
-/// Time split of a step, largest first, from time.* signals, else (whole run only) from phases. Empty when the run does
-/// not say.
+/// Time split of a step, largest first (what runs beside the rest comes last), from time.* signals, else (whole run
+/// only) from phases. Empty when the run does not say.
 std::vector<TimeShare> time_split(const State& state, const Cycle& cycle);
 /// "generation", "training", "waiting for tools", "weight sync", "saving", or "" when no phase has most of the time.
 std::string bound_by(const std::vector<TimeShare>& split);

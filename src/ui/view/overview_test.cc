@@ -253,6 +253,36 @@ TEST_CASE("a phase that few steps have is spread over all of them, and what no p
   CHECK(bound_by(split).empty());
 }
 
+TEST_CASE("the seconds in which the trainer waits for the rollout count once") {
+  const auto split_of = [](double rollout, double wait) {
+    FakeRun run;
+    for (int step = 1; step <= 10; ++step) {
+      run.say(event::Measured{step,
+                              false,
+                              {{"time.step", "step", 200.0},
+                               {"time.rollout", "gen", rollout},
+                               {"time.train", "upd", 80.0},
+                               {"time.wait", "wait", wait}}});
+    }
+    return time_split(run.state, {});
+  };
+  const auto waited = split_of(60, 120);  // for the rollout of 60 s, and 60 s more
+  REQUIRE(waited.size() == 3);
+  for (const TimeShare& part : waited) {
+    CHECK(part.seconds_per_step == doctest::Approx(part.phase == "train" ? 80 : 60));
+    CHECK(part.share == doctest::Approx(part.phase == "train" ? 0.4 : 0.3));
+    CHECK_FALSE(part.beside);
+  }
+  const auto beside = split_of(190, 120);  // the next rollout runs while this one is trained on
+  REQUIRE(beside.size() == 3);
+  CHECK(beside[0].phase == "wait");
+  CHECK(beside[0].share == doctest::Approx(0.6));
+  CHECK(beside[2].phase == "rollout");
+  CHECK(beside[2].beside);
+  CHECK(beside[2].share == 0);
+  CHECK(bound_by(beside) == "waiting for samples");
+}
+
 TEST_CASE("steps that are not known take part in no arithmetic") {
   FakeRun run;
   run.state.series.emplace_back();

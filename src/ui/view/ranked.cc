@@ -96,6 +96,14 @@ std::string_view reaction_text(const Incident& incident) {
       {"stop-and-notify", "notify: a person must look before it goes on"},
   }};
   const auto known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == reaction; });
+  // A refused connection or a judge that fails ends no run by itself: nothing is restarted while it goes on.
+  const bool outside = kind != nullptr && (kind->family == Family::kMachine || kind->family == Family::kSetup);
+  if (outside && incident.severity != Severity::kCritical) {
+    if (reaction == "stop-and-notify") return "notify; the run goes on";
+    if (reaction == "retry") return "notify; start the run again if it ends of this";
+    if (reaction == "restart-run-from-checkpoint")
+      return "notify; restart the run from its last checkpoint if it ends of this";
+  }
   return known != kWords.end() ? known->second : reaction.empty() ? std::string_view("none") : reaction;
 }
 

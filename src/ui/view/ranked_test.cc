@@ -66,6 +66,10 @@ TEST_CASE("a reaction is said in words") {
         "end the attempt once it is certain, and go back to the last checkpoint before the onset");
   CHECK(words("kl-runaway", Severity::kWarning, "rollback-before-onset") ==
         "notify; whether to go back to before the onset is for a person to decide");
+  // Nor is one started again that a judge's or a network's fault did not end.
+  CHECK(words("network", Severity::kWarning, "retry") == "notify; start the run again if it ends of this");
+  CHECK(words("environment-fault", Severity::kWarning, "stop-and-notify") == "notify; the run goes on");
+  CHECK(words("network", Severity::kCritical, "retry") == "start the run again");
 }
 
 TEST_CASE("nothing is said twice") {

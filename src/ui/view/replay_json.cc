@@ -91,7 +91,9 @@ void timing(JsonWriter& out, const State& state) {
   out.key("split").begin_array();
   for (const TimeShare& part : split) {
     out.begin_object().key("phase").string(part.phase).key("seconds_per_step").number(part.seconds_per_step);
-    out.key("share").number(part.share).end_object();
+    out.key("share").number(part.share);
+    if (part.beside) out.key("beside").boolean(true);
+    out.end_object();
   }
   out.end_array().key("bound_by");
   if (const std::string bound = bound_by(split); !bound.empty()) {

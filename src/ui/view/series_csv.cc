@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/host_figures.h"
 #include "core/trajectory.h"
 #include "ui/view/csv.h"
 #include "ui/view/machine.h"

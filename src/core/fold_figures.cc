@@ -1,0 +1,67 @@
+#include "core/fold_figures.h"
+
+#include <algorithm>
+
+#include "core/bounded.h"
+#include "core/host_figures.h"
+#include "core/signal.h"
+#include "core/trajectory.h"
+
+namespace mw {
+namespace {
+
+/// Points that a series may keep however many others there are.
+constexpr size_t kPointShareLeast = 256;
+
+/// `near`: place of the series that the figure before this one went to. Mostly the next one is meant, as figures come
+/// in the order in which they came first.
+Series* series_of(State& state, bool eval, uint32_t source, const Reading& reading, size_t near) {
+  std::vector<Series>& all = eval ? state.eval : state.series;
+  const uint64_t key = Series::key_of(source, *reading.name());
+  if (near + 1 < all.size() && all[near + 1].key == key) return &all[near + 1];
+  auto& index = eval ? state.eval_index : state.series_index;
+  const auto [place, fresh] = index.try_emplace(key, static_cast<uint32_t>(all.size()));
+  if (!fresh) return place->second < all.size() ? &all[place->second] : nullptr;
+  if (all.size() >= State::kSeriesLimit) {
+    index.erase(place);
+    return nullptr;
+  }
+  Series& series = all.emplace_back();
+  series.signal = clip(reading.signal(), 200);
+  series.raw = clip(reading.raw(), 200);
+  series.source = source;
+  series.key = key;
+  return &series;
+}
+
+/// Figures of a record mostly come in the order of their series, each of which ends in memory of its own: the ends of
+/// those that come next are fetched meanwhile. Returns the place of this one.
+size_t fetch_ahead(const std::vector<Series>& all, const Series* now) {
+  constexpr size_t kAhead = 3;
+  const size_t place = static_cast<size_t>(now - all.data()), next = place + kAhead;
+  if (next < all.size() && !all[next].empty()) __builtin_prefetch(&all[next].points().back(), 1);
+  return place;
+}
+
+}  // namespace
+
+void add_figures(State& state, const Event& event, const event::Measured& measured, int64_t step, uint16_t attempt) {
+  size_t near = 0;
+  for (const Reading& reading : measured.readings) {
+    const bool eval = measured.eval || reading.signal().starts_with("eval.");
+    Series* series = series_of(state, eval, event.where.source, reading, near);
+    if (series == nullptr) {
+      ++state.series_dropped;
+      continue;
+    }
+    const size_t share = State::kPointLimit / (state.series.size() + state.eval.size());
+    const size_t limit = std::clamp<size_t>(share, kPointShareLeast, Series::kPointLimit);
+    near = fetch_ahead(eval ? state.eval : state.series, series);
+    const bool by_batch =
+        measured.step == kNoStep && (reading.signal() == kListedRewards || of_trajectory(reading.raw()));
+    const Point point{by_batch ? kNoStep : step, reading.value, event.at, event.where, attempt};
+    series->add(point, limit, of_machine(reading.raw()) ? Series::SameStep::kFollows : Series::SameStep::kReplaces);
+  }
+}
+
+}  // namespace mw
