@@ -1,6 +1,7 @@
 #include "core/resume_advice.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/text.h"
@@ -57,6 +58,27 @@ int64_t onset_in(const State& state) {
   return onset;
 }
 
+/// What is learnt got worse since then, though no data is known to be poisoned: whether to go back to before it is for
+/// a person to decide.
+constexpr std::array<std::string_view, 8> kTurns = {"reward-collapse", "entropy-collapse", "entropy-explosion",
+                                                    "kl-runaway",      "length-collapse",  "degenerate-output",
+                                                    "policy-mismatch", "reward-hacking"};
+
+void find_turn(const State& state, const std::map<int64_t, Saved>& saved, ResumeAdvice& advice) {
+  for (const Incident& incident : state.incidents) {
+    const bool here = incident.open && incident.latest.attempt + 1U >= state.attempts.size();
+    const bool turn = std::find(kTurns.begin(), kTurns.end(), incident.kind) != kTurns.end();
+    const int64_t step = incident.onset.step;
+    if (!here || !turn || incident.severity == Severity::kInfo || step == kNoStep || step > advice.step) continue;
+    if (step <= state.attempts.back().first_step || (advice.turned != kNoStep && advice.turned <= step)) continue;
+    advice.turn = incident.kind;
+    advice.turned = step;
+  }
+  for (const auto& [step, one] : saved) {
+    if (step < advice.turned) advice.before = step;
+  }
+}
+
 /// Did the run end before it was done?
 bool cut_short(const State& state) {
   if (state.verdict == "crashed" || state.verdict == "stalled" || state.verdict == "ended-early") return true;
@@ -106,7 +128,8 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
   advice.last = begun == kNoStep ? kNoStep : last_done(state);
   advice.onset = onset_in(state);
   if (advice.last == kNoStep || (advice.onset == kNoStep && !cut_short(state))) return std::nullopt;
-  for (const auto& [step, saved] : saved_in(state)) {
+  const std::map<int64_t, Saved> all = saved_in(state);
+  for (const auto& [step, saved] : all) {
     if (advice.onset != kNoStep && step >= advice.onset) {
       advice.suspect.push_back(step);
     } else if (step <= std::max(begun, advice.last)) {
@@ -116,6 +139,7 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
       advice.done = saved.done;
     }
   }
+  if (advice.step != kNoStep) find_turn(state, all, advice);
   return advice;
 }
 
@@ -129,6 +153,10 @@ std::string to_sentence(const ResumeAdvice& advice) {
               advice.whole  ? " (whole on disk)"
               : advice.done ? " (saved, by the log)"
                             : " (its save began, by the log)");
+  }
+  if (advice.turned != kNoStep) {
+    out += cat("; ", advice.turn, " began before it, at step ", advice.turned);
+    if (advice.before != kNoStep) out += cat(" (step ", advice.before, " is the newest from before that)");
   }
   if (!advice.suspect.empty()) out += cat("; ", listed(advice.suspect));
   if (advice.step != kNoStep && advice.last > advice.step)

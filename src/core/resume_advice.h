@@ -24,6 +24,9 @@ struct ResumeAdvice {
   std::vector<int64_t> suspect;  ///< steps of checkpoints saved since the trouble began, ascending
   int64_t onset = kNoStep;       ///< step at which what is learnt went bad; kNoStep: the run just ended
   int64_t last = kNoStep;        ///< the last step done
+  std::string turn;              ///< kind of the incident with which learning turned before `step`; "" when none did
+  int64_t turned = kNoStep;      ///< its onset
+  int64_t before = kNoStep;      ///< the newest checkpoint from before that onset
 };
 
 /// nullopt: there is no trouble that a resume would answer, no step was done, or no word was said of checkpoints.

@@ -52,6 +52,24 @@ TEST_CASE("what is saved after the onset of poisoned data is suspect") {
         "No checkpoint from before step 10 was seen; steps 20, 40, 80 and 100 are suspect.");
 }
 
+TEST_CASE("a checkpoint from after learning had turned is offered with that word") {
+  State state = run("crashed");
+  state.attempts.back().first_step = 1;
+  went_bad(state, "reward-collapse", 75, Severity::kWarning);
+  CHECK(to_sentence(*resume_advice(state)) ==
+        "Resume from step 100 (saved, by the log); reward-collapse began before it, at step 75 (step 60 is the newest "
+        "from before that); 6 of 106 steps are lost.");
+  went_bad(state, "length-collapse", 15, Severity::kWarning);
+  CHECK(to_sentence(*resume_advice(state)) ==
+        "Resume from step 100 (saved, by the log); length-collapse began before it, at step 15; 6 of 106 steps are "
+        "lost.");
+  state.incidents.clear();
+  went_bad(state, "reward-collapse", 103, Severity::kWarning);  // after the newest checkpoint
+  went_bad(state, "kl-runaway", 1, Severity::kWarning);         // from the first step: nothing is from before it
+  went_bad(state, "entropy-collapse", 50, Severity::kInfo);
+  CHECK(to_sentence(*resume_advice(state)) == "Resume from step 100 (saved, by the log); 6 of 106 steps are lost.");
+}
+
 TEST_CASE("a run that just ended resumes from its newest checkpoint") {
   CHECK(to_sentence(*resume_advice(run("crashed"))) ==
         "Resume from step 100 (saved, by the log); 6 of 106 steps are lost.");

@@ -202,6 +202,15 @@ TEST_CASE("where the run is now: phase, next step, save and evaluation, and what
   CHECK(run_now(run.state).empty());
 }
 
+TEST_CASE("the next step begins when the evaluation after the last one is over") {
+  FakeRun run = going_on();
+  CHECK(now_text(run.state, "Next step") == "7 of 212, expected 2026-02-19T20:40:00Z");
+  run.say(event::PhaseBegan{"eval"});
+  run.at = run.at + Duration::seconds(3600);
+  run.say(event::PhaseEnded{"eval", 3600});
+  CHECK(now_text(run.state, "Next step") == "7 of 212, expected 2026-02-19T22:00:00Z");
+}
+
 TEST_CASE("a step that is long overdue is not expected, and neither is the end") {
   State state;
   state.total_steps = 100;

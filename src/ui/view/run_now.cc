@@ -100,8 +100,14 @@ class Now {
 
   /// When the last step reported last.
   Time done_at() const {
-    const Time at = stepped_at(state_, done_);
-    return at.known() ? at : state_.last_at;
+    Time at = stepped_at(state_, done_);
+    if (!at.known()) return state_.last_at;
+    for (const char* const between : {"eval", "save"}) {  // the next step begins when they are over
+      const auto phase = state_.phases.find(between);
+      if (phase == state_.phases.end()) continue;
+      for (const Point& end : phase->second.ends) at = std::max(at, end.at);
+    }
+    return at;
   }
 
   std::set<int64_t> saves() const {
