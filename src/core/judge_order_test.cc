@@ -47,4 +47,37 @@ TEST_CASE("answers that end in the very step of a zero reward are no incident of
   }
 }
 
+TEST_CASE("answers that go on shrinking are one alarm, with how short they became") {
+  const auto said = [](double second, double third) {
+    PlantedRun run;
+    for (int64_t step = 1; step <= 70; ++step) {
+      const double length = step < 31 ? 1000 + static_cast<double>(step % 7) : step < 40 ? second : third;
+      const double reward = step < 31 ? 0.5 + 0.01 * static_cast<double>(step % 5) : step < 40 ? 0.25 : 0.1;
+      run.say(event::Measured{
+          step, false, {{"reward.mean", "reward", reward}, {"response.length", "response_length", length}}});
+    }
+    std::string all;
+    for (const Incident& incident : run.close()) {
+      if (incident.kind == "length-collapse" && incident.severity != Severity::kInfo) all += incident.summary + ";";
+    }
+    return all;
+  };
+  CHECK(said(300, 9) == "Mean response length fell from 300 to 9 tokens since step 40;");
+  CHECK(contains(said(300, 100), " to 300 tokens since step 31, and to 100 by step 41;"));
+}
+
+TEST_CASE("of a scheduler's lines the one with its reason is quoted") {
+  PlantedRun run;
+  run.add("slurm-cancelled", "interrupted", Role::kRoot, Severity::kWarning, true, "restart-run-from-checkpoint");
+  run.add("slurm-time-limit", "interrupted", Role::kRoot, Severity::kCritical, true, "restart-run-from-checkpoint");
+  run.steps(1, 5);
+  run.matched("slurm-cancelled");
+  run.matched("slurm-time-limit");
+  const auto incidents = run.close();
+  REQUIRE(has(incidents, "interrupted", "slurm-time-limit"));
+  for (const Incident& incident : incidents) {
+    if (incident.kind == "interrupted") CHECK(contains(incident.summary, "outside: slurm-time-limit text"));
+  }
+}
+
 }  // namespace mw

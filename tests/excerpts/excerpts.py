@@ -60,7 +60,8 @@ def judged(excerpt, answer):
     loud = [i for i in incidents if i["severity"] != "info"]
     if "quiet" in excerpt.kinds:
         return not loud, True, [i["kind"] for i in loud]
-    leading = next((i for i in loud if f"{i['kind']}: " in answer["status"]["text"]), loud[0] if loud else None)
+    text = answer["status"]["text"]  # "crash: ...", "crash since step 40 (...): ..."
+    leading = next((i for i in loud if f"{i['kind']}: " in text or f"{i['kind']} since " in text), loud[0] if loud else None)
     if leading is None:
         return False, False, [(i["kind"], i["severity"]) for i in incidents]
     cause = leading["causes"][0]["id"] if leading["causes"] else None

@@ -117,7 +117,10 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
 /// All that there is of the run is a few lines of text with hardly a step in them.
 bool is_excerpt(const State& state, const AttemptState& attempt) {
   const bool stepped = attempt.first_step != kNoStep && attempt.last_step != kNoStep;
-  const int64_t steps = stepped ? attempt.last_step - attempt.first_step + 1 : 0;
+  int64_t steps = stepped ? attempt.last_step - attempt.first_step + 1 : 0;
+  size_t records = 0;  // a trainer may say something of each hundredth step only
+  for (const Series& series : state.series) records = std::max(records, series.count());
+  if (records > 0) steps = std::min(steps, static_cast<int64_t>(records));
   if (state.attempts.size() > 1 || static_cast<double>(steps) >= kKnobs[2].value) return false;
   uint64_t lines = 0;
   for (const SourceState& source : state.sources) {
@@ -190,6 +193,17 @@ bool never_began(const State& state, const Knowledge& knowledge, size_t number) 
   return !stepped && !drawn && !measured(state) && state.eval.empty() && state.checkpoints.empty();
 }
 
+/// Of W&B's record it is the status of the process that logs, which ends in order when a driver or a person takes it
+/// down; of a shell's line it may be that of another part of the line.
+void suggest_status(const State& state, const AttemptState& attempt, Finding& finding) {
+  const uint32_t number = attempt.ended_at.where.source;
+  const bool record = number < state.sources.size() && state.sources[number].kind == "wandb";
+  finding.suggests.push_back({"exit-status-of-another", record ? 0.3 : 0.6, "exit status 0 short of the plan"});
+  finding.suggests.push_back(
+      {"user-cancelled", record ? 0.6 : 0.2,
+       record ? "W&B's record is that of a process that was ended in order" : "no trace of an error"});
+}
+
 /// A command whose status is 0 is believed, unless its plan was far from done and it said no word of being so.
 void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   for (size_t i = 0; i < state.attempts.size(); ++i) {
@@ -207,8 +221,7 @@ void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& m
                                          : cat("before the first of ", open->total, " steps"),
                           ", with no error and no word of being done");
     finding.evidence.push_back({attempt.ended_at.where, attempt.ended->text, "", kNoStep, 0});
-    finding.suggests.push_back({"exit-status-of-another", 0.6, "exit status 0 short of the plan"});
-    finding.suggests.push_back({"user-cancelled", 0.2, "no trace of an error"});
+    suggest_status(state, attempt, finding);
     out.push_back(std::move(finding));
   }
 }

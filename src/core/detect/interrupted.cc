@@ -18,6 +18,16 @@ std::string stopped_by(std::string_view line) {
   return number == "15" ? "SIGTERM" : number == "2" ? "SIGINT" : cat("signal ", number);
 }
 
+/// The line that says why: a scheduler's reason, which is graver, rather than its word that it ends the job.
+const Symptom& reason_of(const FailureChain& chain) {
+  const Symptom* reason = &chain.lead;
+  for (const Symptom& other : chain.others) {
+    if (!is_root(other) || !stops(kind_of(other)) || other.signature == nullptr) continue;
+    if (reason->signature != nullptr && other.signature->severity > reason->signature->severity) reason = &other;
+  }
+  return *reason;
+}
+
 /// What had already failed was then stopped by somebody: worth knowing, no more.
 bool tell_aftermath(const FailureChain& chain, Finding& finding) {
   for (const Symptom& symptom : chain.others) {
@@ -48,7 +58,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     if (chain != nullptr) {
       if (stops(chain->kind)) {
         describe(*chain, finding);
-        finding.summary = cat("The run was stopped from outside: ", stopped_by(chain->lead.text));
+        finding.summary = cat("The run was stopped from outside: ", stopped_by(reason_of(*chain).text));
       } else if (!tell_aftermath(*chain, finding)) {
         continue;
       }

@@ -65,6 +65,46 @@ std::optional<Rise> second_fall(const Track& track, const Rise& fall) {
   return std::nullopt;
 }
 
+/// From which level to which, and how low it came from there.
+std::string fall_text(const Track& track, const Rise& fall) {
+  double lowest = fall.peak;
+  size_t at = fall.detected;
+  for (size_t i = fall.detected + 1; i < fall.ended.value_or(track.size()); ++i) {
+    const double level = median_of_last(track.slice(0, i + 1), points_of(kPersist));
+    if (level >= lowest) continue;
+    lowest = level;
+    at = i;
+  }
+  const std::string more = lowest < fall.peak / kFactor.value
+                               ? cat(", and to ", format_short(lowest, 4), " by step ", track.points[at].step)
+                               : std::string();
+  return cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ",
+             track.points[fall.onset].step, more);
+}
+
+bool is_empty(const State& state, const Track& track, const Rise& fall) {
+  const auto reward = outcome_of(state, track.points[fall.onset], track.points[fall.detected]);
+  return fall.base / fall.peak > kEmpty.value && !(reward && reward->rose(kGain.value));
+}
+
+bool is_harmful(const State& state, const Track& track, const Rise& fall) {
+  return harmed_at(state, track, fall, kHarm.value).has_value() || is_empty(state, track, fall);
+}
+
+void judge_fall(const State& state, const Track& track, const Rise& fall, bool grave, std::vector<Finding>& out) {
+  const auto harmed = harmed_at(state, track, fall, kHarm.value);
+  const bool loud = grave && is_harmful(state, track, fall);
+  const Point& now = track.points[harmed.value_or(fall.detected)];
+  Finding finding = make_finding("length-collapse", "length-collapse", loud ? Severity::kWarning : Severity::kInfo,
+                                 track.points[fall.onset], now, fall_text(track, fall));
+  add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
+  finding.suggests.push_back(
+      {"length-collapse", 0.6, cat("length is ", format_short(100 * fall.peak / fall.base, 2), " % of its level")});
+  if (fall.ended) resolve(finding, track.points[*fall.ended]);
+  out.push_back(std::move(finding));
+  if (loud) add_lost_reward(state, track, fall, out);
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
   RiseRule slight = rule;
@@ -74,26 +114,11 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     std::vector<Rise> found = track.falls("length-collapse", rule);
     const bool grave = !found.empty();
     if (!grave) found = track.falls("length-collapse, slight", slight);
-    for (size_t n = 0; n < found.size(); ++n) {
-      if (const auto deeper = second_fall(track, found[n]))
-        found.insert(found.begin() + 1 + static_cast<std::ptrdiff_t>(n), *deeper);
-    }
     for (const Rise& fall : found) {
-      const Point& onset = track.points[fall.onset];
-      const auto harmed = harmed_at(state, track, fall, kHarm.value);
-      const auto reward = outcome_of(state, onset, track.points[fall.detected]);
-      const bool empty = fall.base / fall.peak > kEmpty.value && !(reward && reward->rose(kGain.value));
-      const bool worse = harmed || empty;
-      const Point& now = track.points[harmed.value_or(fall.detected)];
-      Finding finding = make_finding(
-          "length-collapse", "length-collapse", worse && grave ? Severity::kWarning : Severity::kInfo, onset, now,
-          cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ", onset.step));
-      add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
-      finding.suggests.push_back(
-          {"length-collapse", 0.6, cat("length is ", format_short(100 * fall.peak / fall.base, 2), " % of its level")});
-      if (fall.ended) resolve(finding, track.points[*fall.ended]);
-      out.push_back(std::move(finding));
-      if (worse && grave) add_lost_reward(state, track, fall, out);
+      const auto deeper = second_fall(track, fall);
+      const bool part = deeper && is_harmful(state, track, *deeper);  // one decline is one alarm: the collapse itself
+      judge_fall(state, track, fall, grave && !part, out);
+      if (deeper) judge_fall(state, track, *deeper, grave, out);
     }
   }
 }

@@ -40,11 +40,16 @@ constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing l
 constexpr Knob kHigh{"high", 0.7, "ratio",
                      "Of the reward's range: so much is reached that a flat reward is information", "own"};
 constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that is none, however steady", "own"};
+constexpr Knob kRelative{"relative", 0.3, "ratio",
+                         "Of its first third's height above the floor: a reward that keeps low figures rose by this",
+                         "own"};
+constexpr Knob kSure{"sure", 4, "sigma", "And that rise is so many standard errors", "own"};
 constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
                         "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,  kSteps, kPoints,
-                           kTrend,   kGain,     kPower,     kSolved,  kHigh,         kTiny,   kLearned, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,
+                           kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved, kHigh,
+                           kTiny,    kRelative, kSure,      kLearned, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -217,6 +222,9 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either
   if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is for reward-collapse to report
   if (gain > std::max(kLearned.value, 2 * error)) return Learning::kClear;
+  const double height = (stretch.before - scale.floor) / range;
+  const bool rose = gain >= kTiny.value && gain > kRelative.value * height && gain > kSure.value * error;
+  if (rose && stretch.trend > kTrend.value) return Learning::kClear;
   if (gain >= std::max(kGain.value, error)) return Learning::kUnclear;
   const double peak = (stretch.highest - stretch.before) / range;
   if (peak > std::max(kLearned.value, 4 * error)) return Learning::kUnclear;  // it learned, and lost it again
@@ -230,7 +238,8 @@ std::string flat_text(const Track& track, const Stretch& stretch) {
 
 /// The same at the run's end, or what became of it: figures of a beginning are no news of a run that went on.
 void say_of_whole(const State& state, const Track& track, Finding& finding) {
-  const Stretch whole = stretch_of(track.values);
+  Stretch whole = stretch_of(track.values);
+  whole.trend = trend_score(track.values);
   const double range = range_of(reward_scale(state, track, whole.n - 1));
   if (range > 0 && std::abs(whole.after - whole.before) < kGain.value * range) {
     finding.summary = flat_text(track, whole);

@@ -177,8 +177,16 @@ void judge_parts(const State& state, std::map<uint16_t, Finding>& worst) {
   }
 }
 
+/// Mixed precision with a scale that moves. A trainer in bfloat16 may print the scale, which is 1 throughout: there a
+/// gradient that is NaN is no overflow that a smaller scale makes good.
+bool scales_loss(const State& state) {
+  const Series* scale = state.find("loss_scale");
+  return scale != nullptr && std::any_of(scale->points().begin(), scale->points().end(),
+                                         [](const Point& point) { return point.value != 1; });
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  const bool scaled = state.find("loss_scale") != nullptr;
+  const bool scaled = scales_loss(state);
   std::map<uint16_t, Finding> worst;  // one chain an attempt: the gravest, then the first in the order of kWatched
   for (const Watched& watched : kWatched) {
     const Series* series = state.find(watched.signal);

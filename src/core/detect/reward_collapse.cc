@@ -455,13 +455,13 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     judge_sharp(state, track, walk.sharp, sharp);
     judge_gradual(state, track, walk.gradual, gradual);
     for (Finding& finding : sharp) {
-      // a decline that goes on to the bottom is one chain, reported where it began
-      const bool reported = !gradual.empty() && gradual.back().severity == Severity::kWarning && !finding.resolved &&
-                            !gradual.back().resolved && finding.onset.step >= gradual.back().onset.step;
-      if (reported) {
-        gradual.back().severity = finding.severity;
-      } else {
+      // a decline that goes on to the bottom, for good or for a while, is one chain, reported where it began
+      const bool part = !gradual.empty() && gradual.back().severity == Severity::kWarning && !gradual.back().resolved &&
+                        finding.onset.step >= gradual.back().onset.step;
+      if (!part) {
         out.push_back(std::move(finding));
+      } else if (!finding.resolved) {
+        gradual.back().severity = finding.severity;
       }
     }
     for (Finding& finding : gradual) {

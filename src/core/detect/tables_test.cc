@@ -65,6 +65,27 @@ bool finds(std::string_view detector, const State& state) { return !found(detect
 
 }  // namespace
 
+TEST_CASE("a bottom that a declining reward touches for a while is no collapse beside the decline") {
+  std::vector<double> reward;  // in eighths, as of one group of eight: high, almost nothing for ten steps, a middle
+  uint64_t seed = 4;
+  for (int i = 0; i < 200; ++i) {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    const double noise = 0.5 * (static_cast<double>((seed >> 16) % 9) - 4);
+    const double level = i < 90 ? 4.6 : i < 100 ? 1.2 : 3;
+    reward.push_back(std::clamp(std::nearbyint(level + noise), 0.0, 8.0) / 8);
+  }
+  const auto findings = found("reward-collapse", run_of({{"reward.mean", "reward", reward}}));
+  size_t declines = 0;
+  for (const Finding& finding : findings) {
+    if (finding.summary.find("declined") == std::string::npos) continue;
+    ++declines;
+    for (const Finding& other : findings) {
+      if (&other != &finding) CHECK(other.onset.step < finding.onset.step);
+    }
+  }
+  CHECK(declines == 1);
+}
+
 TEST_CASE("what is not a number any more, whichever signal it is") {
   for (const char* signal : {"loss.total", "loss.policy", "loss.value", "loss.kl", "grad_norm", "grad_norm.value",
                              "kl.ref", "kl.step", "entropy", "reward.mean", "ratio.mean"}) {

@@ -82,6 +82,48 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
   return true;
 }
 
+/// What a logger that writes JSON was given to say: {"level": "INFO", "message": "step 3: loss=0.5"}. "" where the
+/// object has figures of its own.
+std::string_view logged_message(std::string_view text) {
+  if (!text.starts_with("{\"") || text.back() != '}') return {};
+  for (const std::string_view name : {"\"message\":", "\"msg\":", "\"event\":"}) {
+    size_t begin = find_part(text, name);
+    if (begin == kNone) continue;
+    begin = text.find_first_not_of(' ', begin + name.size());
+    if (begin == kNone || text[begin] != '"') return {};
+    const size_t end = text.find('"', ++begin);
+    if (end == kNone || text[end - 1] == '\\') return {};
+    for (size_t at = text.find("\":"); at != kNone; at = text.find("\":", at + 1)) {
+      const size_t value = text.find_first_not_of(' ', at + 2);
+      const bool inside = at >= begin && at < end;
+      if (!inside && value != kNone && (is_digit(text[value]) || text[value] == '-')) return {};
+    }
+    return text.substr(begin, end - begin);
+  }
+  return {};
+}
+
+/// "R=0.41, L=0.59": a reward and a loss where one stands beside the other, in a line that says which step it is of.
+bool whole_names(std::string_view text, std::string& out) {
+  const auto stands = [text](char letter, size_t at) {
+    constexpr std::string_view kBefore = " ,|[(", kBehind = "=:";
+    return text[at] == letter && (at == 0 || kBefore.find(text[at - 1]) != kNone) && at + 1 < text.size() &&
+           kBehind.find(text[at + 1]) != kNone;
+  };
+  size_t reward = kNone, loss = kNone;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (stands('R', i)) reward = i;
+    if (stands('L', i)) loss = i;
+  }
+  if (reward == kNone || (loss == kNone && !contains_folded(text, "loss"))) return false;
+  out.assign(text);
+  const size_t first = loss == kNone ? reward : std::min(reward, loss),
+               last = loss == kNone ? reward : std::max(reward, loss);
+  out.replace(last, 1, last == reward ? "reward" : "loss");
+  if (first != last) out.replace(first, 1, first == reward ? "reward" : "loss");
+  return true;
+}
+
 bool names_step(const RowNumber& reading) {
   return reading.key == "step" || reading.key == "global_step" || reading.key == "iteration";
 }
@@ -99,6 +141,12 @@ size_t settings_in(const MetricLine& line) {
     count += std::find(kSettingNames.begin(), kSettingNames.end(), name) != kSettingNames.end();
   }
   return count;
+}
+
+/// "[run_7]" before a step is the name of the run or of what speaks, no part of the first figure's.
+bool is_tag(std::string_view before) {
+  return before.size() > 2 && before.front() == '[' && before.find_first_of("]=:") == before.size() - 1 &&
+         before.back() == ']';
 }
 
 /// A bar over held-out questions is not the training's.
@@ -247,6 +295,7 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     std::string_view after = text.substr(at.end);
     while (!after.empty() && kBetween.find(after.front()) != kNone && !is_number_sign(after)) after.remove_prefix(1);
     std::string_view before = trim(text.substr(0, at.begin));
+    if (is_tag(before)) before = {};
     bool names_value = false;  // "Loss at step 12: 0.5"
     for (const std::string_view where : {" at", " for", " @"}) {
       if (!before.ends_with(where) || after.empty() || (!is_digit(after[0]) && !is_number_sign(after))) continue;
@@ -355,6 +404,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
   if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) return found;
+  if (const std::string_view message = logged_message(text); message.size() >= 5) text = trim(message);
   if (narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {
     found.listed = rewards->mean;
@@ -362,6 +412,10 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   StepPlace at = find_place(text);
   if (!at.known()) bracket_place(text, at);
+  if (at.known() && whole_names(text, named_)) {
+    text = named_;
+    at = find_place(text);
+  }
   const MetricLine::Form form = read_values(text, at, out);
   const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   size_t bar = 0;

@@ -73,8 +73,9 @@ class GenericReader {
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
   static constexpr int64_t kNoBrackets = INT64_MAX;
-  int64_t brackets_ = -1;       // the last number in brackets that counted steps; kNoBrackets: such numbers do not
-  std::string narrow_, pairs_;  // the line that is being read: with ASCII punctuation, without what says the step
+  int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
+  // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
+  std::string narrow_, named_, pairs_;
 };
 
 /// A metric name as the generic dialect writes it: lower case, '_' for spaces, dots and dashes, without a leading

@@ -63,6 +63,14 @@ TEST_CASE("lines of trainers that nobody described") {
        5,
        0,
        {{"reward.mean", 0.5}, {"entropy", 1.5}, {"grad_norm", 0.25}}},
+      {R"({"time": "2026-05-01T10:00:00Z", "level": "INFO", "message": "step 3: loss=0.5 reward=0.25"})",
+       3,
+       0,
+       {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"[GRPO] step 3/400 R=0.5 L=0.25 kl=0.1", 3, 400, {{"loss.total", 0.25}, {"reward.mean", 0.5}, {"kl.ref", 0.1}}},
+      {"步骤 3/400 损失: 0.5 奖励: 0.25", 3, 400, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"[base_lr] Step   3/30 | loss=-1.5 | reward=0.25", 3, 30, {{"loss.total", -1.5}, {"reward.mean", 0.25}}},
+      {"[math100]   9/100 | loss=-0.5 | reward=0.25", 9, 100, {{"loss.total", -0.5}, {"reward.mean", 0.25}}},
       {"Iteration 7: avg reward = 0.5, policy loss = 0.25", 7, 0, {{"reward.mean", 0.5}, {"loss.policy", 0.25}}},
   };
   for (const Case& c : cases) {

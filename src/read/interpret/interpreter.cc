@@ -371,7 +371,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 
 void Interpreter::finish() {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
-  for (auto& [key, stream] : streams_) end_trace(*stream);
+  for (auto& [key, stream] : streams_) end_trace(*stream, true);
   if (number_ <= kExcerptLines) {
     emit_temporary_program();
     emit_last_exception();

@@ -10,6 +10,8 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+constexpr uint64_t kLostFrames = 10;  ///< lines of a file in which an exception may stand whose frames were cut off
+constexpr size_t kHookLimit = 80;     ///< bytes of a line within which the hook's head stands
 const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
 
 /// Of a match that waited with a traceback, which is one of a sample or not and ends at line `last`.
@@ -20,6 +22,11 @@ bool is_sample(const Match& match, bool sample, uint64_t last) {
 
 bool ends_the_run(const event::TraceSeen& trace) {
   return !trace.sample && !trace.handled && trace.exception == "KeyboardInterrupt";
+}
+
+/// Printed by PyTorch's hook for what nobody caught.
+bool is_hooked(const LogLine& line) {
+  return line.rank >= 0 && contains(line.whole.substr(0, kHookLimit), cat("[rank", line.rank, "]: "));
 }
 
 /// "/path/file.py:12: FutureWarning: text", which another thread may print between the lines of a traceback.
@@ -45,9 +52,9 @@ void Interpreter::end_stale_traces() {
 }
 
 /// Emits the stream's traceback, whole or not.
-void Interpreter::end_trace(Stream& stream) {
+void Interpreter::end_trace(Stream& stream, bool at_end) {
   if (stream.reader.open()) --open_traces_;
-  if (auto trace = stream.reader.flush()) trace_done(stream, std::move(*trace));
+  if (auto trace = stream.reader.flush(at_end)) trace_done(stream, std::move(*trace));
   for (const Stream::Match& match : stream.matches) {
     matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
   }
@@ -58,7 +65,10 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   const int64_t key = line.pid * 4096 + line.rank;
   auto found = streams_.find(key);
   if (found == streams_.end()) {
-    if (!contains(line.text, kTraceHead) && !contains(line.text, "  File \"")) return false;
+    const bool head = contains(line.text, kTraceHead) || contains(line.text, "  File \"");
+    const bool cut = line.number <= TracebackReader::kCutHead &&  // a copy that begins within one
+                     (line.text.starts_with("File \"") || contains(line.text, "RayTaskError("));
+    if (!head && !cut) return false;
     if (streams_.size() >= kStreamLimit) {
       auto oldest = std::min_element(streams_.begin(), streams_.end(),
                                      [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
@@ -83,6 +93,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   if (took == TracebackReader::Took::kNo) return false;
   if (!was_open || took == TracebackReader::Took::kDone) {
     stream.sample = sample;
+    stream.hooked = is_hooked(line);
     stream.caught = line.level == Level::kWarning || line.level == Level::kDebug || line.number <= ignored_until_;
     stream.at = line.at;
   }
@@ -101,6 +112,12 @@ void Interpreter::end_whole_traces(const LogLine& line) {
 
 void Interpreter::note_last_exception(const LogLine& line, bool other) {
   if (trim(line.text).empty()) return;
+  // The hook's last line at the top of a copy that lost the frames above it: nothing has to show that it ended the run.
+  if (!other && line.number <= kLostFrames && is_hooked(line) && is_exception_line(line.text)) {
+    last_exception_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
+    emit_last_exception();
+    return;
+  }
   if (!other && is_exception_line(line.text)) {
     last_exception_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
   } else if (!last_exception_.text.empty() && (other || ++last_exception_.lines_after > kAfterException)) {
@@ -138,7 +155,7 @@ void Interpreter::emit_last_exception() {
 }
 
 void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
-  trace.sample = trace.sample || stream.sample || stream.caught;
+  trace.sample = (trace.sample && !stream.hooked) || stream.sample || stream.caught;
   trace.pid = stream.pid < 0 && stream.rank >= 0 ? pid_of_rank(stream.rank) : stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
 }

@@ -35,6 +35,7 @@ constexpr std::array kStepWords = {StepWord{"global_step", 0},
                                    StepWord{"training_step", 1},
                                    StepWord{"training_iteration", 2},
                                    StepWord{"训练步", 1},
+                                   StepWord{"步骤", 1},
                                    StepWord{"步数", 1},
                                    StepWord{"步", 1},
                                    StepWord{"ステップ", 1},
@@ -88,10 +89,10 @@ std::optional<int64_t> digits(std::string_view text, size_t* at) {
 // The number after a step word: "step 12", "step: 12", "step=12", "[step 12/100]", "Epoch:[1/1](3/97)". Returns how far
 // it reads; 0 when there is none.
 size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* total) {
-  constexpr std::string_view kBetween = " :=[(#";
+  constexpr std::string_view kBetween = " :=[(#\t";
   size_t i = at;
   while (i < text.size() && i - at < 4 && kBetween.find(text[i]) != kNone) ++i;
-  while (i < text.size() && text[i] == ' ') ++i;  // "step:     12"
+  while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;  // "step:     12"
   if (i == at || i >= text.size()) return 0;
   const auto n = digits(text, &i);
   if (!n) return 0;

@@ -17,6 +17,7 @@ constexpr size_t kNameLimit = 160;      ///< bytes of an exception's dotted name
 constexpr size_t kFrameLimit = 400;     ///< bytes of a frame
 constexpr size_t kOwnFrameLimit = 240;  ///< bytes of the run's own frame, where another one follows it
 constexpr size_t kCodeLimit = 200;      ///< bytes of a frame's source line
+constexpr int kCutFrames = 3;           ///< frames without head and exception that make a traceback which was cut
 
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -131,7 +132,9 @@ void TracebackReader::begin(uint64_t number) {
   training_ = false;
   own_frame_.clear();
   code_.clear();
-  foreign_ = blanks_ = 0;
+  foreign_ = blanks_ = frames_ = 0;
+  margin_ = 0;
+  flat_ = false;
   first_line_ = number;
   given_first_ = 0;
   trace_ = {};
@@ -165,10 +168,11 @@ event::TraceSeen TracebackReader::take() {
   return std::move(finished_);
 }
 
-std::optional<event::TraceSeen> TracebackReader::flush() {
+std::optional<event::TraceSeen> TracebackReader::flush(bool at_end) {
   if (ready_) return take();
-  const bool enough =
-      state_ != State::kIdle && (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && !headless_));
+  const bool cut = headless_ && at_end && frames_ >= kCutFrames && foreign_ <= (flat_ ? 1 : 0);
+  const bool enough = state_ != State::kIdle &&
+                      (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && (!headless_ || cut)));
   if (!enough) {
     state_ = State::kIdle;
     return std::nullopt;
@@ -193,6 +197,7 @@ void TracebackReader::take_frame(std::string_view line, uint64_t number) {
   }
   if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
   code_.clear();
+  ++frames_;
   trace_.last_line = number;
 }
 
@@ -217,9 +222,17 @@ bool TracebackReader::take_exception(std::string_view line, uint64_t number) {
 
 TracebackReader::Took TracebackReader::wake(std::string_view message, std::string_view bare, bool headed,
                                             uint64_t number) {
-  const bool frame = !headed && bare.size() + 2 == message.size() && frame_line(bare);
+  const size_t indent = message.size() - bare.size();
+  const bool frame = !headed && (indent == 2 || number <= kCutHead) && frame_line(bare);
+  const bool wrapper = number <= kCutHead && message.size() == bare.size() && contains(bare, "RayTaskError(");
+  if (wrapper && exception_name(bare) > 0) {
+    begin(number);
+    return take_exception(bare, number) ? Took::kYes : Took::kNo;
+  }
   if (!headed && !frame) return Took::kNo;
   begin(number);
+  margin_ = frame && indent > 2 ? indent - 2 : 0;
+  flat_ = frame && indent == 0;
   const bool named = contains(bare, ", in ");
   syntax_ = frame && !named;
   headless_ = frame && named;
@@ -232,6 +245,7 @@ TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t n
   const size_t head = find_part(message, kHead);
   std::string_view bare = left_trim(message);
   if (state_ == State::kIdle) return wake(message, bare, head != std::string_view::npos, number);
+  message.remove_prefix(std::min(margin_, message.size() - bare.size()));
   if (number - first_line_ > kLinesLimit) {
     const bool enough = !trace_.exception.empty();
     state_ = State::kIdle;

@@ -12,7 +12,8 @@ namespace mw {
 
 /// Feed it the message part of every line of one stream (pid, rank) in order; it wakes at "Traceback (most recent call
 /// last):" (and at a SyntaxError's bare 'File "x.py", line 3'). An excerpt may have lost that head: frames without it
-/// count once an exception's line has followed them.
+/// count once an exception's line has followed them, or where nothing follows them at all (flush with `at_end`). Only
+/// the first lines of a file may have lost or gained indentation with it.
 ///
 /// Whether an exception ends the matter or only a link of a chain is known from what follows it. So kDone mostly comes
 /// with the first line that is no longer the traceback's: then take().last_line is smaller than that line's number, and
@@ -27,6 +28,7 @@ class TracebackReader {
  public:
   static constexpr uint64_t kLinesLimit = 4000;  ///< lines of one traceback; beyond it the attempt is given up
   static constexpr int kForeignLimit = 8;        ///< lines of others in a row that may cut into one
+  static constexpr uint64_t kCutHead = 2;        ///< lines of a file in which a copy that begins within one shows it
 
   enum class Took { kNo, kYes, kDone };
   /// kYes: the line belongs to a traceback in progress; kDone: one is finished, take() has it (see above); kNo: nothing
@@ -34,8 +36,9 @@ class TracebackReader {
   Took feed(std::string_view message, uint64_t number);
   /// The finished one; its first line is first_line().
   event::TraceSeen take();
-  /// The file ended, or another stream cut in: what there is so far, if that is enough to be called a traceback.
-  std::optional<event::TraceSeen> flush();
+  /// The file ended (`at_end`), or another stream cut in: what there is so far, if that is enough to be called a
+  /// traceback.
+  std::optional<event::TraceSeen> flush(bool at_end = false);
   /// Where the traceback that take() or flush() gives out (or the one in progress) begins.
   uint64_t first_line() const { return ready_ ? ready_first_ : given_first_ != 0 ? given_first_ : first_line_; }
   /// The one that take() or flush() gave out is taken for a tool's only because its program lies in a folder for what
@@ -64,8 +67,11 @@ class TracebackReader {
   bool training_ = false;      // a frame of it is the training loop
   bool headless_ = false;      // began with a frame: only an exception makes it one
   bool ready_ = false;
-  int foreign_ = 0;  // lines of others in a row
-  int blanks_ = 0;   // empty lines since the exception
+  int frames_ = 0;
+  bool flat_ = false;  // an excerpt that has lost all indentation: a frame's source line looks like another's
+  size_t margin_ = 0;  // blanks that the excerpt has before each line of it
+  int foreign_ = 0;    // lines of others in a row
+  int blanks_ = 0;     // empty lines since the exception
   uint64_t first_line_ = 0, ready_first_ = 0, given_first_ = 0;
   std::string own_frame_;  // the innermost that lies in no library
   std::string code_;       // the source line under the innermost frame; "": not shown

@@ -15,7 +15,7 @@ struct Seen {
   uint64_t first = 0;
 };
 
-std::vector<Seen> read(const std::vector<std::string>& lines) {
+std::vector<Seen> read(const std::vector<std::string>& lines, bool at_end = false) {
   TracebackReader reader;
   std::vector<Seen> seen;
   uint64_t number = 0;
@@ -24,7 +24,7 @@ std::vector<Seen> read(const std::vector<std::string>& lines) {
     const uint64_t first = reader.first_line();
     seen.push_back({reader.take(), first});
   }
-  if (auto last = reader.flush()) seen.push_back({*last, reader.first_line()});
+  if (auto last = reader.flush(at_end)) seen.push_back({*last, reader.first_line()});
   return seen;
 }
 
@@ -95,6 +95,37 @@ TEST_CASE("frames whose head was cut off count once an exception follows") {
   CHECK(seen[0].trace.exception == "KeyError");
   CHECK(seen[0].first == 1);
   CHECK(read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)"}).empty());
+}
+
+TEST_CASE("a copy may begin within a traceback, with another indentation") {
+  const auto flat = read({"File \"/w/train.py\", line 12, in main", "run(cfg)", "File \"/w/loop.py\", line 3, in run",
+                          "KeyError: 'gold'"});
+  REQUIRE(flat.size() == 1);
+  CHECK(flat[0].trace.exception == "KeyError");
+  const auto deep = read({"    File \"/w/train.py\", line 12, in main", "      run(cfg)", "  KeyError: 'gold'"});
+  REQUIRE(deep.size() == 1);
+  CHECK(deep[0].trace.exception == "KeyError");
+  CHECK(read({"a", "b", "File \"/w/train.py\", line 12, in main", "KeyError: 'gold'"}).empty());
+  const auto ray = read({"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=1)",
+                         "  File \"/w/loop.py\", line 3, in run", "    rows[key]"});
+  REQUIRE(ray.size() == 1);
+  CHECK(ray[0].trace.exception == "ray.exceptions.RayTaskError(KeyError)");
+  CHECK(ray[0].trace.frame == "/w/loop.py:3 in run");
+}
+
+TEST_CASE("frames alone are a traceback where the file ends within them") {
+  const std::vector<std::string> frames = {"  File \"/w/train.py\", line 12, in main", "    run(cfg)",
+                                           "  File \"/w/loop.py\", line 3, in run",    "    step(rows)",
+                                           "  File \"/w/loop.py\", line 9, in step",   "    call("};
+  CHECK(read(frames).empty());
+  const auto seen = read(frames, true);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception.empty());
+  CHECK(seen[0].trace.frame == "/w/loop.py:9 in step");
+  CHECK(read({frames[0], frames[1], frames[2]}, true).empty());
+  auto more = frames;
+  more.push_back("step 4 | loss 0.31");
+  CHECK(read(more, true).empty());
 }
 
 TEST_CASE("rich draws a box around the frames") {

@@ -1,5 +1,6 @@
 // The first line of any view: is it OK, since when, why, what now.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.h"
@@ -137,16 +138,22 @@ std::string ended(std::string text) {
   return text;
 }
 
-/// A cause that says no more than that an exception was raised, of which the summary gives the type and the message.
-bool restates(std::string_view cause) {
-  return cause.starts_with("The program raised ") || cause.starts_with("An exception that nothing handled");
+/// Causes that name the shape of a curve, which the summary gives in figures.
+constexpr std::array<std::string_view, 5> kShapes = {"slow-step-degradation", "grad-norm-spike", "reward-drop-gradual",
+                                                     "performance-collapse-single-step", "reward-plateau"};
+
+/// A cause that says no more than the summary: that an exception was raised, of which it gives the type and the
+/// message, or what was measured.
+bool restates(const Incident& incident, const RankedCause& cause, std::string_view what) {
+  const bool shape = cause.id == incident.kind || std::find(kShapes.begin(), kShapes.end(), cause.id) != kShapes.end();
+  return shape || what.starts_with("The program raised ") || what.starts_with("An exception that nothing handled");
 }
 
 std::string cause_sentence(const Incident& incident) {
   if (incident.causes.empty()) return "";
   const RankedCause& cause = incident.causes.front();
   const std::string what = cause_name(cause);
-  const bool said = incident.summary.find(what) != std::string::npos || restates(what);
+  const bool said = incident.summary.find(what) != std::string::npos || restates(incident, cause, what);
   const bool likely = likelihood(cause) == "likely";
   // How a run may have come to a silent end, the summary says already.
   if (cause.score < kWorthNaming || said || (!likely && incident.kind == "died-silently")) return "";

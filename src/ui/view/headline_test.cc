@@ -65,6 +65,17 @@ TEST_CASE("that an exception was raised is no cause in the first line") {
   CHECK(contains(status_line(run.state).rest, "Likely cause: A service answered with an error."));
 }
 
+TEST_CASE("nor is what the summary says in figures") {
+  FakeRun run;
+  Incident& incident =
+      run.incident("throughput-drop", Severity::kWarning, 16, "A step takes 138 s instead of 67 s", "x");
+  incident.causes[0].title = "Steps go on but take clearly longer.";
+  incident.causes[0].id = "slow-step-degradation";
+  CHECK_FALSE(contains(status_line(run.state).rest, "cause"));
+  incident.causes[0].id = "longer-responses";
+  CHECK(contains(status_line(run.state).rest, "cause"));
+}
+
 TEST_CASE("the bar over the plan says how far the run came behind its last record") {
   FakeRun run;
   run.say(event::Planned{62});

@@ -306,6 +306,12 @@ ExceptionClass of_a_checkpoint(const ExceptionClass& is, std::string_view frame)
   return checkpoint_class(raising_frame(frame)).value_or(is);
 }
 
+/// What is missing there was the save's own to make or to remove, no path that a person gave.
+bool saves_checkpoint(std::string_view frame) {
+  const auto is = checkpoint_class(frame);
+  return is && is->cause == "checkpoint-save-failed";
+}
+
 /// A function that asks a service and reads what it answers, by its name.
 bool reads_an_answer(std::string_view frame) {
   const size_t in = frame.find(" in ");
@@ -399,6 +405,8 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
       return {"data-error", "dataset-column-missing", false};
     if (bare == "KeyError" && reads_an_answer(raising_frame(frame)))
       return {"code-error", "retriever-error-response", false};
+    if (is.cause == "file-not-found" && saves_checkpoint(own_frame(frame)))
+      return {"checkpoint-failed", "checkpoint-save-failed", false};
     return of_a_checkpoint(is, frame);
   }
   if (server_failed(bare, message)) return {"network", "http-server-error", false};

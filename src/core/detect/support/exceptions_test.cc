@@ -355,6 +355,10 @@ TEST_CASE("an exception is known by its type and its words") {
 TEST_CASE("a missing key in a frame that reads data is one of the data, and a refusal by a reward function its own") {
   for (const char* frame : {"/x/rl_dataset.py:3 in __getitem__", "/x/data.py:9 in collate_fn", "dataloader.py:1 in f"})
     CHECK(classify_exception("KeyError", "'prompt'", frame).kind == "data-error");
+  CHECK(classify_exception("FileNotFoundError", "'/out/step30'",
+                           "/x/a.py:3 in save_ckpt, raised in /lib/shutil.py:7 in rmtree")
+            .cause == "checkpoint-save-failed");
+  CHECK(classify_exception("FileNotFoundError", "'/in'", "/x/a.py:3 in load_checkpoint").cause == "file-not-found");
   CHECK(classify_exception("KeyError", "'prompt'", "/dataset/train.py:3 in step").kind == "code-error");
   CHECK(classify_exception("ValueError", "x is not supported", "/x/reward.py:3 in score").cause ==
         "reward-function-exception");

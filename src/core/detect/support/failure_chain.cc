@@ -384,6 +384,21 @@ void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms
   }
 }
 
+/// What the log said and the run lived through time and again did not end it either, where an exception did.
+void outlive_recurrent_words(std::vector<Symptom>& symptoms) {
+  std::map<const Signature*, uint64_t> survived;
+  std::set<uint16_t> raised;  // attempts
+  for (const Symptom& symptom : symptoms) {
+    if (symptom.survived && trace_of(symptom) == nullptr) ++survived[symptom.signature];
+    const bool open = !symptom.survived && !symptom.teardown && trace_of(symptom) != nullptr;
+    if (open && is_root(symptom)) raised.insert(symptom.moment.attempt);
+  }
+  for (Symptom& symptom : symptoms) {
+    if (trace_of(symptom) != nullptr || raised.count(symptom.moment.attempt) == 0) continue;
+    symptom.survived = symptom.survived || survived[symptom.signature] >= kRecurrentTimes;
+  }
+}
+
 /// Streams that are read side by side end their records in any order; within one source the line says what came first.
 void order_by_line(std::vector<Symptom>& symptoms) {
   std::map<uint32_t, std::vector<Symptom*>> by_source;
@@ -439,6 +454,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   outlive(symptoms);
   outlive_helpers(helpers, symptoms);
   outlive_recurrent_errors(state, symptoms);
+  outlive_recurrent_words(symptoms);
   mark_named_ranks(symptoms);
   return symptoms;
 }
