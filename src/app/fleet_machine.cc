@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "platform/durable.h"
 #include "platform/process.h"
+#include "read/recorder.h"
 
 namespace mw {
 
@@ -15,7 +17,10 @@ using fleet::MachineIdentity;
 
 namespace {
 
-constexpr size_t kText = 300;  // bytes of a text in a heartbeat
+constexpr size_t kText = 300;                                   // bytes of a text in a heartbeat
+constexpr std::string_view kTakenAway = "machines-taken-away";  // in the user's own home: a file each, by the nonce
+
+std::string note_of(const MachineIdentity& identity) { return cat(home_of(""), "/", kTakenAway, "/", identity.nonce); }
 
 }  // namespace
 
@@ -50,6 +55,22 @@ Result<fleet::Standing> send_beat(Disk& disk, const MachineIdentity& identity, H
   beat.at = (*harbour)->clock->now();
   fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
   return fleet::beat(books, *(*harbour)->store, (*harbour)->prefix, std::move(beat));
+}
+
+void note_taken_away(Disk& disk, const MachineIdentity& identity, const std::string& why) {
+  if (!disk.make_folders(cat(home_of(""), "/", kTakenAway)).ok()) return;
+  // Not synced: it outlives the process, and a machine that is gone needs it no more. There may be no time for a slow
+  // disk.
+  const auto file = disk.open_append(note_of(identity));
+  if (file.ok()) (void)(*file)->append(why + "\n").ok();
+}
+
+void forget_taken_away(Disk& disk, const MachineIdentity& identity) { (void)disk.remove(note_of(identity)).ok(); }
+
+std::optional<std::string> noted_taken_away(Disk& disk, const MachineIdentity& identity) {
+  const auto text = read_small(disk, note_of(identity));
+  if (!text.ok()) return std::nullopt;
+  return clip(std::string(trim(*text).substr(0, trim(*text).find('\n'))), kText);
 }
 
 }  // namespace mw

@@ -22,4 +22,12 @@ fleet::Heartbeat about_machine(const fleet::MachineIdentity& identity);
 /// Puts it to the store, and asks who may act.
 Result<fleet::Standing> send_beat(Disk& disk, const fleet::MachineIdentity& identity, fleet::Heartbeat beat);
 
+/// The run here was notified that the machine is taken away: kept on this machine's own disk, so that whatever its
+/// start script says after that, the store hears of it.
+void note_taken_away(Disk& disk, const fleet::MachineIdentity& identity, const std::string& why);
+/// A machine that begins (again) is not taken away.
+void forget_taken_away(Disk& disk, const fleet::MachineIdentity& identity);
+/// Why, as it was noted; nothing where it was not.
+std::optional<std::string> noted_taken_away(Disk& disk, const fleet::MachineIdentity& identity);
+
 }  // namespace mw

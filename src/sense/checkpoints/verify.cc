@@ -145,7 +145,7 @@ class Verification {
   /// has the bytes of that one's file, and when it was written.
   void look_beside() {
     if (tree_.single_file()) return;
-    look_at_distributed_steps(exam_, options_.beside);
+    if (options_.deep && !deep_.stopped) look_at_distributed_steps(exam_, options_.beside);
     const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
     beside_ = shared.compared;
     for (const SharedBytes& one : shared.files) {

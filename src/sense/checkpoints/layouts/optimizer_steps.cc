@@ -16,8 +16,8 @@
 namespace mw {
 namespace {
 
-constexpr size_t kCompared = 3;   // counters of one file: one would do, were none of a parameter that is frozen
-constexpr size_t kOfOneFile = 8;  // of one file of torch.distributed.checkpoint
+constexpr size_t kCompared = 3;     // counters of one file: one would do, were none of a parameter that is frozen
+constexpr size_t kOfOneFile = 256;  // of torch.distributed.checkpoint, spread over all: some experts of a layer may lag
 constexpr int64_t kMetadata = 64 << 20;
 
 /// Counters of one file, each read once.
@@ -93,24 +93,26 @@ namespace {
 /// The highest counter of each file that has some, by its path.
 using StepsByFile = std::map<std::string, int64_t>;
 
+std::optional<int64_t> steps_at(ReadFile& file, const DistributedItem& item) {
+  const FileDirectory directory = read_torch_zip(file, item.at, item.bytes);
+  if (!directory.found.empty() || directory.tensors.size() != 1) return std::nullopt;
+  const TensorPlace& tensor = directory.tensors.front();
+  if (!tensor.dense || tensor.bytes != size_of(tensor.dtype)) return std::nullopt;
+  return steps_counted({item.name, std::nullopt, tensor.at, tensor.dtype}, file);
+}
+
 std::optional<int64_t> steps_in(Disk& disk, const std::string& path, const std::vector<DistributedItem>& items) {
-  std::unique_ptr<ReadFile> open;
-  std::optional<int64_t> most;
-  size_t looked = 0;
+  std::vector<const DistributedItem*> counters;
   for (const DistributedItem& item : items) {
-    if (!item.archive || !contains(item.name, "optim") || !is_step_counter(item.name)) continue;
-    if (looked++ == kOfOneFile) break;
-    if (open == nullptr) {
-      auto opened = disk.open_read(path);
-      if (!opened.ok()) return std::nullopt;
-      open = std::move(*opened);
-    }
-    const FileDirectory directory = read_torch_zip(*open, item.at, item.bytes);
-    if (!directory.found.empty() || directory.tensors.size() != 1 || !directory.tensors.front().dense) continue;
-    const TensorPlace& tensor = directory.tensors.front();
-    const auto value = steps_counted(
-        {item.name, std::nullopt, tensor.at, tensor.bytes == size_of(tensor.dtype) ? tensor.dtype : Dtype::kOther},
-        *open);
+    if (item.archive && contains(item.name, "optim") && is_step_counter(item.name)) counters.push_back(&item);
+  }
+  if (counters.empty()) return std::nullopt;
+  const auto open = disk.open_read(path);
+  if (!open.ok()) return std::nullopt;
+  std::optional<int64_t> most;
+  const size_t looked = std::min(counters.size(), kOfOneFile);
+  for (size_t i = 0; i < looked; ++i) {
+    const auto value = steps_at(**open, *counters[i * counters.size() / looked]);
     if (value) most = std::max(most.value_or(0), *value);
   }
   return most;

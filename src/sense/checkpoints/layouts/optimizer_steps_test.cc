@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/checksum.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/verify.h"
 
@@ -12,8 +13,10 @@ namespace {
 
 using State = CheckpointVerdict::State;
 
-CheckpointVerdict verified(FakeDisk& disk, const std::string& path, std::vector<std::string> beside = {}) {
+CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep = false,
+                           std::vector<std::string> beside = {}) {
   VerifyOptions options;
+  options.deep = deep;
   options.now = Time::from_seconds(1768500000);
   options.beside = std::move(beside);
   auto verdict = verify_checkpoint(disk, path, options);
@@ -63,16 +66,25 @@ TEST_CASE("a rank's optimizer of another step is found by its own counter, be it
   }
 }
 
-/// The one number 20 of a tensor "step" in what torch.save wrote becomes another.
+template <typename Number>
+std::string bytes_of(Number value) {
+  std::string out(sizeof value, '\0');
+  std::memcpy(out.data(), &value, sizeof value);
+  return out;
+}
+
+/// The one number of a tensor "step" in what torch.save wrote becomes another, and its checksum that of the other.
 void count(FakeDisk& disk, const std::string& path, float now, float then) {
   std::string text = disk.content(path);
-  std::string from(4, '\0'), to(4, '\0');
-  std::memcpy(from.data(), &now, 4);
-  std::memcpy(to.data(), &then, 4);
+  const std::string from = bytes_of(now), to = bytes_of(then);
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   REQUIRE(text.find(from, at + 1) == std::string::npos);
-  disk.put(path, text.replace(at, 4, to));
+  text.replace(at, 4, to);
+  const std::string sum = bytes_of(crc32_ieee(from)), other = bytes_of(crc32_ieee(to));
+  for (size_t place = text.find(sum); place != std::string::npos; place = text.find(sum, place + 4))
+    text.replace(place, 4, other);
+  disk.put(path, text);
 }
 
 TEST_CASE("a number that is no count, and an optimizer without a counter, say nothing") {
@@ -98,31 +110,31 @@ TEST_CASE(
     "of torch.distributed.checkpoint another count is suspect where the checkpoint beside it shows that it moved") {
   FakeDisk disk;
   testing::put_samples(disk);
-  CHECK(verified(disk, kStages).counted.files == 2);
-  CHECK(verified(disk, kStages).problems.empty());
+  CHECK(verified(disk, kStages, true).counted.files == 2);
+  CHECK(verified(disk, kStages, true).problems.empty());
   const std::string file = cat(kStages, "/trainer/__1_0.distcp");
   count(disk, file, 20, 13);  // of a save that is gone: nothing lies beside it that has its bytes
-  const CheckpointVerdict alone = verified(disk, kStages);
+  const CheckpointVerdict alone = verified(disk, kStages, true);
   CHECK(alone.state == State::kWhole);  // a stage that was frozen for 7 steps looks like this
   REQUIRE(alone.problems.size() == 1);
   CHECK(alone.problems[0].trouble == Trouble::kOtherCount);
   CHECK_FALSE(alone.problems[0].breaks);
-  const CheckpointVerdict mixed = verified(disk, kStages, {kStagesBefore});
+  const CheckpointVerdict mixed = verified(disk, kStages, true, {kStagesBefore});
   CHECK(mixed.state == State::kSuspect);
   REQUIRE(mixed.problems.size() == 1);
   CHECK(mixed.problems[0].what ==
         "its optimizer's step is 13, and 20 in trainer/__0_0.distcp; in step_10 they are not so far apart");
   // The stage was frozen for seven steps: it is behind by as many in the one before.
   count(disk, cat(kStagesBefore, "/trainer/__1_0.distcp"), 10, 3);
-  CHECK(verified(disk, kStages, {kStagesBefore}).state == State::kWhole);
-  CHECK(verified(disk, kStages, {kStagesBefore}).problems.empty());
+  CHECK(verified(disk, kStages, true, {kStagesBefore}).state == State::kWhole);
+  CHECK(verified(disk, kStages, true, {kStagesBefore}).problems.empty());
 }
 
 TEST_CASE("a rank that had nothing to save leaves an empty file, and that says nothing") {
   FakeDisk disk;
   testing::put_samples(disk);
   disk.put(cat(kStages, "/trainer/__2_0.distcp"), "");
-  CHECK(verified(disk, kStages).problems.empty());
+  CHECK(verified(disk, kStages, true).problems.empty());
 }
 
 TEST_CASE("a counter is named step and lies in an optimizer's state or group") {
@@ -139,9 +151,9 @@ TEST_CASE("of one slot that is written over, another count is suspect where a fi
   disk.set_time(Time::from_seconds(1768469400));
   const std::string file = cat(kStages, "/trainer/__0_0.distcp");
   disk.put(file, disk.content(file));
-  CHECK(verified(disk, kStages).state == State::kWhole);  // written again, with the same count
-  count(disk, file, 20, 30);                              // the next save came as far as this file
-  const CheckpointVerdict verdict = verified(disk, kStages);
+  CHECK(verified(disk, kStages, true).state == State::kWhole);  // written again, with the same count
+  count(disk, file, 20, 30);                                    // the next save came as far as this file
+  const CheckpointVerdict verdict = verified(disk, kStages, true);
   CHECK(verdict.state == State::kSuspect);
   CHECK(contains(verdict.problems.front().what, "one of the two was written apart from all others here"));
 }
