@@ -122,7 +122,7 @@ class FleetBeat final : public Task {
   std::string preempted_by() const {
     if (!supervisor_.stopping()) return "";
     const std::string why = scope_.taken_away();
-    return !why.empty() ? why : doors_.watch.stop_signal() == SIGTERM ? "midwatch got SIGTERM" : "";
+    return !why.empty() ? why : doors_.watch.stop_signal() == SIGTERM ? std::string(kGotSigterm) : "";
   }
 
   void heed(const Result<Standing>& standing) {
@@ -249,21 +249,23 @@ bool has_its_end(Disk& disk, const MachineIdentity& identity) {
 
 }  // namespace
 
-Result<void> say_unfit(Disk& disk, const std::string& reason) {
+Result<std::string> say_unfit(Disk& disk, const std::string& reason) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
   if (!*identity) {
     return Error{Error::Code::kInvalid, "nobody rented this machine for a run",
                  cat(fleet::kMachineVariable, " is set on a machine that midwatch fleet rents.")};
   }
-  if (has_its_end(disk, **identity)) return {};
+  if (has_its_end(disk, **identity)) return std::string("said nothing: the run here has said how it ended");
   Heartbeat beat = about_machine(**identity);
   // Its run was notified of it, and there was no time for its last heartbeat.
   const auto taken = noted_taken_away(disk, **identity);
   beat.phase = taken ? Heartbeat::Phase::kPreempted : Heartbeat::Phase::kUnfit;
   beat.reason = redact_secrets(clip(taken.value_or(reason), kText));
   const auto standing = send_beat(disk, **identity, beat);
-  return standing.ok() ? Result<void>() : standing.error();
+  if (!standing.ok()) return standing.error();
+  return std::string(taken ? "said once more that this machine is taken away, in place of that it is not fit"
+                           : "said that this machine is not fit for its run");
 }
 
 Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::PushOptions& options) {

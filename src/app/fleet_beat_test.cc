@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <csignal>
 #include <string>
 
 #include "act/fleet/beat.h"
@@ -90,6 +91,11 @@ TEST_CASE("a machine that was notified that it goes is preempted, whatever its s
   CHECK(machine.said()->reason == "midwatch got SIGTERM");
   forget_taken_away(*disk, identity);  // it begins again
   CHECK_FALSE(noted_taken_away(*disk, identity).has_value());
+  note_of_taken_away()(SIGINT);
+  CHECK_FALSE(noted_taken_away(*disk, identity).has_value());
+  note_of_taken_away()(SIGTERM);
+  for (int tries = 0; tries < 6000 && !noted_taken_away(*disk, identity); ++tries) sleep_for(Duration::millis(10));
+  CHECK(noted_taken_away(*disk, identity) == std::string(kGotSigterm));
   before.empty() ? ::unsetenv("MIDWATCH_HOME") : ::setenv("MIDWATCH_HOME", before.c_str(), 1);
 }
 

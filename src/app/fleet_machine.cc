@@ -3,11 +3,17 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/process.h"
+#include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 
 namespace mw {
@@ -57,10 +63,26 @@ Result<fleet::Standing> send_beat(Disk& disk, const MachineIdentity& identity, H
   return fleet::beat(books, *(*harbour)->store, (*harbour)->prefix, std::move(beat));
 }
 
+std::function<void(int signal)> note_of_taken_away() {
+  const auto identity = own_identity();
+  if (!identity.ok() || !*identity) return nullptr;
+  return [identity = **identity](int signal) {
+    if (signal != SIGTERM) return;
+    try {
+      std::packaged_task<void()> note(
+          [identity] { note_taken_away(*make_posix_disk(), identity, std::string(kGotSigterm)); });
+      const auto done = note.get_future();
+      std::thread(std::move(note)).detach();
+      // The file is there within a moment, unless its disk hangs, and this process may end within the same one.
+      (void)done.wait_for(std::chrono::milliseconds(200));
+    } catch (const std::system_error&) {  // no thread to be had: the last heartbeat says it
+    }
+  };
+}
+
 void note_taken_away(Disk& disk, const MachineIdentity& identity, const std::string& why) {
   if (!disk.make_folders(cat(home_of(""), "/", kTakenAway)).ok()) return;
-  // Not synced: it outlives the process, and a machine that is gone needs it no more. There may be no time for a slow
-  // disk.
+  // That the file is there says it, before a slow disk has its bytes.
   const auto file = disk.open_append(note_of(identity));
   if (file.ok()) (void)(*file)->append(why + "\n").ok();
 }
@@ -70,7 +92,8 @@ void forget_taken_away(Disk& disk, const MachineIdentity& identity) { (void)disk
 std::optional<std::string> noted_taken_away(Disk& disk, const MachineIdentity& identity) {
   const auto text = read_small(disk, note_of(identity));
   if (!text.ok()) return std::nullopt;
-  return clip(std::string(trim(*text).substr(0, trim(*text).find('\n'))), kText);
+  const std::string_view first = split(*text, '\n').front();
+  return first.empty() ? std::string(kGotSigterm) : clip(first, kText);
 }
 
 }  // namespace mw
