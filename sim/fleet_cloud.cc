@@ -147,10 +147,12 @@ Result<fleet::Instance> CloudProvider::create(const fleet::Offer& offer, const f
   return out;
 }
 
-Result<std::vector<fleet::Instance>> CloudProvider::list() {
+Result<fleet::Listing> CloudProvider::list() {
   if (turn_.next() != Call::kGoes || (!cloud_.calm && cloud_.dice.chance(0.05))) return lost();
-  std::vector<fleet::Instance> out;
+  fleet::Listing out;
+  out.whole = cloud_.calm || !cloud_.dice.chance(0.05);
   for (const auto& one : cloud_.machines) {
+    if (!out.whole && cloud_.dice.chance(0.7)) continue;  // it says that it left something out
     const bool late =
         !cloud_.calm && one->ended <= cloud_.now && cloud_.now < one->ended + kLag && cloud_.dice.chance(0.5);
     const bool over = one->ended <= cloud_.now && !late;

@@ -101,7 +101,7 @@ class CloudProvider final : public fleet::Provider {
   const std::string& name() const override { return name_; }
   Result<std::vector<fleet::Offer>> search(const fleet::MachineWants& wants) override;
   Result<fleet::Instance> create(const fleet::Offer& offer, const fleet::Order& order) override;
-  Result<std::vector<fleet::Instance>> list() override;
+  Result<fleet::Listing> list() override;
   Result<void> destroy(const fleet::Instance& instance) override;
 
  private:

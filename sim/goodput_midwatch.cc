@@ -54,8 +54,8 @@ class SceneProvider final : public fleet::Provider {
     return seen(labels_.size() - 1);
   }
 
-  Result<std::vector<fleet::Instance>> list() override {
-    std::vector<fleet::Instance> out;
+  Result<fleet::Listing> list() override {
+    fleet::Listing out;
     for (size_t i = 0; i < labels_.size(); ++i) {
       if (stopped_[i] || scene->machines[i].exists(scene->trainer.now())) out.push_back(seen(i));
     }

@@ -29,7 +29,8 @@ struct FleetAnswer {
   std::vector<std::string> done;   ///< what this call did, in order
   std::string waits;               ///< what the run waits for; "": nothing
   bool person = false;             ///< somebody must look at it
-  std::vector<std::string> notes;  ///< what was in the way
+  std::vector<std::string> notes;  ///< what was in the way, and what providers could not see
+  bool all_seen = true;            ///< false: a provider was not heard, or could not list all that is rented
   // Of some requests only:
   std::vector<fleet::Leg> legs;   ///< of kStatus: the run's machines, the first one first
   std::vector<FleetAnswer> runs;  ///< of kList

@@ -258,6 +258,9 @@ struct CheckpointsAnswer {
     uint64_t bytes = 0, tensors = 0, numbers = 0, not_finite = 0, zero_tensors = 0;
     double norm = 0;
   };
+  struct Counted {
+    int64_t files = 0, steps = 0;
+  };
   struct Checkpoint {
     std::string path, state;  ///< "whole", "writing", "partial", "corrupt", "suspect", "unknown", "foreign"
     std::string resumable;    ///< "yes", "no", "unknown"
@@ -276,6 +279,7 @@ struct CheckpointsAnswer {
     std::string verified_state;       ///< what that said
     bool compared = false;            ///< its files are compared with what was recorded then
     std::vector<std::string> beside;  ///< checkpoints beside it with whose files samples of its own were compared
+    Counted counted;                  ///< files of an optimizer that count as many steps; 0: no two were compared
     std::string shipped;              ///< word_of(Shipment::How); "": it is not to be shipped
     Time shipped_at;                  ///< of "shipped"
     bool tainted = false;             ///< saved since the onset of an open failure of learning, by the run's journal

@@ -25,9 +25,10 @@ Result<FleetAnswer> check_anew(Disk& disk, const std::string& file) {
 
 Result<FleetAnswer> manage_fleet(Disk& disk, const FleetRequest& request) {
   if (request.what == What::kUnfit) {
-    MW_TRY(say_unfit(disk, request.reason));
+    auto said = say_unfit(disk, request.reason);
+    if (!said.ok()) return said.error();
     FleetAnswer answer;
-    answer.done.emplace_back("said that this machine is not fit for its run");
+    answer.done.push_back(std::move(*said));
     return answer;
   }
   if (request.what == What::kList) return list_fleet(disk, request);

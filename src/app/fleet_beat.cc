@@ -71,7 +71,7 @@ class FleetBeat final : public Task {
         times_(identity_.every) {}
 
   std::optional<Duration> turn(const State& state, bool, EventWriter&) override {
-    if (supervisor_.stopping() && !stopped_) stopped_ = doors_.clock.steady();
+    if (supervisor_.stopping() && !stopped_) note_stop();
     if (auto standing = call_.take()) heed(*standing);
     if (call_.busy()) return kPoll;
     const Duration now = doors_.clock.steady();
@@ -88,16 +88,23 @@ class FleetBeat final : public Task {
     const Heartbeat beat = about_end(state);
     const Duration began = doors_.clock.steady();
     const bool preempted = beat.phase == Heartbeat::Phase::kPreempted;
+    if (supervisor_.stopping() && !stopped_) note_stop();
     const Duration end = last_beat_until(began, preempted ? stopped_.value_or(began) : std::optional<Duration>(),
                                          supervisor_.spec().grace);
     std::optional<Duration> next;
+    // One that is still out may be written over what is said here: then it is said once more.
+    bool older = call_.busy(), beside = false, said = false;
     BackgroundCall<Result<Standing>> last;  // left to itself when the time is over
     for (;;) {
       const Duration now = doors_.clock.steady();
-      const auto done = last.take();
-      if ((done && done->ok()) || now >= end) return;
-      if (!last.busy() && (!next || now >= *next)) {
+      older = older && call_.busy();
+      if (const auto done = last.take()) said = done->ok();
+      if ((said && !beside) || now >= end) return;
+      const bool due = said ? !older : !next || now >= *next;
+      if (!last.busy() && due) {
         next = Duration{now.ns + kBetween.ns};
+        said = false;
+        beside = older;
         last.start([disk = disk_, identity = identity_, beat] { return send_beat(*disk, identity, beat); });
       }
       sleep_for(std::min(kPoll, Duration{end.ns - now.ns}));
@@ -105,6 +112,19 @@ class FleetBeat final : public Task {
   }
 
  private:
+  /// Before anything that takes time.
+  void note_stop() {
+    stopped_ = doors_.clock.steady();
+    if (const std::string why = preempted_by(); !fenced_ && !why.empty()) note_taken_away(*disk_, identity_, why);
+  }
+
+  /// Why the machine goes, where the run is stopped for that; "": it does not, or is not known to.
+  std::string preempted_by() const {
+    if (!supervisor_.stopping()) return "";
+    const std::string why = scope_.taken_away();
+    return !why.empty() ? why : doors_.watch.stop_signal() == SIGTERM ? std::string(kGotSigterm) : "";
+  }
+
   void heed(const Result<Standing>& standing) {
     if (!standing.ok()) {
       if (standing.error().what != trouble_) scope_.say(cat("no heartbeat: ", trouble_ = standing.error().what));
@@ -142,12 +162,9 @@ class FleetBeat final : public Task {
     using Phase = Heartbeat::Phase;
     if (fenced_) {
       beat.phase = Phase::kFenced;
-    } else if (const std::string why = scope_.taken_away(); supervisor_.stopping() && !why.empty()) {
+    } else if (const std::string why = preempted_by(); !why.empty()) {
       beat.phase = Phase::kPreempted;
       beat.reason = why;
-    } else if (supervisor_.stopping() && doors_.watch.stop_signal() == SIGTERM) {
-      beat.phase = Phase::kPreempted;
-      beat.reason = "midwatch got SIGTERM";
     } else if (supervisor_.stopping()) {
       beat.phase = Phase::kStopped;
     } else {
@@ -197,6 +214,7 @@ Result<void> admit_machine(Disk& disk, Duration receiving) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
   if (!*identity) return {};
+  forget_taken_away(disk, **identity);
   MW_TRY(await_turn(disk, nullptr));
   Result<Standing> standing = Error{};
   Result<void> taken = Error{};
@@ -231,19 +249,23 @@ bool has_its_end(Disk& disk, const MachineIdentity& identity) {
 
 }  // namespace
 
-Result<void> say_unfit(Disk& disk, const std::string& reason) {
+Result<std::string> say_unfit(Disk& disk, const std::string& reason) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
   if (!*identity) {
     return Error{Error::Code::kInvalid, "nobody rented this machine for a run",
                  cat(fleet::kMachineVariable, " is set on a machine that midwatch fleet rents.")};
   }
-  if (has_its_end(disk, **identity)) return {};
+  if (has_its_end(disk, **identity)) return std::string("said nothing: the run here has said how it ended");
   Heartbeat beat = about_machine(**identity);
-  beat.phase = Heartbeat::Phase::kUnfit;
-  beat.reason = redact_secrets(clip(reason, kText));
+  // Its run was notified of it, and there was no time for its last heartbeat.
+  const auto taken = noted_taken_away(disk, **identity);
+  beat.phase = taken ? Heartbeat::Phase::kPreempted : Heartbeat::Phase::kUnfit;
+  beat.reason = redact_secrets(clip(taken.value_or(reason), kText));
   const auto standing = send_beat(disk, **identity, beat);
-  return standing.ok() ? Result<void>() : standing.error();
+  if (!standing.ok()) return standing.error();
+  return std::string(taken ? "said once more that this machine is taken away, in place of that it is not fit"
+                           : "said that this machine is not fit for its run");
 }
 
 Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::PushOptions& options) {

@@ -28,8 +28,10 @@ Result<void> admit_machine(Disk& disk, Duration receiving);
 /// again.
 Result<void> await_turn(Disk& disk, const std::function<void(const std::string& sentence)>& say);
 
-/// On a rented machine: it is not fit for its run, and is to be given back. kInvalid: nobody rented it.
-Result<void> say_unfit(Disk& disk, const std::string& reason);
+/// On a rented machine: it is not fit for its run, and is to be given back. Nothing is said of one whose run has said
+/// its own end, and one that is taken away says that once more. The result is what was said, in words; kInvalid: nobody
+/// rented it.
+Result<std::string> say_unfit(Disk& disk, const std::string& reason);
 
 /// Bounds a push of a rented machine to its epoch. kDenied: that is over, and nothing may be shipped.
 Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::PushOptions& options);

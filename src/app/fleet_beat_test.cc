@@ -3,13 +3,16 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <csignal>
 #include <string>
 
 #include "act/fleet/beat.h"
+#include "app/fleet_machine.h"
 #include "app/harbour.h"
 #include "app/receiving_beat.h"
 #include "base/text.h"
 #include "platform/process.h"
+#include "platform/real/posix_disk.h"
 #include "platform/remove_tree.h"
 
 namespace mw {
@@ -71,6 +74,29 @@ TEST_CASE("a machine that nobody rented says nothing") {
   ReceivingBeat beat;
   beat.moved(5, 10);
   CHECK(beat.receiving().ns == 0);
+}
+
+TEST_CASE("a machine that was notified that it goes is preempted, whatever its start script says then") {
+  const RentedMachine machine;
+  const char* const set = ::getenv("MIDWATCH_HOME");
+  const std::string before = set == nullptr ? "" : set;
+  ::setenv("MIDWATCH_HOME", cat(machine.folder, "/home").c_str(), 1);
+  const auto disk = make_posix_disk();
+  const fleet::MachineIdentity identity = **own_identity();
+  (void)say_unfit(*disk, "onstart failed").ok();  // no controller keeps books here
+  CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kUnfit);
+  note_taken_away(*disk, identity, "midwatch got SIGTERM");  // and its last heartbeat did not come through
+  (void)say_unfit(*disk, "onstart failed").ok();             // no controller keeps books here
+  CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kPreempted);
+  CHECK(machine.said()->reason == "midwatch got SIGTERM");
+  forget_taken_away(*disk, identity);  // it begins again
+  CHECK_FALSE(noted_taken_away(*disk, identity).has_value());
+  note_of_taken_away()(SIGINT);
+  CHECK_FALSE(noted_taken_away(*disk, identity).has_value());
+  note_of_taken_away()(SIGTERM);
+  for (int tries = 0; tries < 6000 && !noted_taken_away(*disk, identity); ++tries) sleep_for(Duration::millis(10));
+  CHECK(noted_taken_away(*disk, identity) == std::string(kGotSigterm));
+  before.empty() ? ::unsetenv("MIDWATCH_HOME") : ::setenv("MIDWATCH_HOME", before.c_str(), 1);
 }
 
 TEST_CASE(

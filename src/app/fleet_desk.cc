@@ -190,7 +190,7 @@ Result<FleetAnswer> FleetDesk::orphans() {
   if (!plan.ok()) return plan.error();
   auto answer = check(What::kOrphans);
   if (!answer.ok()) return answer;
-  const auto found = fleet::find_orphans(doors(), *plan, answer->notes);
+  const auto found = fleet::find_orphans(doors(), *plan, answer->notes, answer->all_seen);
   if (!found.ok()) return found.error();
   for (const fleet::Orphan& one : *found) {
     answer->orphans.push_back({one.provider, one.instance.id, one.instance.label, one.run,
@@ -272,6 +272,7 @@ FleetAnswer FleetDesk::answer_of(fleet::CheckResult result) {
   answer.waits = std::move(result.waits);
   answer.person = result.person;
   answer.notes = std::move(result.notes);
+  answer.all_seen = result.all_seen;
   const auto found = vault::read_catalogue(vault(), {harbour_->prefix}, false);
   if (!found.ok()) answer.notes.push_back(cat("the checkpoints cannot be listed: ", found.error().what));
   if (const auto* newest = found.ok() ? vault::newest_usable(*found) : nullptr) {

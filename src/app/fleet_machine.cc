@@ -3,10 +3,18 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/text.h"
+#include "platform/durable.h"
 #include "platform/process.h"
+#include "platform/real/posix_disk.h"
+#include "read/recorder.h"
 
 namespace mw {
 
@@ -15,7 +23,10 @@ using fleet::MachineIdentity;
 
 namespace {
 
-constexpr size_t kText = 300;  // bytes of a text in a heartbeat
+constexpr size_t kText = 300;                                   // bytes of a text in a heartbeat
+constexpr std::string_view kTakenAway = "machines-taken-away";  // in the user's own home: a file each, by the nonce
+
+std::string note_of(const MachineIdentity& identity) { return cat(home_of(""), "/", kTakenAway, "/", identity.nonce); }
 
 }  // namespace
 
@@ -50,6 +61,39 @@ Result<fleet::Standing> send_beat(Disk& disk, const MachineIdentity& identity, H
   beat.at = (*harbour)->clock->now();
   fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
   return fleet::beat(books, *(*harbour)->store, (*harbour)->prefix, std::move(beat));
+}
+
+std::function<void(int signal)> note_of_taken_away() {
+  const auto identity = own_identity();
+  if (!identity.ok() || !*identity) return nullptr;
+  return [identity = **identity](int signal) {
+    if (signal != SIGTERM) return;
+    try {
+      std::packaged_task<void()> note(
+          [identity] { note_taken_away(*make_posix_disk(), identity, std::string(kGotSigterm)); });
+      const auto done = note.get_future();
+      std::thread(std::move(note)).detach();
+      // The file is there within a moment, unless its disk hangs, and this process may end within the same one.
+      (void)done.wait_for(std::chrono::milliseconds(200));
+    } catch (const std::system_error&) {  // no thread to be had: the last heartbeat says it
+    }
+  };
+}
+
+void note_taken_away(Disk& disk, const MachineIdentity& identity, const std::string& why) {
+  if (!disk.make_folders(cat(home_of(""), "/", kTakenAway)).ok()) return;
+  // That the file is there says it, before a slow disk has its bytes.
+  const auto file = disk.open_append(note_of(identity));
+  if (file.ok()) (void)(*file)->append(why + "\n").ok();
+}
+
+void forget_taken_away(Disk& disk, const MachineIdentity& identity) { (void)disk.remove(note_of(identity)).ok(); }
+
+std::optional<std::string> noted_taken_away(Disk& disk, const MachineIdentity& identity) {
+  const auto text = read_small(disk, note_of(identity));
+  if (!text.ok()) return std::nullopt;
+  const std::string_view first = split(*text, '\n').front();
+  return first.empty() ? std::string(kGotSigterm) : clip(first, kText);
 }
 
 }  // namespace mw

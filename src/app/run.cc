@@ -20,6 +20,7 @@
 #include "app/config/settings.h"
 #include "app/config/signal_settings.h"
 #include "app/fleet_beat.h"
+#include "app/fleet_machine.h"
 #include "app/harbour.h"
 #include "app/notifications.h"
 #include "app/run_status.h"
@@ -298,7 +299,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   for (const int gone : {SIGHUP, SIGPIPE}) std::signal(gone, SIG_IGN);  // the terminal, and who reads our output
   MW_TRY(can_see_processes(real));
   InterruptOnce processes(real);
-  StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
+  StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure, note_of_taken_away());
   // Before anything is begun, so that what is wrong is known at once.
   auto notifications = Notifications::make(doors, request.reattach.empty() ? request.spec.config : "", request.say);
   if (!notifications.ok()) return notifications.error();

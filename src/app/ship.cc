@@ -11,6 +11,7 @@
 #include "act/vault/pull.h"
 #include "act/vault/push.h"
 #include "app/harbour.h"
+#include "app/store_mark.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "platform/paths.h"
@@ -191,6 +192,7 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
 }
 
 Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& request) {
+  MW_TRY(must_be_there(disk, request.store.place));
   const auto harbour = open_harbour(disk, request.store);
   if (!harbour.ok()) return harbour.error();
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);

@@ -71,4 +71,19 @@ Error no_run_in_store(Disk& disk, const std::string& place) {
           folder ? "Run midwatch fleet init first. Is the share mounted here?" : "Run midwatch fleet init first."};
 }
 
+Result<void> must_be_there(Disk& disk, const std::string& place) {
+  if (contains(place, "://")) return {};
+  const auto info = disk.info(place);
+  if (info.ok() && info->kind == FileInfo::Kind::kFolder) return {};
+  if (info.ok())
+    return Error{Error::Code::kInvalid, cat(place, " is no folder"), "A store is s3://BUCKET/RUN, or a folder."};
+  if (info.error().code != Error::Code::kNotFound) return info.error();
+  const std::string unmounted = looks_unmounted(disk, place);
+  return Error{
+      Error::Code::kNotFound, cat("there is no folder ", place),
+      unmounted.empty() || contains(unmounted, "there is no folder")
+          ? "Is it the right path, and is the share mounted here? The first midwatch checkpoint push makes it."
+          : cat("Is the share mounted? ", unmounted, ". The first midwatch checkpoint push makes the folder.")};
+}
+
 }  // namespace mw

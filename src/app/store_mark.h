@@ -21,4 +21,8 @@ std::string looks_unmounted(Disk& disk, const std::string& place);
 /// Why the store knows no run at `place`, with what to do.
 Error no_run_in_store(Disk& disk, const std::string& place);
 
+/// Of a place that is only read: a folder that does not exist, or is none, is an error, not an empty store. Of a bucket
+/// the store itself says so.
+Result<void> must_be_there(Disk& disk, const std::string& place);
+
 }  // namespace mw

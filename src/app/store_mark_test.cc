@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "base/text.h"
@@ -55,6 +56,20 @@ TEST_CASE("a share that is not mounted is distinguished from a run that never wa
   std::filesystem::remove_all(p.base + "/share");
   CHECK(contains(looks_unmounted(*p.disk, p.store()), "there is no folder"));
   CHECK(looks_unmounted(*p.disk, "s3://bucket/run").empty());
+}
+
+TEST_CASE("a folder that is only read must be there, and a bucket says so itself") {
+  Place p;
+  CHECK(must_be_there(*p.disk, p.base + "/share").ok());
+  CHECK(must_be_there(*p.disk, "s3://bucket/run").ok());
+  const auto none = must_be_there(*p.disk, p.base + "/nothing/run");
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.error().code == Error::Code::kNotFound);
+  CHECK(none.error().what == cat("there is no folder ", p.base, "/nothing/run"));
+  CHECK(contains(none.error().hint, "midwatch checkpoint push makes it"));
+  CHECK(contains(must_be_there(*p.disk, p.store()).error().hint, "is empty and no mount point"));
+  std::ofstream(p.base + "/file") << "x";
+  CHECK(must_be_there(*p.disk, p.base + "/file").error().code == Error::Code::kInvalid);
 }
 
 }  // namespace

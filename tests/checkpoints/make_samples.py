@@ -11,6 +11,7 @@ import os
 import shutil
 import struct
 import sys
+import tempfile
 
 # torch 1.13 has defaults that Python 3.11 takes for mutable; with a hash they are not.
 process_class = dataclasses._process_class
@@ -84,6 +85,37 @@ def distributed(path, state, one_file=False):
     folder = os.path.join(ROOT, path)
     os.makedirs(folder, exist_ok=True)
     dcp.save_state_dict(state, dcp.FileSystemWriter(folder, single_file_per_rank=one_file), no_dist=True)
+
+
+class EveryRank(dcp.default_planner.DefaultSavePlanner):
+    """Plain tensors of each rank are saved, as torch 2 does; 1.13 saves those of the coordinator only."""
+
+    def init(self, state_dict, is_coordinator):
+        super().init(state_dict, True)
+
+
+def distributed_by_two(path, state_of):
+    """As two processes write it together, each what state_of(rank) gives: layers and optimizer of its own pipeline stage."""
+    folder, meeting = os.path.join(ROOT, path), tempfile.mktemp()
+    os.makedirs(folder, exist_ok=True)
+    children = []
+    for rank in range(2):
+        children.append(os.fork())
+        if children[-1] == 0:
+            torch.distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
+            dcp.save_state_dict(state_of(rank), dcp.FileSystemWriter(folder, single_file_per_rank=True), planner=EveryRank())
+            torch.distributed.barrier()
+            os._exit(0)
+    for child in children:
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def stage(step, rank, optimizer, schedule):
+    name = f"model.layers.{rank}.q.weight"
+    state = {f"app.{name}": weights(step, torch.float32)["model.layers.0.q.weight"] + rank}
+    for key, value in optimizer["state"][0].items():
+        state[f"app.optimizers.state.{name}.{key}"] = value
+    return {**state, "app.scheduler": schedule, "app.progress": {"step": step}} if rank == 0 else state
 
 
 def trl(folder, step, model):
@@ -166,6 +198,11 @@ def deepspeed(folder, step, stage):
     model = {"module": weights(step), "dp_world_size": 2, "mp_world_size": 1, "global_steps": step, "global_samples": step * 8,
              "skipped_steps": 0, "lr_scheduler": schedule, "ds_version": "0.14.4", "ds_config": {"zero_optimization": {"stage": stage}},
              "data_loader_state_dict": {"position": step}, "global_step": step}
+    moments = {key: value for key, value in optimizer["state"][0].items() if key != "step"}
+    if stage == 1:  # as CPUAdam counts its steps
+        optimizer = {**optimizer, "state": {0: {"step": step, **moments}}}
+    if stage == 3:  # as FusedAdam does
+        optimizer = {"state": {0: moments}, "param_groups": [{**optimizer["param_groups"][0], "step": step}]}
     kind = "zero_pp_rank" if stage == 3 else "bf16_zero_pp_rank"
     for rank in range(2):
         save(f"{folder}/{kind}_{rank}_mp_rank_00_optim_states.pt",
@@ -202,6 +239,8 @@ def all_of(step):
     state = {**weights(step, torch.float32), "optim.exp_avg": optimizer["state"][0]["exp_avg"], "scheduler": schedule, "progress": {"step": step}}
     distributed(f"prime-rl/checkpoints/step_{step}/trainer", state, one_file=True)
     save(f"prime-rl/checkpoints/step_{step}/orchestrator/progress.pt", {"progress": {"step": step, "total_tokens": 100 * step}})
+    distributed_by_two(f"prime-rl-stages/checkpoints/step_{step}/trainer", lambda rank: stage(step, rank, optimizer, schedule))
+    save(f"prime-rl-stages/checkpoints/step_{step}/orchestrator/progress.pt", {"progress": {"step": step, "total_tokens": 100 * step}})
     deepspeed(f"openrlhf/_actor/global_step{step}", step, 2)
     text(f"openrlhf/_actor/global_step{step}/metric.json", {"metric_key": "eval", "metric_value": 0.5})
     deepspeed(f"deepspeed-zero1/global_step{step}", step, 1)

@@ -130,7 +130,7 @@ Order order_of(const std::string& nonce) {
 std::vector<Instance> listed(Provider& provider) {
   auto out = provider.list();
   if (!out.ok()) FAIL(out.error().what);
-  return std::move(*out);
+  return std::move(out->instances);
 }
 
 Offer first_offer(Provider& provider, const MachineWants& wants) {

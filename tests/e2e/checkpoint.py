@@ -53,12 +53,12 @@ def whole_trees_are_whole(base):
     for deep in ([], ["--deep"]):
         code, answer = verified(base, root, *deep)
         states = {one["path"]: one["state"] for one in answer["checkpoints"]}
-        assert code == 0 and set(states.values()) == {"whole"} and len(states) == 37, (code, states)
+        assert code == 0 and set(states.values()) == {"whole"} and len(states) == 39, (code, states)
         assert answer["resume_from"] is None
     exports = [one for one in answer["checkpoints"] if one["resumable"] == "no"]
     assert {pathlib.Path(one["path"]).parent.name for one in exports} == {"areal-export", "torch-bin", "torch-legacy", "megatron-zarr"}, exports
     code, text = midwatch(base, "list", root)
-    assert code == 0 and text.count("whole") == 37, text
+    assert code == 0 and text.count("whole") == 39, text
     os.makedirs(base + "/notes")
     pathlib.Path(base + "/notes/a.txt").write_text("no checkpoint", encoding="utf-8")
     assert state_of(base, base + "/notes") == (4, "foreign")

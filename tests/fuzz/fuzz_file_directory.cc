@@ -22,7 +22,7 @@ class Input final : public mw::ReadFile {
   std::string_view bytes_;
 };
 
-void check(const mw::FileDirectory& directory, uint64_t bytes) {
+void check(const mw::FileDirectory& directory, Input& file, uint64_t bytes) {
   uint64_t end = 0;
   for (const mw::ByteRange& range : directory.ranges) {
     if (directory.proven && (range.at > bytes || range.bytes > bytes - range.at)) __builtin_trap();
@@ -31,6 +31,10 @@ void check(const mw::FileDirectory& directory, uint64_t bytes) {
   }
   for (const mw::TensorPlace& tensor : directory.tensors) {
     if (directory.proven && (tensor.at > bytes || tensor.bytes > bytes - tensor.at)) __builtin_trap();
+  }
+  if (directory.counters.size() > mw::kOptimizerCounters) __builtin_trap();
+  for (const mw::OptimizerCounter& counter : directory.counters) {
+    if (mw::steps_counted(counter, file).value_or(0) < 0) __builtin_trap();
   }
 }
 
@@ -64,9 +68,9 @@ std::vector<std::string> mw::fuzz_seeds() {
 void mw::fuzz_one(std::string_view input) {
   Input file(input);
   for (const char* name : {"model.safetensors", "model.pt", "pytorch_model.bin", "x.pkl", "__0_0.distcp"})
-    check(read_directory(file, name, input.size()), input.size());
-  check(read_torch_zip(file, 0, input.size()), input.size());
-  if (input.size() > 8) check(read_torch_zip(file, 4, input.size() - 8), input.size());
+    check(read_directory(file, name, input.size()), file, input.size());
+  check(read_torch_zip(file, 0, input.size()), file, input.size());
+  if (input.size() > 8) check(read_torch_zip(file, 4, input.size() - 8), file, input.size());
   for (const uint64_t at : {uint64_t{0}, uint64_t{1000}, ~uint64_t{0}}) {
     const auto members = parse_zip_directory(input, at);
     for (const ZipMember& member : members.ok() ? *members : std::vector<ZipMember>()) {

@@ -65,6 +65,7 @@ void ask_provider(const char* kind, std::string_view text) {
     for (const Instance& one : *listed) {
       MW_CHECK(!one.id.empty() && one.label.starts_with("midwatch-") && one.price >= 0);
     }
+    for (const std::string& note : listed->notes) MW_CHECK(!note.empty());
   }
   (void)(*provider)->destroy({"1", order.label, "", {}, 0, "", false}).ok();
 }

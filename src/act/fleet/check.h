@@ -20,7 +20,7 @@ class Check {
   Result<CheckResult> act();
   Result<bool> by_person(std::optional<Control> (*change)(Control));
   Result<Rental> adopt(const std::string& provider, const std::string& instance);
-  Result<std::vector<Orphan>> orphans(std::vector<std::string>& notes);
+  Result<std::vector<Orphan>> orphans(std::vector<std::string>& notes, bool& all_seen);
 
  private:
   using Found = std::vector<std::pair<std::string, Instance>>;  ///< by the provider's name
@@ -85,6 +85,7 @@ class Check {
   Time now_;
   Found all_;
   std::map<std::string, std::string> unheard_;  ///< providers that were not heard, and why
+  std::map<std::string, std::string> in_part_;  ///< providers whose list is not all, and what they say of it
   Holding holding_;
   Successor successor_;
   std::optional<Result<WandbWord>> wandb_;

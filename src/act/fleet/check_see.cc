@@ -31,7 +31,7 @@ std::string Check::said(const Error& error) {
   return cat(error.what, error.hint.empty() ? "" : cat(". ", error.hint));
 }
 
-Result<std::vector<Orphan>> Check::orphans(std::vector<std::string>& notes) {
+Result<std::vector<Orphan>> Check::orphans(std::vector<std::string>& notes, bool& all_seen) {
   only_looks_ = true;
   MW_TRY(look_around());
   std::vector<Orphan> out;
@@ -41,6 +41,7 @@ Result<std::vector<Orphan>> Check::orphans(std::vector<std::string>& notes) {
     out.push_back({one, provider, label->name, is_stray(*label)});
   }
   notes = out_.notes;
+  all_seen = out_.all_seen;
   return out;
 }
 
@@ -71,12 +72,22 @@ Result<void> Check::look_around() {
   }
   all_.clear();
   unheard_.clear();
+  in_part_.clear();
+  out_.all_seen = true;
   for (const auto& provider : doors_.providers) {
     const auto listed = provider->list();
     if (!listed.ok()) {
       unheard_[provider->name()] = listed.error().what;
       out_.notes.push_back(cat(provider->name(), " was not heard: ", said(listed.error())));
+      out_.all_seen = false;
       continue;
+    }
+    for (const std::string& note : listed->notes) out_.notes.push_back(cat(provider->name(), ": ", note));
+    if (!listed->whole) {
+      in_part_[provider->name()] = listed->notes.empty() ? "" : cat(": ", listed->notes.front());
+      out_.notes.push_back(
+          cat(provider->name(), " does not list all that is rented: what is missing is not taken for gone"));
+      out_.all_seen = false;
     }
     for (const Instance& one : *listed) {
       if (one.unreachable) out_.notes.push_back(cat(provider->name(), ": ", one.says));
@@ -147,6 +158,11 @@ Holding Check::holding_of(const Rental& rental, std::string& says) const {
     says = one.says;
   }
   out.ended = out.ended && !out.there() && !out.unreachable;
+  const auto in_part = in_part_.find(rental.provider);
+  if (in_part != in_part_.end() && !out.there() && !out.unreachable && !out.ended) {
+    out.heard = false;
+    says = cat("its list is not complete", in_part->second);
+  }
   return out;
 }
 

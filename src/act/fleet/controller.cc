@@ -222,8 +222,8 @@ Result<Rental> adopt_instance(const ControllerDoors& doors, const ControllerPlan
 }
 
 Result<std::vector<Orphan>> find_orphans(const ControllerDoors& doors, const ControllerPlan& plan,
-                                         std::vector<std::string>& notes) {
-  return Check(doors, plan).orphans(notes);
+                                         std::vector<std::string>& notes, bool& all_seen) {
+  return Check(doors, plan).orphans(notes, all_seen);
 }
 
 std::map<std::string, std::string> machine_environment(const FleetSpec& spec, const Rental& rental,

@@ -47,6 +47,7 @@ struct CheckResult {
   std::string waits;               ///< what the run waits for; "": nothing
   bool person = false;             ///< somebody must look at it
   std::vector<std::string> notes;  ///< what was in the way: providers that were not heard, offers that do not do
+  bool all_seen = true;            ///< false: a provider was not heard, or could not list all that is rented
 };
 
 /// Checks once, and does what is due, to the end of it: a machine that is lost is fenced off, given back and replaced
@@ -72,9 +73,10 @@ struct Orphan {
   bool ours = false;          ///< of this very run, with an older epoch: a check gives it back
 };
 /// Instances with a label of midwatch's that belong to no run, as far as this run can know: those of this run that are
-/// not its machine, and all of other runs. `notes` gets the providers that were not heard.
+/// not its machine, and all of other runs. `notes` gets what providers could not see or say; `all_seen` is false where
+/// one was not heard, or could not list all.
 Result<std::vector<Orphan>> find_orphans(const ControllerDoors& doors, const ControllerPlan& plan,
-                                         std::vector<std::string>& notes);
+                                         std::vector<std::string>& notes, bool& all_seen);
 
 /// The variables by which a machine's midwatch knows who it is.
 std::map<std::string, std::string> machine_environment(const FleetSpec& spec, const Rental& rental,

@@ -25,16 +25,19 @@ class OneMachine final : public Provider {
   const std::string& name() const override { return name_; }
   Result<std::vector<Offer>> search(const MachineWants&) override { return std::vector<Offer>(); }
   Result<Instance> create(const Offer&, const Order&) override { return Error{Error::Code::kFull, "no room", ""}; }
-  Result<std::vector<Instance>> list() override {
-    std::vector<Instance> out;
-    if (there) out.push_back({"i-1", label_text({"run", "0badcafe", 1, kNonce}), "", InstanceState::kRunning, 1, ""});
+  Result<Listing> list() override {
+    Listing out;
+    if (in_part) out.notes = {"region b did not answer"};
+    out.whole = !in_part;
+    if (there && !in_part)
+      out.push_back({"i-1", label_text({"run", "0badcafe", 1, kNonce}), "", InstanceState::kRunning, 1, ""});
     return out;
   }
   Result<void> destroy(const Instance&) override {
     there = false;
     return {};
   }
-  bool there = true;
+  bool there = true, in_part = false;
 
  private:
   const std::string name_ = "local";
@@ -151,6 +154,21 @@ TEST_CASE("where a store has one clock and the provider says that the machine is
   bool waited = false;
   CHECK(contains(world.check([&](Duration) { waited = true; }, true).done.front(), "fenced off"));
   CHECK_FALSE(waited);
+}
+
+TEST_CASE("what a list leaves out that says so itself is not gone: nothing is rented in its place, and it is said") {
+  Skewed world;
+  world.machine->in_part = true;
+  const CheckResult waits = world.check(nullptr, true);
+  CHECK_FALSE(waits.all_seen);
+  CHECK(waits.control.phase == Control::Phase::kEnding);  // it is silent for too long, and its epoch is over
+  CHECK(contains(waits.waits, "the provider must say that the machine is gone: its list is not complete"));
+  CHECK(contains(waits.notes.front(), "local: region b did not answer"));
+  world.machine->in_part = false;
+  const CheckResult goes_on = world.check(nullptr, true);
+  CHECK(goes_on.all_seen);
+  CHECK_FALSE(world.machine->there);
+  CHECK(goes_on.control.phase != Control::Phase::kEnding);
 }
 
 TEST_CASE("a heartbeat from the future is said to be one, and its machine lives") {

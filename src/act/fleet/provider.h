@@ -26,6 +26,20 @@ struct Instance {
   bool unreachable = false;
 };
 
+/// What a provider has of this account, and what of it could not be seen.
+struct Listing {
+  std::vector<Instance> instances;
+  /// What it left out, and what it cannot see, a sentence each, for people: nothing else may say it.
+  std::vector<std::string> notes;
+  /// False: an instance of this account may be missing here. Then what is not listed is not gone.
+  bool whole = true;
+
+  void push_back(Instance one) { instances.push_back(std::move(one)); }
+  size_t size() const { return instances.size(); }
+  auto begin() const { return instances.begin(); }
+  auto end() const { return instances.end(); }
+};
+
 /// What a new machine is to be and to run.
 struct Order {
   std::string label;
@@ -45,8 +59,9 @@ class Provider {
   /// Rents, once: it tries nothing again by itself, as a request without an answer may have been carried out.
   virtual Result<Instance> create(const Offer& offer, const Order& order) = 0;
   /// All instances of this account whose label begins with "midwatch-", those that are stopped included. One that was
-  /// just created may be missing for a while, and one that was destroyed may still be listed. All or an error.
-  virtual Result<std::vector<Instance>> list() = 0;
+  /// just created may be missing for a while, and one that was destroyed may still be listed. All, or an error, or a
+  /// list that says that it is not all.
+  virtual Result<Listing> list() = 0;
   /// Gives it back. One that is gone already is no error. That it is gone is seen by list().
   virtual Result<void> destroy(const Instance& instance) = 0;
   /// What create() would send, for people to read; "": the provider has nothing to show. It shows the values of the

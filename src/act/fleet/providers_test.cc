@@ -185,6 +185,19 @@ TEST_CASE("a program that refuses, answers nonsense or ends badly is an error of
   }
 }
 
+TEST_CASE("a program may say that its list is not complete, and what it could not see") {
+  const Scratch scratch;
+  auto provider = command_in(scratch);
+  CHECK(provider->list()->whole);
+  scratch.program(
+      "provider",
+      "#!/bin/sh\necho '{\"instances\":[],\"incomplete\":true,\"notes\":[\"region b did not answer\",7]}'\n");
+  const auto listed = provider->list();
+  REQUIRE(listed.ok());
+  CHECK_FALSE(listed->whole);
+  CHECK(listed->notes == std::vector<std::string>{"region b did not answer"});
+}
+
 TEST_CASE("providers that lack a setting are refused") {
   ProviderSpec spec;
   for (const char* kind : {"command", "local", "ssh", "nonsense"}) {

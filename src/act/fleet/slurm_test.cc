@@ -85,9 +85,9 @@ TEST_CASE("a job that ended is listed with Slurm's word for it, as long as Slurm
   const auto listed = slurm()->list();
   REQUIRE(listed.ok());
   REQUIRE(listed->size() == 2);
-  CHECK(listed->front().state == InstanceState::kGone);
-  CHECK(listed->front().says == "FAILED, NonZeroExitCode");
-  CHECK(listed->back().state == InstanceState::kRunning);
+  CHECK(listed->instances.front().state == InstanceState::kGone);
+  CHECK(listed->instances.front().says == "FAILED, NonZeroExitCode");
+  CHECK(listed->instances.back().state == InstanceState::kRunning);
 }
 
 TEST_CASE("an array of jobs would train the run several times, and is refused; a comment is none") {

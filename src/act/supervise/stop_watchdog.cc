@@ -52,8 +52,14 @@ Result<void> InterruptOnce::signal(const ProcessId& id, int signal) {
   return {};
 }
 
-StopWatchdog::StopWatchdog(Watch& watch, Processes& processes, Clock& clock, int status, std::function<void(int)> exit)
-    : watch_(watch), processes_(processes), clock_(clock), status_(status), exit_(std::move(exit)) {
+StopWatchdog::StopWatchdog(Watch& watch, Processes& processes, Clock& clock, int status,
+                           std::function<void(int signal)> heard, std::function<void(int)> exit)
+    : watch_(watch),
+      processes_(processes),
+      clock_(clock),
+      status_(status),
+      heard_(std::move(heard)),
+      exit_(std::move(exit)) {
   watch_.listen(this);
 }
 
@@ -76,6 +82,7 @@ std::optional<Duration> StopWatchdog::poll(const Poll& now) {
   if (now.signal == SIGUSR1 || now.signal == SIGUSR2) kept_[now.signal] = clock_.steady();
   pass_on_kept();
   if (now.stops == 0) return kept_.empty() ? std::nullopt : std::optional(kTick);
+  if (first_ == 0 && now.signal != 0 && heard_) heard_(now.signal);
   if (first_ == 0) first_ = now.signal;
   if (now.stops == 1) return ask(now);
   if (!second_) second_ = clock_.steady();

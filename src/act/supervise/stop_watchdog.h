@@ -64,8 +64,10 @@ class StopWatchdog final : public SignalListener {
     bool operator==(const Guarded&) const = default;
   };
   /// `status`: of the process, where it ends without the loop and nothing was killed. It listens to `watch` while it
-  /// lives. `exit` is _exit(2), except in tests.
-  StopWatchdog(Watch& watch, Processes& processes, Clock& clock, int status, std::function<void(int)> exit = nullptr);
+  /// lives. `heard` is called once, with the signal of the first request, before anything else, on the thread of the
+  /// signals: it may wait for no disk. `exit` is _exit(2), except in tests.
+  StopWatchdog(Watch& watch, Processes& processes, Clock& clock, int status,
+               std::function<void(int signal)> heard = nullptr, std::function<void(int)> exit = nullptr);
   ~StopWatchdog() override;
   StopWatchdog(const StopWatchdog&) = delete;
   StopWatchdog& operator=(const StopWatchdog&) = delete;
@@ -86,6 +88,7 @@ class StopWatchdog final : public SignalListener {
   Processes& processes_;
   Clock& clock_;
   int status_;
+  std::function<void(int signal)> heard_;
   std::function<void(int)> exit_;
   std::mutex mutex_;
   std::vector<Guarded> guarded_;

@@ -23,7 +23,13 @@ struct World {
   FakeProcesses processes;
   NoWatch watch;
   std::vector<int> left;
-  StopWatchdog dog{watch, processes, clock, 125, [this](int status) { left.push_back(status); }};
+  std::vector<int> heard;
+  StopWatchdog dog{watch,
+                   processes,
+                   clock,
+                   125,
+                   [this](int signal) { heard.push_back(signal); },
+                   [this](int status) { left.push_back(status); }};
 
   World() {
     const ProcessId keeper = processes.add(100, 1, 100), command = processes.add(101, 100, 101);
@@ -53,6 +59,16 @@ TEST_CASE("a loop that turns is left to itself") {
   world.pass(60, 1, false);
   CHECK(world.processes.sent.empty());
   CHECK(world.left.empty());
+}
+
+TEST_CASE("who listens hears of the first signal at once and once, whether the loop hangs or not") {
+  World world;
+  CHECK(world.heard.empty());
+  (void)world.dog.poll({SIGTERM, 1, {}, false});
+  CHECK(world.heard == std::vector<int>{SIGTERM});
+  world.pass(5, 1, true);
+  (void)world.dog.poll({SIGINT, 2, {}, false});
+  CHECK(world.heard == std::vector<int>{SIGTERM});
 }
 
 TEST_CASE("a loop that hangs when the first signal comes: the command is asked, later killed, then the process ends") {

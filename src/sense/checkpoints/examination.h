@@ -41,6 +41,12 @@ struct DistributedItem {
   bool archive = false;  ///< a tensor that torch.save wrote, as far as the metadata says
 };
 
+/// Files of one optimizer that count the same steps of their own.
+struct CountedSteps {
+  size_t files = 0;  ///< 0: there were no two to compare
+  int64_t steps = 0;
+};
+
 class Examination {
  public:
   Examination(Disk& disk, const CheckpointTree& tree) : disk_(disk), tree_(tree) {}
@@ -67,6 +73,11 @@ class Examination {
   void finished(bool there) { finished_ = there; }
   void add_items(std::string file, std::vector<DistributedItem> items) { items_[std::move(file)] = std::move(items); }
 
+  /// Optimizers in so many files have made as many steps by their own counters.
+  void counted_steps(size_t files, int64_t steps) {
+    if (files > counted_.files) counted_ = {files, steps};
+  }
+
   /// The files directly in that folder are nothing but such numbers.
   void holds_numbers(const std::string& folder, Dtype dtype) { numbers_in_[folder] = dtype; }
 
@@ -79,6 +90,7 @@ class Examination {
   const std::vector<std::string>& notes() const { return notes_; }
   const std::map<std::string, std::vector<DistributedItem>>& items() const { return items_; }
   const std::map<std::string, Dtype, std::less<>>& numbers_in() const { return numbers_in_; }
+  const CountedSteps& counted() const { return counted_; }  ///< of the optimizer in the most files
   size_t weights() const { return weights_; }
   bool unknown() const { return unknown_; }  ///< something is larger than what is read, or could not be read
   int64_t step() const { return step_; }
@@ -102,6 +114,7 @@ class Examination {
   std::vector<std::string> notes_;
   std::map<std::string, std::vector<DistributedItem>> items_;
   std::map<std::string, Dtype, std::less<>> numbers_in_;
+  CountedSteps counted_;
   size_t weights_ = 0;
   uint64_t all_problems_ = 0;
   bool unknown_ = false;

@@ -271,6 +271,7 @@ class EntriesOf {
     out_.numbers = std::move(object.numbers);
     out_.keys = std::move(object.keys);
     out_.clipped = out_.clipped || object.clipped;
+    for (const auto& [name, steps] : object.steps) out_.counters.push_back({name, steps, 0, Dtype::kOther});
     for (TorchTensor& tensor : object.tensors) {
       const auto place = places.find(tensor.storage);
       if (place == places.end()) continue;
@@ -287,9 +288,12 @@ class EntriesOf {
         kept.dense = true;
         kept.at += tensor.first * size;
         kept.bytes = numbers * size;
+        if (numbers == 1 && is_step_counter(kept.name))
+          out_.counters.push_back({kept.name, std::nullopt, kept.at, kept.dtype});
       }
       out_.tensors.push_back(std::move(kept));
     }
+    keep_lowest(out_.counters);
   }
 
   /// Storages get the name of the first tensor in them.
@@ -407,7 +411,7 @@ class EntriesOf {
 std::string_view word_of(Trouble trouble) {
   constexpr std::string_view kWords[] = {"missing",    "empty",         "truncated",     "zeros",      "damaged",
                                          "mixed-step", "metadata-only", "contradiction", "not-finite", "changed",
-                                         "unreadable", "other-time",    "same-bytes"};
+                                         "unreadable", "other-time",    "same-bytes",    "other-count"};
   return kWords[static_cast<size_t>(trouble)];
 }
 

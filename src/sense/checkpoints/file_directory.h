@@ -11,6 +11,7 @@
 
 #include "platform/disk.h"
 #include "sense/checkpoints/dtype.h"
+#include "sense/checkpoints/optimizer_counter.h"
 
 namespace mw {
 
@@ -28,7 +29,8 @@ enum class Trouble : uint8_t {
   kChanged,       ///< it is not what an earlier verification recorded
   kUnreadable,    ///< the disk did not give it
   kOtherTime,     ///< it was not written with the other files here: a hint that it is of another checkpoint
-  kSameBytes      ///< it has the bytes of another checkpoint's file, and should not: likewise
+  kSameBytes,     ///< it has the bytes of another checkpoint's file, and should not: likewise
+  kOtherCount     ///< its optimizer counts other steps than those of the other files: likewise
 };
 std::string_view word_of(Trouble trouble);
 
@@ -58,6 +60,7 @@ struct FileDirectory {
   std::vector<ByteRange> ranges;           ///< ordered by place, none overlaps
   std::map<std::string, int64_t> numbers;  ///< whole numbers of a pickle's first levels, by path (torch_object.h)
   std::set<std::string> keys;              ///< of its outermost dicts
+  std::vector<OptimizerCounter> counters;  ///< of an optimizer, the kOptimizerCounters that are kept
   struct Found {
     Trouble trouble;
     std::string what;  ///< one sentence, without the file's name

@@ -75,7 +75,7 @@ Result<CheckpointManifest> parse_checkpoint_manifest(std::string_view text) {
   for (const Json& one : files->items()) {
     const auto hash = parse_hex(one.is_object() ? one.string_or("xxh3", "") : "");
     const std::string wide = one.is_object() ? one.string_or("xxh3_128", "") : "";
-    if (!hash && !is_hex(wide, 32)) return no_manifest();
+    if (hash.value_or(0) == 0 && !is_hex(wide, 32)) return no_manifest();  // 0 stands for none
     out.files.push_back({one.string_or("path", ""),
                          one.integer_or("bytes", 0),
                          {one.integer_or("changed_ns", 0)},

@@ -42,7 +42,8 @@ TEST_CASE("what an earlier midwatch wrote is compared by the checksum that it ha
 }
 
 TEST_CASE("a file without a checksum makes it no manifest") {
-  for (const std::string_view hash : {R"("xxh3":"abc")", R"("xxh3_128":"0011")", R"("other":1)"}) {
+  for (const std::string_view hash :
+       {R"("xxh3":"abc")", R"("xxh3":"0000000000000000")", R"("xxh3_128":"0011")", R"("other":1)"}) {
     const auto read = parse_checkpoint_manifest(
         cat(R"({"schema":"midwatch.checkpoint-manifest/1","path":"/ck","files":[{"path":"a",)", hash, "}]}"));
     CHECK_FALSE(read.ok());

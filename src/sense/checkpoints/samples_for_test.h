@@ -31,6 +31,8 @@ inline const std::vector<Sample>& samples() {
       {"SkyRL, FSDP ranks", "skyrl/global_step_20", "skyrl/global_step_10", true},
       {"SkyRL, Megatron", "skyrl-megatron/global_step_20", "skyrl-megatron/global_step_10", true},
       {"prime-rl, DCP", "prime-rl/checkpoints/step_20", "prime-rl/checkpoints/step_10", true},
+      {"prime-rl, DCP of two stages", "prime-rl-stages/checkpoints/step_20", "prime-rl-stages/checkpoints/step_10",
+       true},
       {"OpenRLHF, ZeRO 2", "openrlhf/_actor/global_step20", "openrlhf/_actor/global_step10", true},
       {"DeepSpeed, ZeRO 1", "deepspeed-zero1/global_step20", "deepspeed-zero1/global_step10", true},
       {"DeepSpeed, ZeRO 3", "deepspeed-zero3/global_step20", "deepspeed-zero3/global_step10", true},

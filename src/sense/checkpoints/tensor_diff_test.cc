@@ -50,7 +50,7 @@ TEST_CASE("checkpoints are found below a folder, in the order of their steps, an
   testing::put_samples(disk);
   const auto all = find_checkpoints(disk, "/ck");
   REQUIRE(all.ok());
-  CHECK(all->size() == 37);
+  CHECK(all->size() == 39);
   const auto two = find_checkpoints(disk, "/ck/prime-rl");
   REQUIRE(two->size() == 2);
   CHECK((*two)[0].step == 10);

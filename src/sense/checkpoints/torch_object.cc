@@ -1,6 +1,7 @@
 #include "sense/checkpoints/torch_object.h"
 
 #include "base/text.h"
+#include "sense/checkpoints/optimizer_counter.h"
 
 namespace mw {
 namespace {
@@ -29,6 +30,7 @@ class Walk {
     if (number >= pickle_.values.size()) return;
     const PickleValue& value = at(number);
     if (value.kind == Kind::kInteger) return keep_number(path, value.integer, depth);
+    if (value.kind == Kind::kReal) return keep_steps(path, whole_number(value.real));
     if (value.kind < Kind::kTuple || value.kind == Kind::kGlobal || seen_[number]) return;
     if (depth > kTorchDepth) {
       object_.clipped = true;
@@ -66,6 +68,11 @@ class Walk {
   void keep_number(const std::string& path, int64_t value, int depth) {
     if (!path.empty() && depth <= kNumberDepth && object_.numbers.size() < kNumbers)
       object_.numbers.emplace(path, value);
+    if (value >= 0) keep_steps(path, value);
+  }
+
+  void keep_steps(const std::string& path, std::optional<int64_t> steps) {
+    if (steps && object_.steps.size() < kTorchTensors && is_step_counter(path)) object_.steps.emplace(path, *steps);
   }
 
   bool calls(const PickleValue& call, std::string_view name) const {

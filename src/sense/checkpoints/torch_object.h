@@ -32,8 +32,10 @@ struct TorchObject {
   std::vector<TorchTensor> tensors;
   std::map<std::string, TorchStorage> storages;
   std::map<std::string, int64_t> numbers;  ///< "global_steps", "optimizer.step": those of the first levels, by path
-  std::set<std::string> keys;              ///< of the outermost dict, and of dicts directly in it as "a.b"
-  bool clipped = false;                    ///< it has more than is kept
+  std::map<std::string, int64_t>
+      steps;                   ///< an optimizer's own counters of its steps (optimizer_counter.h), at any depth
+  std::set<std::string> keys;  ///< of the outermost dict, and of dicts directly in it as "a.b"
+  bool clipped = false;        ///< it has more than is kept
 };
 
 /// Bounds of what is kept of one object.

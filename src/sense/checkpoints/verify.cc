@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
 
@@ -144,6 +145,7 @@ class Verification {
   /// has the bytes of that one's file, and when it was written.
   void look_beside() {
     if (tree_.single_file()) return;
+    if (options_.deep && !deep_.stopped) look_at_distributed_steps(exam_, options_.beside);
     const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
     beside_ = shared.compared;
     for (const SharedBytes& one : shared.files) {
@@ -258,6 +260,7 @@ class Verification {
       case Trouble::kNotFinite:
       case Trouble::kOtherTime:
       case Trouble::kSameBytes:
+      case Trouble::kOtherCount:
         return Verdict::kSuspect;
       case Trouble::kUnreadable:
         return Verdict::kUnknown;
@@ -339,6 +342,7 @@ class Verification {
     out.deep = deep_.figures;
     out.hashed = std::move(deep_.files);
     out.beside = beside_;
+    out.counted = exam_.counted();
     out.compared = compared_;
     if (compared_) out.compared_at = options_.earlier->at;
     return out;

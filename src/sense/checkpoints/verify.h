@@ -46,6 +46,7 @@ struct CheckpointVerdict {
   bool compared = false;             ///< with an earlier manifest, of `compared_at`
   std::vector<std::string> beside;   ///< checkpoints beside it, with whose files samples were compared
   Time compared_at;
+  CountedSteps counted;
 };
 std::string_view word_of(CheckpointVerdict::State state);
 

@@ -46,16 +46,22 @@ std::string names_of(const std::vector<std::string>& paths) {
   return joined(names);
 }
 
+std::string counted_text(const Checkpoint& one) {
+  return cat("; ", one.counted.files, " files of its optimizer count the same steps, ", one.counted.steps);
+}
+
 std::string checked_text(const Checkpoint& one) {
   std::string out;
   if (one.depth == "structural") {
     out = "structural: names, sizes, headers, directories";
     if (!one.beside.empty()) out += cat("; samples of its weights against ", names_of(one.beside));
+    if (one.counted.files > 0) out += counted_text(one);
     out += ". --deep reads every byte";
   } else {
     out = cat("all ", size_of(static_cast<int64_t>(one.deep.bytes)), ": checksums; ", one.deep.tensors,
               " tensors, norm ", format_short(one.deep.norm), ", ", one.deep.not_finite, " NaN or infinite, ",
               one.deep.zero_tensors, " all zero");
+    if (one.counted.files > 0) out += counted_text(one);
   }
   out += cat(" (", format_duration(Duration::seconds(one.seconds)), ")");
   if (one.compared) out += cat("; compared with the sizes and checksums recorded at ", to_the_second(one.verified_at));
@@ -238,6 +244,12 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   json.key("unnamed").boolean(one.unnamed);
   put_problems(json, one);
   put_words(json, "beside", one.beside);
+  json.key("optimizer_steps");
+  if (one.counted.files == 0) {
+    json.null();
+  } else {
+    json.begin_object().key("files").integer(one.counted.files).key("steps").integer(one.counted.steps).end_object();
+  }
   put_words(json, "notes", one.notes);
   put_words(json, "there", one.there);
   put_words(json, "lacks", one.lacks);

@@ -162,7 +162,7 @@ Exit orphans(const Args& args, Services& services, const Console& console) {
   const auto answer = services.fleet(request_of(What::kOrphans, args));
   if (!answer.ok()) return report_error(console, answer.error());
   console.out(args.has("json") ? fleet_json(*answer) : fleet_orphans_text(*answer, console));
-  return answer->orphans.empty() ? Exit::kOk : Exit::kPerson;
+  return !answer->orphans.empty() ? Exit::kPerson : answer->all_seen ? Exit::kOk : Exit::kPartial;
 }
 
 Exit adopt(const Args& args, Services& services, const Console& console) {
@@ -227,7 +227,8 @@ const Verb fleet_adopt = {"fleet adopt", "Make a machine that you rented by hand
                           declare_adopt, adopt};
 const Verb fleet_orphans = {"fleet orphans", "What is rented under midwatch's labels and belongs to no run",
                             "  midwatch fleet orphans run.toml\n"
-                            "\nExit codes: 0 none · 9 there are some.\n",
+                            "\nExit codes: 0 none · 9 there are some · 5 a provider was not heard, or could not\n"
+                            "list all that is rented.\n",
                             declare, orphans};
 const Verb fleet_unfit = {"fleet unfit",
                           "On a rented machine: say that it is not fit for its run, so that it is given back",

@@ -178,6 +178,7 @@ std::string fleet_json(const FleetAnswer& answer) {
     legs_json(json, answer);
     texts_json(json, "done", answer.done);
     texts_json(json, "notes", answer.notes);
+    json.key("all_seen").boolean(answer.all_seen);
     found_json(json, answer);
     json.end_object();
   }
@@ -207,7 +208,10 @@ std::string fleet_orphans_text(const FleetAnswer& answer, const Console& console
                             : ": of another run, or of a store that is gone; this run never touches it"),
                console);
   }
-  if (answer.orphans.empty()) out += "Nothing is rented that belongs to no run.\n";
+  if (answer.orphans.empty()) {
+    out += answer.all_seen ? "Nothing is rented that belongs to no run.\n"
+                           : "Not all that is rented could be seen; nothing of what was belongs to no run.\n";
+  }
   for (const std::string& one : answer.notes) out += row("note", one, console);
   return out;
 }

@@ -89,6 +89,21 @@ Sorted sorted(std::span<const std::string> words, const ArgSpec& spec) {
 
 Error wrong(std::string what, std::string hint) { return {Error::Code::kInvalid, std::move(what), std::move(hint)}; }
 
+/// "midwatch checkpoint verify has --deep. ": verbs beside it that have the option which it lacks; "" where none has.
+std::string has_it(const Verb& verb, std::string_view option) {
+  constexpr size_t kNamed = 2;
+  std::vector<std::string_view> found;
+  for (const Verb* other : all_verbs()) {
+    if (other->hidden || !contains(verb.name, " ") || split(other->name, ' ')[0] != split(verb.name, ' ')[0]) continue;
+    ArgSpec spec;
+    other->declare(spec);
+    if (option_named(spec, option) != nullptr) found.push_back(other->name);
+  }
+  if (found.empty() || found.size() > kNamed) return "";
+  return cat("midwatch ", found[0], found.size() > 1 ? cat(" and midwatch ", found[1], " have ") : " has ", option,
+             ". ");
+}
+
 Error of_verb(const Verb& verb, std::span<const std::string> words, std::string_view trouble) {
   ArgSpec spec;
   verb.declare(spec);
@@ -98,8 +113,9 @@ Error of_verb(const Verb& verb, std::span<const std::string> words, std::string_
   const Sorted given = sorted(words, spec);
   if (!given.unknown.empty()) {
     const bool letter = !given.unknown.starts_with("--");
-    return wrong(cat("midwatch ", verb.name, " has no option ", given.unknown),
-                 cat(letter ? "" : did_you_mean(std::string_view(given.unknown).substr(2), options, "--"), help));
+    std::string hint = letter ? "" : has_it(verb, given.unknown);
+    if (!letter && hint.empty()) hint = did_you_mean(std::string_view(given.unknown).substr(2), options, "--");
+    return wrong(cat("midwatch ", verb.name, " has no option ", given.unknown), cat(hint, help));
   }
   if (given.valueless != nullptr) {
     const ArgSpec::Option& option = *given.valueless;

@@ -25,6 +25,15 @@ TEST_CASE("what was probably meant") {
   CHECK(contains(none.hint, "comes one of: list, verify, diff,"));
 }
 
+TEST_CASE("an option of the verb beside it is named with that verb") {
+  CHECK(said({"checkpoint list", "ck", "--deep"}) ==
+        "midwatch checkpoint list has no option --deep | midwatch checkpoint verify has --deep. midwatch checkpoint "
+        "list --help shows what it takes.");
+  CHECK(contains(said({"fleet watch", "run.toml", "--dry-run"}), "| midwatch fleet launch has --dry-run. "));
+  CHECK(contains(said({"checkpoint list", "--jsn"}), "Did you mean --json? "));
+  CHECK_FALSE(contains(said({"status", "--deep"}), "verify"));  // of another group: it may mean something else
+}
+
 TEST_CASE("a word that is missing is named as in the usage line, with what it is and an example") {
   CHECK(said({"checkpoint diff"}) ==
         "BEFORE is missing: a checkpoint | Usage: midwatch checkpoint diff [OPTIONS] BEFORE AFTER, as in: midwatch "

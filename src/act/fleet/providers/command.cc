@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kSchema = "midwatch.provider/1";
 constexpr Duration kLimit = Duration::seconds(120);  // of one call
 constexpr size_t kMost = 10'000;                     // offers or instances of one answer
-constexpr size_t kText = 300;                        // bytes of a text in an answer
+constexpr size_t kMostNotes = 20;
+constexpr size_t kText = 300;  // bytes of a text in an answer
 
 std::string word(const Json& json, std::string_view key) { return clip(json.string_or(key, ""), kText); }
 
@@ -105,19 +106,26 @@ class CommandProvider final : public Provider {
     return parse_instance("create", *instance);
   }
 
-  Result<std::vector<Instance>> list() override {
+  Result<Listing> list() override {
     const auto answer = ask("list", [](JsonWriter&) {});
     if (!answer.ok()) return answer.error();
     const Json* const instances = answer->find("instances");
     if (instances == nullptr || !instances->is_array() || instances->items().size() > kMost) {
       return wrong("list", "no instances");
     }
-    std::vector<Instance> out;
+    Listing out;
     for (const Json& one : instances->items()) {
       auto instance = parse_instance("list", one);
       if (!instance.ok()) return instance.error();
       out.push_back(std::move(*instance));
     }
+    if (const Json* const notes = answer->find("notes"); notes != nullptr && notes->is_array()) {
+      for (const Json& one : notes->items()) {
+        if (out.notes.size() < kMostNotes && one.is_string())
+          out.notes.push_back(clip(redact_secrets(one.string()), 200));
+      }
+    }
+    out.whole = !answer->boolean_or("incomplete", false);
     return out;
   }
 

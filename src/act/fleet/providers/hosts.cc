@@ -2,6 +2,7 @@
 // (MIDWATCH_FLEET_LABEL), wherever its processes are in trees, sessions and folders. Everything is one shell script on
 // the standard input of `sh` there, so that no argument that others can see holds a secret.
 #include <algorithm>
+#include <set>
 
 #include "act/fleet/beat.h"
 #include "act/fleet/provider.h"
@@ -19,9 +20,19 @@ constexpr int kUnreachable = 255;                    // of ssh
 constexpr std::string_view kDone = "midwatch-done";  // the last line of a script that came to its end
 constexpr std::string_view kEnd = "MIDWATCH_END_OF_START";
 
+constexpr std::string_view kStranger = "midwatch-of-user ";  // before the number of a user
+constexpr std::string_view kHidden = "midwatch-hidden";
+
+/// The labels of all processes whose environment this user may read. What others run shows its arguments only: an
+/// `onstart` among them is a machine of somebody else's, or a run that was begun by hand.
 std::string list_script() {
   return cat("grep -hoaE '", kLabelVariable, "=midwatch-[a-z0-9-]+' /proc/[0-9]*/environ 2>/dev/null | sort -u\n",
-             "echo ", kDone, "\n");
+             "grep -laxzE '(.*/)?midwatch' /proc/[0-9]*/cmdline 2>/dev/null | while read -r file; do\n",
+             "  [ -r \"${file%cmdline}environ\" ] && continue\n",
+             "  grep -qaxz onstart \"$file\" 2>/dev/null || continue\n", "  echo \"", kStranger,
+             "$(sed -n 's/^Uid:[^0-9]*\\([0-9]*\\).*/\\1/p' \"${file%cmdline}status\")\"\n",
+             "done 2>/dev/null | sort -u\n", "cat /proc/1/cmdline >/dev/null 2>&1 || echo ", kHidden, "\n", "echo ",
+             kDone, "\n");
 }
 
 /// The script may not end before the new process stands in a session of its own: whoever started the script ends all
@@ -74,7 +85,7 @@ class HostProvider final : public Provider {
     for (const std::string& host : hosts_) {
       const bool taken =
           std::any_of(there->begin(), there->end(), [&](const Instance& one) { return one.host == host; });
-      if (taken) continue;  // it has a run, or does not answer
+      if (taken || strangers_.count(host) != 0) continue;  // it has a run, or does not answer
       Offer offer;
       offer.id = offer.host = host;
       offer.provider = name_;
@@ -97,8 +108,9 @@ class HostProvider final : public Provider {
     return out;
   }
 
-  Result<std::vector<Instance>> list() override {
-    std::vector<Instance> out;
+  Result<Listing> list() override {
+    Listing out;
+    strangers_.clear();
     for (const std::string& host : hosts_) {
       const auto text = on_host(host, list_script());
       Instance one;
@@ -114,6 +126,7 @@ class HostProvider final : public Provider {
       }
       one.state = InstanceState::kRunning;
       for (const std::string_view line : split(*text, '\n')) {
+        note(host, line, out.notes);
         const size_t sign = line.find('=');
         if (sign == std::string_view::npos || line.substr(0, sign) != kLabelVariable) continue;
         one.label = line.substr(sign + 1);
@@ -136,6 +149,18 @@ class HostProvider final : public Provider {
   }
 
  private:
+  /// What a line of the list says of what cannot be seen on a host.
+  void note(const std::string& host, std::string_view line, std::vector<std::string>& notes) {
+    if (line == kHidden) {
+      notes.push_back(cat(host, " hides what other users run there (hidepid): a run of theirs would not be seen"));
+    }
+    if (!line.starts_with(kStranger)) return;
+    const std::string user = clip(trim(line.substr(kStranger.size())), 12);
+    notes.push_back(cat("another user", user.empty() ? "" : cat(" (uid ", user, ")"), " runs midwatch onstart on ",
+                        host, ": it is left alone, its label cannot be seen, and no machine is begun there beside it"));
+    strangers_.insert(host);
+  }
+
   /// The output of a script that came to its end. kInterrupted: the host does not answer.
   Result<std::string> on_host(const std::string& host, const std::string& script) const {
     ProgramRequest request;
@@ -166,6 +191,7 @@ class HostProvider final : public Provider {
   const double price_;
   std::string config_;  ///< of ssh(1); "": the usual one
   std::vector<std::string> hosts_;
+  std::set<std::string> strangers_;  ///< hosts on which somebody else's run was seen by the last list()
 };
 
 }  // namespace

@@ -110,7 +110,7 @@ class KubernetesProvider final : public Provider {
     return out;
   }
 
-  Result<std::vector<Instance>> list() override {
+  Result<Listing> list() override {
     const auto output = call(kubectl({"get", "jobs,pods", "-l", std::string(kOwn), "-o", "json"}), {});
     if (!output.ok()) return output.error();
     const auto json = Json::parse(json_within(*output));
@@ -137,8 +137,7 @@ class KubernetesProvider final : public Provider {
         instance.price = instance.state == InstanceState::kRunning ? spec_.price : 0;
       }
     }
-    std::vector<Instance> out;
-    out.reserve(found.size());
+    Listing out;
     for (auto& [job, instance] : found) out.push_back(std::move(instance));
     return out;
   }

@@ -81,14 +81,14 @@ class LambdaProvider final : public Provider {
     return out;
   }
 
-  Result<std::vector<Instance>> list() override {
+  Result<Listing> list() override {
     const auto answer = api_.read("GET", "/api/v1/instances");
     if (!answer.ok()) return answer.error();
     const Json* const instances = answer->find("data");
     if (instances == nullptr || !instances->is_array() || instances->items().size() > kMostMachines) {
       return Error{Error::Code::kIo, "its answer has no instances", ""};
     }
-    std::vector<Instance> out;
+    Listing out;
     for (const Json& one : instances->items()) {
       Instance instance;
       instance.id = text_of(one, "id");

@@ -74,8 +74,8 @@ class PrimeProvider final : public Provider {
     return out;
   }
 
-  Result<std::vector<Instance>> list() override {
-    std::vector<Instance> out;
+  Result<Listing> list() override {
+    Listing out;
     for (size_t offset = 0; offset < kMostMachines; offset += kPage) {
       const auto answer = api_.read("GET", cat("/api/v1/pods?offset=", offset, "&limit=", kPage));
       if (!answer.ok()) return answer.error();

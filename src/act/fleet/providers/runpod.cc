@@ -101,7 +101,7 @@ class RunpodProvider final : public Provider {
     return out;
   }
 
-  Result<std::vector<Instance>> list() override {
+  Result<Listing> list() override {
     const auto data =
         ask("query { myself { pods { id name desiredStatus lastStatusChange costPerHr machineId podType "
             "runtime { ports { privatePort } } } } }");
@@ -111,7 +111,7 @@ class RunpodProvider final : public Provider {
     if (pods == nullptr || !pods->is_array() || pods->items().size() > kMostMachines) {
       return Error{Error::Code::kIo, "its answer has no pods", ""};
     }
-    std::vector<Instance> out;
+    Listing out;
     for (const Json& one : pods->items()) {
       Instance instance;
       instance.id = text_of(one, "id");

@@ -54,7 +54,7 @@ class SkypilotProvider final : public Provider {
     return out;
   }
 
-  Result<std::vector<Instance>> list() override {
+  Result<Listing> list() override {
     const auto output = call({"sky", "status", "--refresh", "--output", "json"});
     if (!output.ok()) return output.error();
     const auto json = Json::parse(json_within(*output));
@@ -63,7 +63,7 @@ class SkypilotProvider final : public Provider {
     if (clusters == nullptr || !clusters->is_array() || clusters->items().size() > kMostMachines) {
       return Error{Error::Code::kIo, "sky's answer has no clusters", "It must be a SkyPilot whose status prints JSON."};
     }
-    std::vector<Instance> out;
+    Listing out;
     for (const Json& one : clusters->items()) {
       Instance instance;
       instance.id = instance.label = text_of(one, "name");

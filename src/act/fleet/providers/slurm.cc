@@ -94,12 +94,12 @@ class SlurmProvider final : public Provider {
     return cat(out, " <<'END'\n", request->input, "END\n");
   }
 
-  Result<std::vector<Instance>> list() override {
+  Result<Listing> list() override {
     ProgramRequest request;
     request.command = {"squeue", "--me", "--noheader", "--all", "--states=all", "--format=%i|%j|%T|%r"};
     const auto output = call(std::move(request));
     if (!output.ok()) return output.error();
-    std::vector<Instance> out;
+    Listing out;
     for (const std::string_view line : split(*output, '\n')) {
       const auto words = split(trim(line), '|');
       if (words.size() < 3 || !words[1].starts_with("midwatch-")) continue;

@@ -89,8 +89,8 @@ class VastProvider final : public Provider {
     return Error{Error::Code::kIo, cat("it did not rent: ", api.shown(message_of(answer->json))), ""};
   }
 
-  Result<std::vector<Instance>> list() override {
-    std::vector<Instance> out;
+  Result<Listing> list() override {
+    Listing out;
     std::string after;
     for (size_t pages = 0; pages < kMostMachines / kPage; ++pages) {
       std::string path = cat("/api/v1/instances/?limit=", kPage);

@@ -69,6 +69,7 @@ class Examiner {
   Examiner(Examination& exam, const std::string& folder) : exam_(exam), folder_(folder) {}
 
   void run(const std::vector<const TreeFile*>& files) {
+    for (const TreeFile* file : files) pipelined_ = pipelined_ || file->name().starts_with("layer_");
     for (const TreeFile* file : files) {
       if (const auto name = parse_name(file->name())) take(*file, *name);
     }
@@ -91,6 +92,7 @@ class Examiner {
     constexpr std::array<std::string_view, 4> kSame = {"global_steps", "dp_world_size", "lr_scheduler.last_epoch",
                                                        "global_step"};
     require_same_numbers(exam_, models_, kSame);
+    for (const auto& [tensor, of] : optimizer_files_) require_same_steps(exam_, of);
   }
 
  private:
@@ -103,7 +105,10 @@ class Examiner {
     ranks.by_tensor[name.tensor].insert(name.data);
     ranks.data = std::max(ranks.data, name.data + 1);
     ranks.prefix = name.prefix;
-    if (!name.model) exam_.has(Piece::kOptimizer);
+    if (name.model) return;
+    exam_.has(Piece::kOptimizer);
+    // Stages of a pipeline have layers of their own, which may be frozen for a time.
+    optimizer_files_[pipelined_ ? name.tensor : 0].push_back(&file);
   }
 
   void read_model() {
@@ -127,6 +132,8 @@ class Examiner {
   const std::string& folder_;
   std::vector<const TreeFile*> models_;
   std::set<int64_t> single_models_;
+  std::map<int64_t, std::vector<const TreeFile*>> optimizer_files_;  // that have parts of the same parameters
+  bool pipelined_ = false;
   Ranks optimizers_, model_ranks_;
   int64_t data_ = 0, tensors_ = 1, stage_ = 0;
 };

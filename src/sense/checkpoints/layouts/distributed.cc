@@ -217,7 +217,8 @@ void examine_metadata(Examination& exam, const TreeFile& metadata, const std::ve
                         metadata.path, index.error().what);
   }
   for (const TreeFile* file : files) {
-    if (file->name().ends_with(".distcp") && index->files.count(std::string(file->name())) == 0)
+    // A rank with nothing to save leaves an empty file.
+    if (file->name().ends_with(".distcp") && file->bytes > 0 && index->files.count(std::string(file->name())) == 0)
       exam.problem(Trouble::kContradicts, file->path,
                    ".metadata does not name it: of an earlier save, with other ranks?", false);
   }

@@ -107,17 +107,21 @@ void require_same_numbers(Examination& exam, const std::vector<const TreeFile*>&
       const auto& all = exam.directory(*file).numbers;
       if (const auto found = all.find(std::string(number)); found != all.end()) by_value[found->second].push_back(file);
     }
-    if (by_value.size() < 2) continue;
-    const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
-    auto usual = std::max_element(by_value.begin(), by_value.end(), fewer);
-    const auto own =
-        by_value.find(exam.step());  // of as many, those of another step than the folder's are the odd ones
-    if (own != by_value.end() && own->second.size() == usual->second.size()) usual = own;
-    for (const auto& [value, of] : by_value) {
-      if (value == usual->first) continue;
-      exam.problem(Trouble::kMixed, of.front()->path,
-                   cat("its ", number, " is ", value, ", and ", usual->first, " in ", usual->second.front()->path));
-    }
+    require_one_value(exam, by_value, number);
+  }
+}
+
+void require_one_value(Examination& exam, const std::map<int64_t, std::vector<const TreeFile*>>& by_value,
+                       std::string_view name) {
+  if (by_value.size() < 2) return;
+  const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
+  auto usual = std::max_element(by_value.begin(), by_value.end(), fewer);
+  const auto own = by_value.find(exam.step());  // of as many, those of another step than the folder's are the odd ones
+  if (own != by_value.end() && own->second.size() == usual->second.size()) usual = own;
+  for (const auto& [value, of] : by_value) {
+    if (value == usual->first) continue;
+    exam.problem(Trouble::kMixed, of.front()->path,
+                 cat("its ", name, " is ", value, ", and ", usual->first, " in ", usual->second.front()->path));
   }
 }
 

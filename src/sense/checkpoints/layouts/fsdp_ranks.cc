@@ -30,6 +30,7 @@ void check_family(Examination& exam, const std::string& folder, const std::strin
   if (missing > 0) exam.problem(Trouble::kMissing, in_folder(folder, name), cat(missing, " more ranks are missing"));
   constexpr std::array<std::string_view, 3> kSame = {"lr_scheduler.last_epoch", "last_epoch", "global_step"};
   require_same_numbers(exam, family.files, kSame);
+  require_same_steps(exam, family.files);
 }
 
 void examine(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files) {

@@ -46,5 +46,11 @@ void require_numbered(Examination& exam, const std::string& folder, const std::v
 /// All files of a family of ranks ("…_rank_0.pt" of 2) must be there and agree on these numbers of their pickles.
 void require_same_numbers(Examination& exam, const std::vector<const TreeFile*>& files,
                           std::span<const std::string_view> numbers);
+/// Files by the number of that name that each has: there must be one only.
+void require_one_value(Examination& exam, const std::map<int64_t, std::vector<const TreeFile*>>& by_value,
+                       std::string_view name);
+/// The optimizers of `files` hold the same parameters, or parts of each: they must have made as many steps. Counters of
+/// the same name are compared; whoever has none is left out.
+void require_same_steps(Examination& exam, const std::vector<const TreeFile*>& files);
 
 }  // namespace mw

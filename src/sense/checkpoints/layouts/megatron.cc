@@ -64,6 +64,7 @@ bool parse_rank(std::string_view name, int64_t& tensor, int64_t& pipeline) {
 void examine_ranks(Examination& exam, const std::string& folder) {
   std::map<std::string, std::vector<const TreeFile*>> by_name;
   std::set<std::pair<int64_t, int64_t>> ranks;
+  std::map<std::pair<int64_t, std::string>, std::vector<const TreeFile*>> same_layers;  // of one pipeline stage
   std::vector<std::string> folders;
   const std::string prefix = folder.empty() ? "mp_rank_" : cat(folder, "/mp_rank_");
   for (auto below = exam.tree().folders().lower_bound(prefix);
@@ -73,8 +74,11 @@ void examine_ranks(Examination& exam, const std::string& folder) {
     if (name.find('/') != std::string_view::npos || !parse_rank(name, tensor, pipeline)) continue;
     ranks.emplace(tensor, pipeline);
     folders.push_back(below->first);
-    for (const size_t file : below->second)
-      by_name[std::string(exam.tree().files()[file].name())].push_back(&exam.tree().files()[file]);
+    for (const size_t number : below->second) {
+      const TreeFile& file = exam.tree().files()[number];
+      by_name[std::string(file.name())].push_back(&file);
+      same_layers[{pipeline, std::string(file.name())}].push_back(&file);
+    }
   }
   if (folders.empty()) return;
   exam.found_layout("Megatron ranks");
@@ -94,6 +98,7 @@ void examine_ranks(Examination& exam, const std::string& folder) {
     require_same_numbers(exam, model->second, kIteration);
   }
   if (by_name.count("distrib_optim.pt") != 0) exam.has(Piece::kOptimizer);
+  for (const auto& [stage, of] : same_layers) require_same_steps(exam, of);
   const int64_t wanted = tensors * pipelines;
   if (static_cast<int64_t>(ranks.size()) < wanted) {
     exam.problem(Trouble::kMissing, in_folder(folder, "mp_rank_*"),
