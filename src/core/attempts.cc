@@ -197,6 +197,13 @@ void began(State& state, SourceState& source, const Event& event, const std::str
   }
 }
 
+/// Does a trainer that says no word of its start say that it goes on from a step that it had done?
+bool resumes_anew(const SourceState& source, const Event& event) {
+  const auto* const resumed = std::get_if<event::Resumed>(&event.body);
+  return resumed != nullptr && source.shown && resumed->step != kNoStep && source.step != kNoStep &&
+         resumed->step <= source.step;
+}
+
 /// The newest attempt was none: its counter was another one in the same source.
 void take_back(State& state, SourceState& source) {
   const auto gone = static_cast<uint16_t>(state.attempts.size() - 1);
@@ -300,6 +307,7 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
     follow_clock(state, source, event);
   }
   if (const auto* begun = std::get_if<event::AttemptBegan>(&event.body)) began(state, source, event, begun->why);
+  if (resumes_anew(source, event)) began(state, source, event, "the trainer resumed");
   follow_steps(state, source, event);
   return static_cast<uint16_t>(source.attempt);
 }

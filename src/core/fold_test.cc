@@ -105,6 +105,25 @@ TEST_CASE("a step counter that starts over is a new attempt, small disorder is n
   CHECK(state.steps().count == 9);
 }
 
+TEST_CASE("a trainer that resumes from a step that it had done began another attempt") {
+  const auto run = [](int64_t resumed, int64_t next) {
+    State state;
+    TestLog log{state};
+    for (int64_t step = 0; step <= 6; ++step) log.measure(step, 0.5);
+    log.say(event::Planned{1000});
+    log.say(event::Resumed{resumed, ""});
+    log.say(event::Resumed{resumed, ""});  // another rank says so, too
+    for (int64_t step = next; step <= 80; ++step) log.measure(step, 0.5);
+    return state;
+  };
+  const State again = run(5, 5);
+  REQUIRE(again.attempts.size() == 2);
+  CHECK(again.attempts[0].last_step == 6);
+  CHECK(again.attempts[0].resumed_at == kNoStep);
+  CHECK(again.attempts[1].resumed_at == 5);
+  CHECK(run(20, 7).attempts.size() == 1);  // weights of a step that was not done here
+}
+
 TEST_CASE("steps after a shell has said that the trainer was killed are another attempt's") {
   const auto attempts_after = [](const char* words) {
     State state;

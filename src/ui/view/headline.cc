@@ -57,7 +57,7 @@ std::string steps_text(const State& state) {
   if (steps.count == 0) {
     if (bar != kNoStep) return cat("step ", bar, " of ", total);
     const int64_t step = announced(state);
-    if (step > 0) return cat("step ", step);
+    if (step > 0) return cat("step ", step, total >= step ? cat(" of ", total) : "");
     const std::string evaluated = evaluated_text(state);
     return evaluated.empty() ? "no training step seen" : cat(evaluated, "; no record of a training step");
   }
