@@ -65,6 +65,23 @@ void Series::move_attempt(uint16_t from, uint16_t to) {
   index_all();
 }
 
+std::pair<int64_t, int64_t> Series::move_attempt_since(uint16_t from, uint16_t to, Time since) {
+  std::pair<int64_t, int64_t> steps{kNoStep, kNoStep};
+  bool moved = false;
+  for (Point& point : points_) {
+    if (point.attempt != from || !point.at.known() || point.at < since) continue;
+    point.attempt = to;
+    moved = true;
+    if (point.step == kNoStep) continue;
+    steps.first = steps.first == kNoStep ? point.step : std::min(steps.first, point.step);
+    steps.second = std::max(steps.second, point.step);
+  }
+  if (!moved) return steps;
+  ++rewritten_;
+  index_all();
+  return steps;
+}
+
 void Series::goes_on_from(const Series& before) {
   const auto same = [](const Point& a, const Point& b) {
     return a.step == b.step && std::bit_cast<uint64_t>(a.value) == std::bit_cast<uint64_t>(b.value) && a.at == b.at &&

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -45,6 +46,8 @@ class Series {
   void add(const Point& point, size_t limit = kPointLimit, SameStep same = SameStep::kReplaces);
   /// What was thought to be attempt `from` belongs to attempt `to`.
   void move_attempt(uint16_t from, uint16_t to);
+  /// The same for what came at `since` or later, by the points' clocks. Returns the lowest and the highest step of it.
+  std::pair<int64_t, int64_t> move_attempt_since(uint16_t from, uint16_t to, Time since);
 
   const std::vector<Point>& points() const { return points_; }
   /// Points in a row of one attempt and one place: the index by which a point is found without a walk over all.

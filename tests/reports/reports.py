@@ -267,6 +267,34 @@ def check_made_up(program):
             problems.append(f"made-up run: format rule at step {step}: {cells.get(str(step))}, and the log says {share}")
 
 
+def check_two_files(program):
+    """prime-rl's manner: trainer and orchestrator write a file each, and only the trainer says that it resumed."""
+    global checked
+    at, trainer, orchestrator = datetime.datetime(2026, 1, 6, 2, 30), [], []
+    for first, last in ((0, 6), (5, 12)):
+        trainer.append(f"{at:%H:%M:%S}    INFO Starting training loop (max_steps=1000)")
+        if first:
+            trainer.append(f"{at:%H:%M:%S}    INFO Resuming training from checkpoint step {first}")
+        for step in range(first, last + 1):
+            orchestrator.append(f"{at:%H:%M:%S}    INFO Starting orchestrator step {step}")
+            at += datetime.timedelta(seconds=150)
+            orchestrator.append(f"{at:%H:%M:%S} SUCCESS Step {step} | Time: 150.00s | Reward: {0.3 + step / 100:.4f} | "
+                                "Throughput: 2050.5 tokens/s | Seq. Length: 331.2 tokens/sample | Async Level: 1 | "
+                                "Max. Off-Policy Level: 2")
+            at += datetime.timedelta(seconds=40)
+            trainer.append(f"{at:%H:%M:%S} SUCCESS Step {step} | Time: 190.40s | Loss: 0.0023 | Entropy: 0.5120 | "
+                           "Mismatch KL: 0.0011 | Grad. Norm: 0.2031 | LR: 1.00e-05 | Throughput: 9120 tokens/s | "
+                           "MFU: 25.0% | Peak Mem.: 60.0 GiB")
+        at += datetime.timedelta(minutes=20)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, lines in (("trainer.log", trainer), ("orchestrator.log", orchestrator)):
+            pathlib.Path(folder, name).write_text("\n".join(lines) + "\n")
+        attempts = table(report(program, [folder]), "Attempts")[1:]
+    checked += 1
+    if [(row[3], row[4]) for row in attempts] != [("0 to 6", ""), ("5 to 12", "5")]:
+        problems.append(f"made-up run in two files: attempts {attempts}")
+
+
 # ---- the runs -------------------------------------------------------------------------------------------------------
 VERL = {"reward.mean": "critic/score/mean", "entropy": "actor/entropy", "grad_norm": "actor/grad_norm",
         "loss.policy": "actor/pg_loss", "lr": "actor/lr", "response.length": "response_length/mean",
@@ -362,6 +390,7 @@ def main():
     program = os.path.abspath(sys.argv[1])
     data = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT.parent / "shared" / "data"
     check_made_up(program)
+    check_two_files(program)
     if not (data / "labels.json").exists():
         print("\n".join(problems + [f"SKIPPED: there are no real runs in {data}: only the made-up run was checked"]))
         sys.exit(1 if problems else 77)
