@@ -370,12 +370,14 @@ def check_more(program, data):
     run = data / "nemo-rl/grpo-qwen25-7b-sglang-metrics"
     figures, text = raw_files.by_name(run / "metrics.json"), report(program, [run])
     figures = {step: one for step, one in figures.items() if "train/reward" in one}
+    summed(figures, "train", ("timing/train/policy_training", "timing/train/training_prep"))
+    summed(figures, "logprob", ("timing/train/policy_and_reference_logprobs", "timing/train/logprob_inference_prep"))
     check_steps(run.name, text, figures, {"reward.mean": "train/reward", "entropy": "train/approx_entropy",
                                           "kl.ref": "train/kl_penalty", "grad_norm": "train/grad_norm",
                                           "mismatch.kl": "train/gen_kl_error", "time.step": "timing/train/total_step_time",
                                           "response.length": "train/mean_gen_tokens_per_sample"})
-    check_split(run.name, text, figures, {"train": "timing/train/policy_training", "rollout": "timing/train/generation",
-                                          "logprob": "timing/train/policy_and_reference_logprobs",
+    check_split(run.name, text, figures, {"train": "train", "logprob": "logprob", "rollout": "timing/train/generation",
+                                          "sync": "timing/train/prepare_for_generation/total",
                                           "save": "timing/train/checkpointing"})
 
     run = data / "roll/rdan-grpo-metrics"
