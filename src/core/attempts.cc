@@ -186,9 +186,11 @@ void began(State& state, SourceState& source, const Event& event, const std::str
     const Time other = reported ? state.attempts[next].began.at : Time{};
     if (reported && other.known() && event.at.known() && event.at.ns < other.ns - kSameBeginning.ns) return;
     go_on(state, source, event, why);
-    if (is_kept(state, event)) carry_along(state);
-    // Files that are read one after the other; what comes live comes in order.
-    if (!reported && !event.received.known()) share_with_newest(state, event.where.source, event.at);
+    if (is_kept(state, event)) {
+      carry_along(state);
+    } else if (!reported) {
+      share_with_newest(state, event.where.source, event.at);
+    }
     return;
   }
   // A source that has reported nothing yet: another view of an attempt we know, or the log of a new one.

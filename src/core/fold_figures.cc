@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/bounded.h"
 #include "core/fetch_ahead.h"
 #include "core/host_figures.h"
