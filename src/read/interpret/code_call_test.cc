@@ -60,7 +60,7 @@ TEST_CASE("what the code defines, Python's own and methods are no tools") {
                            "if (a) and (b): return (c)",
                            "print(f\"{{query_ensembl(g)}}\")",
                            "Counter(x)",
-                           "f('a",
+                           "x.f('a",
                            "((((",
                            "'''",
                            "a.",

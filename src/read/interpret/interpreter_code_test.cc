@@ -88,9 +88,14 @@ constexpr std::string_view kCall =
     "2026-02-19 12:00:01.000 | WARNING  | agent:execute:171 - Code execution took 241.50 seconds. Code:\n";
 constexpr std::string_view kNext = "2026-02-19 12:00:02.000 | INFO     | agent:run:3 - goes on\n";
 
+TEST_CASE("lines of a known trainer that no pattern hits are not read") {
+  CHECK(outline(read(training() + "+ python train.py lr=3\n")) == outline(read(training())));
+}
+
 TEST_CASE("what code looks like changes nothing but the name of the call") {
   const std::string code =
-      "Error connecting(1)\nstep:2 - r:0.25\nValueError: x\nTraceback (most recent call last):\n  File \"a.py\", line "
+      "Error connecting(1)\nUserWarning: old\n+ python train.py lr=3\nstep:2 - r:0.25\nValueError: x\nTraceback (most "
+      "recent call last):\n  File \"a.py\", line "
       "1\n"
       "KeyError: 'y'\nacme begins again\nrun_blast(1)\n100%|##| 3/3\nsearch_pubmed(2)\nOutput:\nstep:3 - r:1\n";
   const std::string head = training(), with_code = cat(kCall, code, kNext);
