@@ -31,7 +31,10 @@ void Interpreter::begin_code(event::ToolCalled body, const Fields& fields, const
 void Interpreter::read_code(std::string_view raw, uint64_t number) {
   if (number > code_->number + kCodeReach) return code_done();
   const LogLine& line = code_->reader.read(raw, number);
-  if (line.pid != code_->pid || line.rank != code_->rank) return;  // another process cuts in
+  const bool unnamed = line.pid < 0 && line.rank < 0;
+  if (number == code_->number + 1) code_->unnamed = unnamed;
+  const bool own = (line.pid == code_->pid && line.rank == code_->rank) || (unnamed && code_->unnamed);
+  if (!own) return;  // another process cuts in
   const bool logged = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
   if (logged || (!code_->until.empty() && trim(line.text) == code_->until)) return code_done();
   code_->code.read(line.text);

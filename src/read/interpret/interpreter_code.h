@@ -14,6 +14,7 @@ struct Interpreter::CodeRun {
   Time at;
   int64_t pid = -1;
   int rank = -1;
+  bool unnamed = false;  ///< only the first line of what was logged says which process it is of
   std::string until;  ///< the line behind the code; "": the next that is logged
   CodeCall code;
   LineReader reader;  ///< of its own: what the source's knows of clocks must not depend on code
