@@ -15,7 +15,7 @@ struct Interpreter::CodeRun {
   int64_t pid = -1;
   int rank = -1;
   bool unnamed = false;  ///< only the first line of what was logged says which process it is of
-  std::string until;  ///< the line behind the code; "": the next that is logged
+  std::string until;     ///< the line behind the code; "": the next that is logged
   CodeCall code;
   LineReader reader;  ///< of its own: what the source's knows of clocks must not depend on code
 };
