@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/interpret/interpreter_code.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/interpreter_stream.h"
 
@@ -111,9 +112,12 @@ void Interpreter::follow_speaker() {
 }
 
 /// The next line, while something is open that it may belong to; it is then asked again.
-size_t Interpreter::wanted() const {
+size_t Interpreter::wanted() const { return code_ != nullptr || wanted_as_record() ? 1 : 0; }
+
+/// By more than the code that a tool ran, which is read for a name alone.
+bool Interpreter::wanted_as_record() const {
   const bool open = pending_.kind != Pending::Kind::kNone || sample_lines_ > 0 || open_traces_ > 0;
-  return open || wants_all_lines() || number_ < kExcerptLines ? 1 : 0;
+  return open || wants_all_lines() || number_ < kExcerptLines;
 }
 
 /// Nothing but signs of the framework, on a line that is no warning.
@@ -127,6 +131,11 @@ bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hi
 }
 
 size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
+  if (code_ != nullptr) {
+    const bool only_code = hits.empty() && !wanted_as_record();
+    read_code(raw, number);
+    if (only_code) return wanted();
+  }
   number_ = number;
   if (open_traces_ > 0 && number >= stale_check_) end_stale_traces();
   struct Done {  // nothing may be taken for a part of a line that is gone
@@ -164,7 +173,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   }
   follow_speaker();
   if (line.text.starts_with("+ ")) configure_by_command(line);
-  if (wanted() == 0 && says_nothing(line, hits)) return 0;
+  if (!wanted_as_record() && says_nothing(line, hits)) return 0;
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   // What W&B's own log says of W&B is nothing that happened to the run.
   helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
@@ -370,6 +379,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 }
 
 void Interpreter::finish() {
+  code_done();
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream, true);
   if (number_ <= kExcerptLines) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +62,9 @@ class Interpreter {
   static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
   static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
   static constexpr int kAfterException = 6;           ///< lines that may follow an excerpt's last exception
+  static constexpr size_t kCodeLines = 200;           ///< of the code that a tool ran
+  static constexpr uint64_t kCodeReach = 1000;        ///< lines, others' too, within which they stand
+  static constexpr size_t kToolNames = 256;           ///< functions that such code was named by
   static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
 
   Interpreter(const PatternIndex& pattern_index, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
@@ -113,6 +117,7 @@ class Interpreter {
 
  private:
   struct Stream;
+  struct CodeRun;
   struct Pending {  // a record that goes over several lines
     enum class Kind : uint8_t { kNone, kDict, kTable };
     Kind kind = Kind::kNone;
@@ -182,8 +187,14 @@ class Interpreter {
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
   bool sample_state(const LogLine& line);
   size_t wanted() const;
+  bool wanted_as_record() const;
   bool trainer_known() const;
   bool says_nothing(const LogLine& line, std::span<const uint32_t> hits) const;
+
+  // interpreter_code.cc
+  void begin_code(event::ToolCalled body, const Fields& fields, const LogLine& line);
+  void read_code(std::string_view raw, uint64_t number);
+  void code_done();
 
   // interpreter_make.cc
   void make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
@@ -249,6 +260,8 @@ class Interpreter {
   std::vector<Switch> recorded_dialects_;
   size_t recorded_next_ = 0;
   Pending pending_;
+  std::unique_ptr<CodeRun> code_;                  // a tool's call whose code is being read
+  std::set<std::string, std::less<>> tool_names_;  // that were taken from code
   std::map<int64_t, std::unique_ptr<Stream>> streams_;
   size_t open_traces_ = 0;    // streams with a traceback in progress
   uint64_t stale_check_ = 0;  // line at which to look for tracebacks that nobody goes on with

@@ -208,6 +208,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
     case Maker::kAttempt:
       steps_total_ = other_total_ = 0;  // the next attempt's bar says what it plans
       steps_complete_ = false;
+      code_done();
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
       if (step != kNoStep) records_.resumed(step);
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
@@ -240,6 +241,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
 }
 
 void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
+  code_done();
   if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
     for (auto& [key, stream] : streams_) end_trace(*stream);
   }
@@ -396,6 +398,7 @@ void Interpreter::make_tool(const Fields& fields, const LogLine& line) {
   } else if (outcome == "auto" || (outcome.empty() && fields.has("error"))) {
     body.outcome = judge_error(fields.text("error"));
   }
+  if (fields.has("code")) return begin_code(std::move(body), fields, line);
   put(std::move(body), line.number, line.at);
 }
 
