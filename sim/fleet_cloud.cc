@@ -150,9 +150,9 @@ Result<fleet::Instance> CloudProvider::create(const fleet::Offer& offer, const f
 Result<fleet::Listing> CloudProvider::list() {
   if (turn_.next() != Call::kGoes || (!cloud_.calm && cloud_.dice.chance(0.05))) return lost();
   fleet::Listing out;
-  out.whole = cloud_.calm || !cloud_.dice.chance(0.05);
+  out.whole = cloud_.calm || !cloud_.part_dice.chance(0.05);
   for (const auto& one : cloud_.machines) {
-    if (!out.whole && cloud_.dice.chance(0.7)) continue;  // it says that it left something out
+    if (!out.whole && cloud_.part_dice.chance(0.7)) continue;  // it says that it left something out
     const bool late =
         !cloud_.calm && one->ended <= cloud_.now && cloud_.now < one->ended + kLag && cloud_.dice.chance(0.5);
     const bool over = one->ended <= cloud_.now && !late;

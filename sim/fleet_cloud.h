@@ -40,13 +40,15 @@ struct CloudMachine {
 
 struct Cloud {
   Prng dice;
+  Prng part_dice;  ///< which lists are not whole, and what they leave out: one of its own, so that all else is as
+                   ///< without
   int64_t now = 0;
   double price = 2;       ///< an hour
   bool calm = false;      ///< nothing fails any more
   bool restless = false;  ///< notice is given often, and often withdrawn
   std::vector<std::unique_ptr<CloudMachine>> machines;
   std::function<void(const std::string& label)> before_create;
-  explicit Cloud(uint64_t seed) : dice(seed) {}
+  explicit Cloud(uint64_t seed) : dice(seed), part_dice(~seed) {}
 
   CloudMachine& make(const std::string& label, const std::string& host);
   void end(CloudMachine& machine) { machine.ended = std::min(machine.ended, now); }
