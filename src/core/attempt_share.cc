@@ -28,10 +28,18 @@ void take_steps(AttemptState& attempt, int64_t first, int64_t last) {
   attempt.shown = true;
 }
 
-/// The last step, sign of life and checkpoint of an attempt of which a part went to the next one.
+int64_t last_checkpoint_in(const State& state, uint16_t number) {
+  int64_t last = kNoStep;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (moment.attempt == number && saved.complete) last = std::max(last, saved.step);
+  }
+  return last;
+}
+
+/// The last step and sign of life of an attempt of which a part went to the next one.
 void measure_again(State& state, uint16_t number) {
   AttemptState& attempt = state.attempts[number];
-  attempt.last_step = attempt.last_checkpoint = kNoStep;
+  attempt.last_step = kNoStep;
   Moment last = attempt.began;
   for (const Series& series : state.series) {
     for (const Point& point : series.points()) {
@@ -41,10 +49,6 @@ void measure_again(State& state, uint16_t number) {
     }
   }
   attempt.last = attempt.busy = last;
-  for (const auto& [moment, saved] : state.checkpoints) {
-    if (moment.attempt == number && saved.complete)
-      attempt.last_checkpoint = std::max(attempt.last_checkpoint, saved.step);
-  }
 }
 
 }  // namespace
@@ -64,14 +68,12 @@ void share_with_newest(State& state, uint32_t speaker, Time since) {
       if (all == &state.series) take_steps(newest, first, last);
     }
   }
-  for_each_moment(state, [&](Moment& moment) {
-    if (moment.attempt == from && moment.at.known() && moment.at >= since && by_mover(moment.where.source))
-      moment.attempt = to;
-  });
+  const auto move = [&](auto& one) {
+    if (one.attempt == from && one.at.known() && one.at >= since && by_mover(one.where.source)) one.attempt = to;
+  };
+  for_each_moment(state, [&](Moment& moment) { move(moment); });
   for (auto& [name, phase] : state.phases) {
-    for (Point& end : phase.ends) {
-      if (end.attempt == from && end.at.known() && end.at >= since && by_mover(end.where.source)) end.attempt = to;
-    }
+    for (Point& end : phase.ends) move(end);
   }
   if (before.last.at >= since) {
     newest.last = before.last;
@@ -85,9 +87,7 @@ void share_with_newest(State& state, uint32_t speaker, Time since) {
     newest.ended_at.attempt = to;
   }
   measure_again(state, from);
-  for (const auto& [moment, saved] : state.checkpoints) {
-    if (moment.attempt == to && saved.complete) newest.last_checkpoint = std::max(newest.last_checkpoint, saved.step);
-  }
+  for (const uint16_t number : {from, to}) state.attempts[number].last_checkpoint = last_checkpoint_in(state, number);
 }
 
 }  // namespace mw

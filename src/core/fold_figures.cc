@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "core/bounded.h"
 #include "core/fetch_ahead.h"
-#include "core/host_figures.h"
 #include "core/signal.h"
 #include "core/trajectory.h"
 
@@ -52,8 +51,7 @@ void add_figures(State& state, const Event& event, const event::Measured& measur
     near = fetch_ahead(eval ? state.eval : state.series, series);
     const bool by_batch =
         measured.step == kNoStep && (reading.signal() == kListedRewards || of_trajectory(reading.raw()));
-    const Point point{by_batch ? kNoStep : step, reading.value, event.at, event.where, attempt};
-    series->add(point, limit, of_machine(reading.raw()) ? Series::SameStep::kFollows : Series::SameStep::kReplaces);
+    series->add({by_batch ? kNoStep : step, reading.value, event.at, event.where, attempt}, limit);
   }
 }
 

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <limits>
 
-namespace mw {
+#include "core/host_figures.h"
 
+namespace mw {
 namespace {
 
 /// Every second of the first `half` points stands for the one behind it, too. Returns how many are left of them.
@@ -23,7 +24,7 @@ size_t thin(std::vector<Point>& points, size_t half) {
 
 }  // namespace
 
-void Series::add(const Point& point, size_t limit, SameStep same) {
+void Series::add(const Point& point, size_t limit) {
   if (count_ == 0) {
     min_ = max_ = std::numeric_limits<double>::quiet_NaN();
     first_ = point.value;
@@ -38,8 +39,8 @@ void Series::add(const Point& point, size_t limit, SameStep same) {
   } else {
     ++non_finite_;
   }
-  if (same == SameStep::kReplaces && !points_.empty() && point.step != kNoStep && points_.back().step == point.step &&
-      points_.back().attempt == point.attempt) {
+  if (!points_.empty() && point.step != kNoStep && points_.back().step == point.step &&
+      points_.back().attempt == point.attempt && !of_machine(raw)) {
     const bool moved = points_.back().where.source != point.where.source;
     points_.back() = point;
     if (moved) index_all();

@@ -39,11 +39,9 @@ class Series {
     return mixed ^ mixed >> 32;
   }
 
-  /// What a point with the step and attempt of the last one does: a trainer says a step's figure again, and a machine
-  /// is asked many times within a step.
-  enum class SameStep : uint8_t { kReplaces, kFollows };
-  /// Appends. `limit` may be lower than kPointLimit where there are many series.
-  void add(const Point& point, size_t limit = kPointLimit, SameStep same = SameStep::kReplaces);
+  /// Appends; a point with the step and attempt of the last one replaces it, unless it is a sample of the machine, of
+  /// which many come within a step (of_machine()). `limit` may be lower than kPointLimit where there are many series.
+  void add(const Point& point, size_t limit = kPointLimit);
   /// What was thought to be attempt `from` belongs to attempt `to`.
   void move_attempt(uint16_t from, uint16_t to);
   /// The same for what came at `since` or later, by the points' clocks. Returns the lowest and the highest step of it.

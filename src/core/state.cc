@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/host_figures.h"
-
 namespace mw {
 
 State::State() = default;
@@ -74,11 +72,6 @@ bool Ranges::holds(int64_t value) const {
 
 namespace {
 
-/// Samples of the machine come many within a step.
-Series::SameStep same_step(const Series& series) {
-  return of_machine(series.raw) ? Series::SameStep::kFollows : Series::SameStep::kReplaces;
-}
-
 /// The points of attempt `number`; the parts of a series are contiguous, except where a source went to and fro. True
 /// when they are those of one source.
 bool append_attempt(const std::vector<const Series*>& members, uint16_t number, Series& out) {
@@ -108,10 +101,9 @@ bool append_attempt(const std::vector<const Series*>& members, uint16_t number, 
     first = low;
     last = high;
   }
-  const Series::SameStep same = same_step(out);
-  for (const Point& point : before) out.add(point, Series::kPointLimit, same);
-  for (const Point& point : pieces.front()) out.add(point, Series::kPointLimit, same);
-  for (const Point& point : after) out.add(point, Series::kPointLimit, same);
+  for (const Point& point : before) out.add(point);
+  for (const Point& point : pieces.front()) out.add(point);
+  for (const Point& point : after) out.add(point);
   return before.empty() && after.empty();
 }
 
@@ -175,7 +167,7 @@ bool go_on(const MemberSeries& members, const Series& owner, const std::vector<S
       if (point.attempt + 1U != attempts || (members[k] != &owner && !inside)) return false;
     }
   }
-  for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i], Series::kPointLimit, same_step(merged.series));
+  for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i]);
   return true;
 }
 

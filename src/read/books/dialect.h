@@ -71,8 +71,7 @@ struct MetricRule {
   double scale = 1;
   double offset = 0;  ///< added after scaling (1 - x: scale -1, offset 1)
   bool part = false;  ///< adds to the other parts of its signal in the same record
-  std::string
-      minus;  ///< a raw name of the same record whose value is taken off first (a prompt's length, of the whole)
+  std::string minus;  ///< raw name of the same record whose value is taken off first (a prompt's length)
   uint32_t rank = 0;  ///< of several names of one signal in a record the lowest counts: the line in the file
   std::string note;   ///< what this framework means by it, where that differs
 };

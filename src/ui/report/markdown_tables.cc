@@ -99,10 +99,10 @@ std::string further_metrics(const State& state, const Cycle& cycle) {
                constants > kConstantsShown ? cat(", and ", constants - kConstantsShown, " more") : "", ".\n");
   }
   if (old > 0) out += cat(out.empty() ? "" : "\n", "Unchanged since last: ", old, " further metrics.\n");
-  return out.empty() ? out
-                     : cat("\n## Further metrics of the run\n\nNothing judges them: no dialect maps their names, or "
-                           "another name ",
-                           "of the same figure counts.\n\n", out);
+  constexpr std::string_view kHead =
+      "\n## Further metrics of the run\n\nNothing judges them: no dialect maps their names, or another name of the "
+      "same figure counts.\n\n";
+  return out.empty() ? out : cat(kHead, out);
 }
 
 /// The last batches of each rule side by side.

@@ -13,9 +13,8 @@ namespace {
 constexpr double kMebi = 1024.0 * 1024.0;
 
 struct Samples {
-  double average = kNotMeasured, most = kNotMeasured, least = kNotMeasured;
+  double mean = kNotMeasured, most = kNotMeasured, least = kNotMeasured;
   uint64_t count = 0, idle = 0;  // samples; those of a GPU that did nothing
-  double mean() const { return average; }
 };
 
 /// Of a long run's samples some stand for those that were dropped between them. Over the whole run the sums are exact.
@@ -31,9 +30,9 @@ Samples samples_of(const Series& series, const Cycle& cycle) {
     s.count += p.stands_for;
   }
   if (s.count == 0) return s;
-  s.average = sum / static_cast<double>(s.count);
+  s.mean = sum / static_cast<double>(s.count);
   if (!cycle.whole() || series.count() < s.count) return s;  // a merged one has the points of some sources alone
-  s.average = series.mean();
+  s.mean = series.mean();
   s.most = series.max();
   s.least = series.min();
   return s;
@@ -41,14 +40,14 @@ Samples samples_of(const Series& series, const Cycle& cycle) {
 
 void take_gpu(GpuLine& gpu, std::string_view what, const Samples& s) {
   if (what == "gpu") {
-    gpu.busy = s.mean();
+    gpu.busy = s.mean;
     gpu.idle = static_cast<double>(s.idle) / static_cast<double>(s.count);
   } else if (what == "memoryAllocatedBytes") {
     gpu.memory_bytes = s.most;
   } else if (what == "memoryAllocated") {
     gpu.memory_percent = s.most;
   } else if (what == "powerWatts") {
-    gpu.watts = s.mean();
+    gpu.watts = s.mean;
   } else if (what == "temp") {
     gpu.celsius = s.most;
   } else if (what == "uncorrectedMemoryErrors") {
@@ -62,15 +61,11 @@ void take_host(std::vector<HostLine>& host, std::string_view what, const Samples
   } else if (what == "proc.memory.rssMB") {
     host.push_back({"memory of the tracked process, peak", s.most * kMebi, "bytes"});
   } else if (what == "proc.memory.availableMB") {
-    host.push_back({"memory still free, mean", s.mean() * kMebi, "bytes"});
+    host.push_back({"memory still free, mean", s.mean * kMebi, "bytes"});
   } else if (what.rfind("disk.", 0) == 0 && what.size() > 18 && what.substr(what.size() - 13) == ".usagePercent") {
     host.push_back({cat("disk ", what.substr(5, what.size() - 18), " in use, peak"), s.most, "%"});
   }
 }
-
-}  // namespace
-
-namespace {
 
 using Gpus = std::map<std::pair<size_t, std::string>, GpuLine>;  // "10" after "9"
 
@@ -82,9 +77,9 @@ GpuLine& gpu_of(Gpus& gpus, const std::string& index) {
 
 /// A GPU's figure as the watch itself measured it, in canonical units.
 void take_own_gpu(GpuLine& gpu, std::string_view signal, const Samples& s) {
-  if (signal == "gpu.busy") gpu.busy = s.mean() * 100;
+  if (signal == "gpu.busy") gpu.busy = s.mean * 100;
   if (signal == "gpu.memory.used") gpu.memory_bytes = s.most;
-  if (signal == "gpu.power") gpu.watts = s.mean();
+  if (signal == "gpu.power") gpu.watts = s.mean;
   if (signal == "gpu.temperature") gpu.celsius = s.most;
   if (signal == "gpu.ecc") gpu.uncorrected = s.most;
 }
@@ -120,7 +115,7 @@ void take_own(const State& state, const Cycle& cycle, MachineView& view, Gpus& g
     for (const Series& series : state.host) {
       const Samples s = samples_of(series, cycle);
       if (series.signal != line.signal || s.count == 0) continue;
-      const double value = line.which == OwnLine::kMost ? s.most : line.which == OwnLine::kMean ? s.mean() : s.least;
+      const double value = line.which == OwnLine::kMost ? s.most : line.which == OwnLine::kMean ? s.mean : s.least;
       const bool named = series.raw != "machine" && series.raw != "run";
       view.host.push_back({named ? cat(series.raw, ": ", line.what) : std::string(line.what),
                            line.unit == "%" ? value * 100 : value, line.unit});

@@ -10,7 +10,6 @@
 #include "core/host_figures.h"
 #include "core/trajectory.h"
 #include "ui/view/csv.h"
-#include "ui/view/machine.h"
 
 namespace mw {
 namespace {
