@@ -9,6 +9,7 @@
 #include "ui/report/markdown_run.h"
 #include "ui/view/decisions.h"
 #include "ui/view/machine.h"
+#include "ui/view/rollout_times.h"
 
 namespace mw {
 namespace {
@@ -137,6 +138,30 @@ std::string formats(const State& state, const Cycle& cycle, const FormatBatches*
   return batches == nullptr ? out : out + formats_by_step(state, *batches);
 }
 
+/// "### Single rollouts": how long they take, and which of them a step waits for.
+std::string single_rollouts(const State& state, const Cycle& cycle) {
+  const RolloutTimes times = rollout_times(state, cycle);
+  std::string rows, findings;
+  const auto cell = [](double value) { return std::isnan(value) ? std::string() : seconds(value); };
+  const auto row = [&](std::string_view what, const RolloutTimes::Row& r) {
+    if (!r.known() || (r.mean == 0 && !(r.slowest_of_all > 0))) return;
+    rows += cat("| ", what, " | ", cell(r.mean), " | ", cell(r.p90), " | ", cell(r.slowest), " | ",
+                cell(r.slowest_of_all), " |\n");
+  };
+  row("from prompt to reward", times.whole);
+  row("in the engine", times.generation);
+  row("in tools or the environment", times.tools);
+  row("in the judge or reward function", times.score);
+  for (const std::string& finding : rollout_findings(times, seconds_per_step(state))) {
+    findings += cat("\n", finding, "\n");
+  }
+  if (rows.empty() && findings.empty()) return "";
+  constexpr std::string_view kHead =
+      "\n| Time of a rollout | Mean | 90 % within | Slowest of a step, mean | Slowest of all |\n"
+      "|---|---:|---:|---:|---:|\n";
+  return cat("\n### Single rollouts\n", rows.empty() ? "" : kHead, rows, findings);
+}
+
 std::string timing(const State& state, const Cycle& cycle) {
   std::string out;
   if (const std::vector<TimeShare> split = time_split(state, cycle); !split.empty()) {
@@ -149,6 +174,7 @@ std::string timing(const State& state, const Cycle& cycle) {
     }
     if (const std::string bound = bound_by(split); !bound.empty()) out += cat("\nThe run is bound by ", bound, ".\n");
   }
+  out += single_rollouts(state, cycle);
   if (!state.phases.empty()) {
     out +=
         "\n### Phases as the log states them\n\n| Phase | Times | Mean | Longest | Last | In all "

@@ -9,6 +9,7 @@
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
 #include "ui/view/reward_parts.h"
+#include "ui/view/rollout_times.h"
 #include "ui/view/tool_times.h"
 
 namespace mw {
@@ -97,6 +98,9 @@ std::string time_split_rows(const Painter& paint, const State& state, const Cons
     out += row + (bars > 0 ? "  " + paint.cyan(bar) : "") + "\n";
   }
   if (const std::string bound = bound_by(split); !bound.empty()) out += cat("  The run is bound by ", bound, ".\n");
+  for (const std::string& finding : rollout_findings(rollout_times(state, {}), seconds_per_step(state))) {
+    out += paint.hanging("  ", finding, 0);
+  }
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/overview.h"
+#include "ui/view/rollout_times.h"
 #include "ui/view/tool_times.h"
 
 namespace mw {
@@ -78,6 +79,43 @@ void attempts(JsonWriter& out, const State& state) {
   out.end_array();
 }
 
+/// Times of single rollouts; no key where the run does not say.
+void rollouts(JsonWriter& out, const State& state) {
+  const RolloutTimes times = rollout_times(state, {});
+  if (times.empty()) return;
+  const auto number = [&out](std::string_view key, double value) {
+    if (!std::isnan(value)) out.key(key).number(value);
+  };
+  const auto row = [&](std::string_view key, const RolloutTimes::Row& r) {
+    if (!r.known()) return;
+    out.key(key).begin_object();
+    number("mean", r.mean);
+    number("p90", r.p90);
+    number("slowest", r.slowest);
+    number("slowest_of_all", r.slowest_of_all);
+    out.end_object();
+  };
+  out.key("rollouts").begin_object();
+  row("whole", times.whole);
+  row("generation", times.generation);
+  row("tools", times.tools);
+  row("score", times.score);
+  if (times.ranks.known()) {
+    out.key("ranks").begin_object();
+    number("fastest", times.ranks.mean);
+    number("slowest", times.ranks.slowest);
+    out.end_object();
+  }
+  number("waited_for_slowest", times.waited);
+  if (times.split > 0) {
+    out.key("steps").integer(static_cast<int64_t>(times.split));
+    out.key("slowest_in_tools").integer(static_cast<int64_t>(times.held_by_tools));
+    out.key("slowest_in_score").integer(static_cast<int64_t>(times.held_by_score));
+  }
+  number("slowest_length", times.slowest_length);
+  out.end_object();
+}
+
 /// Where the time goes and when it will be over, as far as the run's files say.
 void timing(JsonWriter& out, const State& state) {
   const std::vector<TimeShare> split = time_split(state, {});
@@ -101,6 +139,7 @@ void timing(JsonWriter& out, const State& state) {
   } else {
     out.null();
   }
+  rollouts(out, state);
   out.end_object();
 }
 
