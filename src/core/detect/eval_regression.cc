@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/evaluation_name.h"
 
 namespace mw::detect {
 namespace {
@@ -31,30 +32,15 @@ constexpr Knob kKnobs[] = {kFlatHistory, kFlat, kFlatReward, kHistory, kDrop, kS
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kMostGrain = 0.05;   // sets of fewer than 20 tasks: the gap between values is chance
 
-enum class Better { kUnknown, kHigher, kLower };
-
-Better better_of(const Series& series) {
-  const std::string name = to_lower(series.raw.empty() ? series.signal : series.raw);
-  for (const std::string_view word :
-       {"time",  "per_second", "len",      "std",    "min",   "max",       "token",  "count",
-        "num",   "epoch",      "entropy",  "kl",     "trunc", "clip",      "turn",   "fail",
-        "abort", "invalid",    "no_",      "bad",    "wrong", "incorrect", "mixed",  "penal",
-        "refus", "violat",     "hallucin", "exceed", "null",  "empty",     "repeat", "toxic"}) {
-    if (contains(name, word)) return Better::kUnknown;
-  }
-  for (const std::string_view word : {"loss", "perplexity", "ppl", "error"}) {
-    if (contains(name, word)) return Better::kLower;
-  }
-  for (const std::string_view word :
-       {"acc", "pass", "score", "reward", "mean", "success", "correct", "exact_match", "solve", "win"}) {
-    if (contains(name, word)) return Better::kHigher;
-  }
-  // a benchmark by its own name, in shares of solved tasks
+/// A benchmark by its own name is in shares of solved tasks.
+EvaluationSense sense_of(const Series& series) {
+  const EvaluationSense sense = evaluation_sense(series.raw.empty() ? series.signal : series.raw);
+  if (sense != EvaluationSense::kUnsaid) return sense;
   const std::vector<Point>& points = series.points();
   const bool share = std::all_of(points.begin(), points.end(), [](const Point& point) {
     return !std::isfinite(point.value) || (point.value >= 0 && point.value <= 1);
   });
-  return share && !points.empty() ? Better::kHigher : Better::kUnknown;
+  return share && !points.empty() ? EvaluationSense::kHigher : EvaluationSense::kNoResult;
 }
 
 /// Standard deviation of one evaluation: from successive differences (of few, the median alone says too little), and
@@ -130,25 +116,39 @@ bool judge_flat(const State& state, const Track& track, std::vector<Finding>& ou
   return false;
 }
 
+/// Some held-out result rises: what stands beside it is another task, or is solved as far as it can be.
+bool any_rises(const State& state) {
+  return std::any_of(state.eval.begin(), state.eval.end(), [](const Series& series) {
+    if (sense_of(series) != EvaluationSense::kHigher) return false;
+    const std::vector<Track> tracks = tracks_of(&series);
+    return std::any_of(tracks.begin(), tracks.end(), [](const Track& track) {
+      const size_t n = track.size();
+      if (n < points_of(kFlatHistory)) return false;
+      return mean(track.slice(n - 2, n)) - mean(track.slice(0, 2)) > kFlat.value;
+    });
+  });
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  bool flat = false;
+  bool flat = any_rises(state);  // said, or no question
   for (const Series& series : state.eval) {
-    const Better better = better_of(series);
-    if (better == Better::kUnknown) continue;
+    const EvaluationSense sense = sense_of(series);
+    if (sense == EvaluationSense::kNoResult) continue;
+    const bool higher = sense == EvaluationSense::kHigher;
     for (const Track& track : tracks_of(&series)) {
       Drop drop;
-      if (!find_drop(track, better == Better::kHigher, drop)) {
-        if (better == Better::kHigher && !flat) flat = judge_flat(state, track, out);
+      if (!find_drop(track, higher, drop)) {
+        if (higher && !flat) flat = judge_flat(state, track, out);
         continue;
       }
       const Point& onset = track.points[std::min(drop.best + 1, drop.detected)];
       const Point& now = track.points[drop.detected];
       const auto reward = outcome_of(state, onset, now);
-      const bool gamed = better == Better::kHigher && reward && reward->rose(kGain.value);
+      const bool gamed = higher && reward && reward->rose(kGain.value);
       const std::string_view kind = gamed ? "reward-hacking" : "eval-regression";
       Finding finding = make_finding("eval-regression", kind, Severity::kWarning, onset, now,
-                                     cat(series.raw, better == Better::kHigher ? " fell from " : " rose from ",
-                                         drop.level, " to ", drop.now, gamed ? " while the training reward rose" : ""));
+                                     cat(series.raw, higher ? " fell from " : " rose from ", drop.level, " to ",
+                                         drop.now, gamed ? " while the training reward rose" : ""));
       add_figures(finding, track, drop.best, drop.detected);
       if (gamed) {
         finding.suggests.push_back(

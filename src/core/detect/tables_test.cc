@@ -158,6 +158,25 @@ TEST_CASE("no differences within any group, by either figure") {
   }
 }
 
+TEST_CASE("a held-out result that stands while the reward rises is worth a word, unless another one rises") {
+  const auto run_with = [](const std::vector<Line>& evaluations) {
+    std::vector<double> rising;
+    for (int i = 0; i < 60; ++i) rising.push_back(0.2 + 0.01 * i + 0.004 * (i % 5));
+    State state = run_of({{"reward.mean", "reward", rising}});
+    for (size_t at = 0; at < 6; ++at) {
+      event::Measured measured{static_cast<int64_t>(10 * at + 5), true, {}};
+      for (const Line& line : evaluations)
+        measured.readings.push_back({std::string(line.signal), std::string(line.raw), line.values[at]});
+      fold(state, {{}, {0, 1000 + at}, std::move(measured)});
+    }
+    return state;
+  };
+  const Line flat{"eval.a", "set_a/acc", {0.4, 0.41, 0.4, 0.4, 0.41, 0.4}};
+  CHECK(finds("eval-regression", run_with({flat})));
+  CHECK_FALSE(finds("eval-regression", run_with({flat, {"eval.b", "set_b/acc", {0.2, 0.25, 0.3, 0.36, 0.4, 0.45}}})));
+  CHECK_FALSE(finds("eval-regression", run_with({{"eval.c", "set_a/is_completed/mean", flat.values}})));
+}
+
 TEST_CASE("a held-out result is better when it is higher or lower, as its name says") {
   const auto falls = around(60, 12) + around(20, 8), rises = around(2, 12) + around(6, 8);
   const auto share = around(0.6, 12) + around(0.1, 8);  // a share of solved tasks, by whatever name

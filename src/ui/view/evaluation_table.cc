@@ -6,19 +6,11 @@
 #include <set>
 #include <string_view>
 
-#include "base/text.h"
+#include "core/evaluation_name.h"
 
 namespace mw {
 
-bool is_score(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const std::string_view no : {"num_", "token", "length", "time", "max", "min", "std", "loss", "count", "samples"})
-    if (contains(lower, no)) return false;
-  for (const std::string_view word :
-       {"acc", "score", "reward", "pass", "success", "correct", "solve", "match", "win", "f1", "bleu", "rouge"})
-    if (contains(lower, word)) return true;
-  return false;
-}
+bool is_score(std::string_view name) { return evaluation_sense(name) == EvaluationSense::kHigher; }
 
 EvaluationTable evaluation_table(const State& state, const Cycle& cycle, size_t most) {
   EvaluationTable table;

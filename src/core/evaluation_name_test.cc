@@ -1,0 +1,27 @@
+#include "core/evaluation_name.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+TEST_CASE("the name of a held-out figure says whether it is a result, and which way is better") {
+  for (const char* name : {"eval/reward/mean", "val-core/set/acc/mean@16", "eval/a/effective/agent/avg@8", "f1",
+                           "eval/set/pass@4", "math_exact_match"}) {
+    CAPTURE(name);
+    CHECK(evaluation_sense(name) == EvaluationSense::kHigher);
+  }
+  CHECK(evaluation_sense("eval_loss") == EvaluationSense::kLower);
+  CHECK(evaluation_sense("eval/set/all/agent/has_error/mean") == EvaluationSense::kLower);
+  for (const char* name :
+       {"eval/a/all/agent/is_completed/mean", "eval/a/all/agent/cancelled/mean",
+        "eval/a/all/agent/stop_condition/limit", "eval/a/all/agent/timing/total/mean", "eval/a/all/agent/reward/p10",
+        "eval/reward/std", "eval/a/policy_version", "eval/response_length/mean", "eval/samples_per_second"}) {
+    CAPTURE(name);
+    CHECK(evaluation_sense(name) == EvaluationSense::kNoResult);
+  }
+  CHECK(evaluation_sense("eval/gsm8k") == EvaluationSense::kUnsaid);
+}
+
+}  // namespace
+}  // namespace mw
