@@ -11,6 +11,7 @@
 #include "ui/report/markdown_run.h"
 #include "ui/report/markdown_tables.h"
 #include "ui/view/checkpoints.h"
+#include "ui/view/expected_end.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/lost_time.h"
 #include "ui/view/ranked.h"
@@ -72,7 +73,7 @@ std::string facts(const State& state, const Cycle& cycle) {
   out += row("Throughput", of_last(state, "throughput.tokens", "tokens/s"));
   out += row("Tokens so far", of_last(state, "tokens.total", "tokens"));
   out += row("Bound by", bound_by(time_split(state, cycle)));
-  out += row("Expected end", when(expected_end(state)));
+  out += row("Expected end", expected_end_text(expected_end(state)));
   return out;
 }
 

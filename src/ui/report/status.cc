@@ -19,6 +19,7 @@
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"
+#include "ui/view/expected_end.h"
 #include "ui/view/lost_time.h"
 #include "ui/view/overview.h"
 #include "ui/view/run_now.h"
@@ -434,7 +435,10 @@ std::string status_json(const State& state, const RunStatus& status) {
   put_step(json, "step", state.attempts.empty() ? kNoStep : state.attempts.back().last_step);
   json.key("total_steps");
   state.total_steps > 0 ? json.integer(state.total_steps) : json.null();
-  put_time(json, "expected_end", expected_end(state));
+  const ExpectedEnd end = expected_end(state);
+  put_time(json, "expected_end", end.middle());
+  put_time(json, "expected_end_earliest", end.earliest);
+  put_time(json, "expected_end_latest", end.latest);
   if (const double price = cost_per_hour(state); price > 0)
     json.key("cost_per_hour").number(price).key("cost").number(run_seconds(state) / kHour * price);
   const auto* checkpoint = last_checkpoint(state);

@@ -7,6 +7,7 @@
 #include "core/incident_kind.h"
 #include "core/plan_bar.h"
 #include "core/resume_advice.h"
+#include "ui/view/expected_end.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/log_words.h"
 #include "ui/view/overview.h"
@@ -243,7 +244,9 @@ StatusLine status_line(const State& state) {
     line.rest +=
         cat(line.rest.empty() ? "" : ". ", trouble_text(state, *worst), chain_words(IncidentChains(state), *worst));
   } else {
-    if (const Time end = expected_end(state); end.known()) line.rest += cat("; expected end ", when(end));
+    if (const ExpectedEnd end = expected_end(state); end.known()) {
+      line.rest += cat("; expected end ", expected_end_text(end));
+    }
     line.rest += over_text(state);
   }
   if (const auto advice = resume_advice(state)) line.resume = to_sentence(*advice);

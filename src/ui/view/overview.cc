@@ -349,39 +349,6 @@ Time stepped_at(const State& state, int64_t step) {
 
 namespace {
 
-/// Of the attempt that goes on, which may have begun again below what an earlier one reached.
-int64_t last_step_now(const State& state) {
-  const int64_t own = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
-  return own != kNoStep || state.steps().count == 0 ? own : state.steps().last;
-}
-
-/// Files that end as those of a run that is no more.
-bool has_ended(const State& state) {
-  return std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& one) {
-    const bool end = one.kind == "died-silently" || one.kind == "interrupted" || one.kind == "preempted";
-    return one.open && one.severity != Severity::kInfo &&
-           (end || (ends_runs(one.kind) && one.severity == Severity::kCritical));
-  });
-}
-
-}  // namespace
-
-Time expected_end(const State& state) {
-  const int64_t last = last_step_now(state);
-  const double pace = seconds_per_step(state);
-  if (state.verdict != "running" && state.verdict != "unknown") return {};
-  if (state.total_steps <= 0 || last == kNoStep || last >= state.total_steps || pace <= 0) return {};
-  if (!state.last_at.known() || has_ended(state)) return {};
-  // A step that is long overdue says that the pace is none any more.
-  constexpr double kOverdueSteps = 10, kOverdueSeconds = 60;
-  const Time stepped = stepped_at(state, last);
-  const double waited = stepped.known() ? (state.last_at - stepped).seconds() : 0;
-  if (waited > std::max(kOverdueSeconds, kOverdueSteps * pace)) return {};
-  return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - last));
-}
-
-namespace {
-
 /// " by the few lines that have a clock" where most of what was measured has none.
 std::string few_clocks(const State& state) {
   size_t dated = 0, all = 0;

@@ -89,8 +89,6 @@ std::string bound_by(const std::vector<TimeShare>& split);
 
 /// Seconds per step (median of the last 20), from time.step or from the steps' own times; 0 when not known.
 double seconds_per_step(const State& state);
-/// Expected end, unknown when the plan or the pace is not known or the run has ended.
-Time expected_end(const State& state);
 /// When the last step of the latest attempt was reported, by its figures, else by the clock of who watched; unknown
 /// where neither has a time.
 Time stepped_at(const State& state, int64_t step);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/compare.h"
+#include "ui/view/expected_end.h"
 
 namespace mw {
 namespace {

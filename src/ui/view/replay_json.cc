@@ -10,6 +10,7 @@
 #include "core/incident_json.h"
 #include "core/resume_advice.h"
 #include "core/signal.h"
+#include "ui/view/expected_end.h"
 #include "ui/view/overview.h"
 #include "ui/view/rollout_times.h"
 #include "ui/view/tool_times.h"
@@ -125,7 +126,10 @@ void timing(JsonWriter& out, const State& state) {
   } else {
     out.null();
   }
-  time_or_null(out, "expected_end", expected_end(state));
+  const ExpectedEnd end = expected_end(state);
+  time_or_null(out, "expected_end", end.middle());
+  time_or_null(out, "expected_end_earliest", end.earliest);
+  time_or_null(out, "expected_end_latest", end.latest);
   out.key("split").begin_array();
   for (const TimeShare& part : split) {
     out.begin_object().key("phase").string(part.phase).key("seconds_per_step").number(part.seconds_per_step);

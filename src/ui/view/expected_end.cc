@@ -1,0 +1,142 @@
+#include "ui/view/expected_end.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/text.h"
+#include "core/incident_kind.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLeastGaps = 3;                            // fewer show no pace
+constexpr size_t kLastGaps = 10;                            // the shortest part of the run whose pace counts
+constexpr double kEarly = 0.1;                              // of the time that is left
+constexpr double kLate = 0.2;                               // likewise: more runs slow down than speed up
+constexpr double kUnsaid = 0.35;                            // likewise: what a stated step time leaves out
+constexpr double kGoesOn = 1;                               // of the change between the halves of what was seen
+constexpr double kOverdueSteps = 10, kOverdueSeconds = 60;  // a pace that is none any more
+
+/// Time between two steps that follow one another in the record.
+struct Gap {
+  double seconds = 0, steps = 0;
+};
+
+/// Of the attempt that goes on, by the clocks of its steps.
+std::vector<Gap> gaps_by_clock(const State& state) {
+  const auto& anchors = state.anchors;
+  const Time began = state.attempts.empty() ? Time{} : state.attempts.back().began.at;
+  size_t first = anchors.size();
+  while (first > 0 && (first == anchors.size() || anchors[first - 1].second < anchors[first].second) &&
+         (!began.known() || anchors[first - 1].first >= began)) {
+    --first;
+  }
+  std::vector<Gap> gaps;
+  for (size_t i = first + 1; i < anchors.size(); ++i) {
+    gaps.push_back({(anchors[i].first - anchors[i - 1].first).seconds(),
+                    static_cast<double>(anchors[i].second - anchors[i - 1].second)});
+  }
+  return gaps;
+}
+
+/// The same by what the trainer says that its steps take.
+std::vector<Gap> gaps_as_stated(const State& state) {
+  std::vector<Gap> gaps;
+  const Series* series = state.find("time.step");
+  if (series == nullptr) return gaps;
+  for (const Point& point : series->points()) {
+    if (point.attempt + 1U == state.attempts.size() && std::isfinite(point.value) && point.value > 0) {
+      gaps.push_back({point.value, 1});
+    }
+  }
+  return gaps;
+}
+
+double pace(const std::vector<Gap>& gaps, size_t from, size_t to) {
+  double seconds = 0, steps = 0;
+  for (size_t i = from; i < to; ++i) {
+    seconds += gaps[i].seconds;
+    steps += gaps[i].steps;
+  }
+  return steps > 0 ? seconds / steps : 0;
+}
+
+/// Lowest and highest seconds per step that the rest of the run may have.
+std::pair<double, double> paces(const std::vector<Gap>& gaps) {
+  const size_t n = gaps.size();
+  double least = pace(gaps, 0, n), most = least;
+  const auto widen = [&least, &most](double one) {
+    least = std::min(least, one);
+    most = std::max(most, one);
+  };
+  for (const size_t last : {n / 2, n / 4, kLastGaps}) {
+    if (last >= kLeastGaps && last < n) widen(pace(gaps, n - last, n));
+  }
+  if (n >= 2 * kLeastGaps) {
+    const double before = pace(gaps, 0, n / 2), now = pace(gaps, n / 2, n);
+    widen(std::clamp(now + kGoesOn * (now - before), now / 2, 2 * now));
+  }
+  return {least, most};
+}
+
+/// Of the attempt that goes on, which may have begun again below what an earlier one reached.
+int64_t last_step_now(const State& state) {
+  const int64_t own = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  return own != kNoStep || state.steps().count == 0 ? own : state.steps().last;
+}
+
+/// Files that end as those of a run that is no more.
+bool has_ended(const State& state) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& one) {
+    const bool end = one.kind == "died-silently" || one.kind == "interrupted" || one.kind == "preempted";
+    return one.open && one.severity != Severity::kInfo &&
+           (end || (ends_runs(one.kind) && one.severity == Severity::kCritical));
+  });
+}
+
+/// "2026-01-15T15:00Z"
+std::string minute_of(Time at) {
+  const std::string text = when(at);
+  const size_t colon = text.rfind(':');
+  return colon == std::string::npos ? text : cat(text.substr(0, colon), "Z");
+}
+
+}  // namespace
+
+ExpectedEnd expected_end(const State& state) {
+  const int64_t last = last_step_now(state);
+  if (state.verdict != "running" && state.verdict != "unknown") return {};
+  if (state.total_steps <= 0 || last == kNoStep || last >= state.total_steps) return {};
+  if (!state.last_at.known() || has_ended(state)) return {};
+  std::vector<Gap> gaps = gaps_by_clock(state);
+  double late = kLate;
+  if (gaps.size() < kLeastGaps) {
+    gaps = gaps_as_stated(state);
+    late = kUnsaid;
+  }
+  if (gaps.size() < kLeastGaps) return {};
+  const auto [least, most] = paces(gaps);
+  if (!(least > 0)) return {};
+  const Time known = stepped_at(state, last);
+  const Time stepped = known.known() ? known : state.last_at;
+  const double waited = (state.last_at - stepped).seconds();
+  if (waited > std::max(kOverdueSeconds, kOverdueSteps * most)) return {};
+  const auto left = static_cast<double>(state.total_steps - last);
+  const auto end = [&](double seconds) {  // the present step may take longer, those after it take their time
+    return std::max(stepped + Duration::seconds(seconds),
+                    state.last_at + Duration::seconds(seconds * (left - 1) / left));
+  };
+  return {end(left * least * (1 - kEarly)), end(left * most * (1 + late))};
+}
+
+std::string expected_end_text(const ExpectedEnd& end) {
+  if (!end.known()) return "";
+  const std::string from = minute_of(end.earliest), to = minute_of(end.latest);
+  if (from == to) return from;
+  const bool same_day = from.substr(0, from.find('T')) == to.substr(0, to.find('T'));
+  return cat(from, " to ", same_day ? to.substr(to.find('T') + 1) : to);
+}
+
+}  // namespace mw
