@@ -49,9 +49,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string facts(const State& state, const Cycle& cycle) {
   std::string out = "| | |\n|---|---|\n";
-  const bool known = state.framework != "custom";
-  out += row("Framework", known ? cat(state.framework, state.version.empty() ? "" : " ", state.version)
-                                : std::string("custom: none that midwatch has a dialect for"));
+  out += row("Framework", framework_text(state));
   for (const std::string_view key : {"algorithm", "model", "dataset", "lr", "batch_size", "num_generations", "kl_coef",
                                      "max_response_length", "epochs", "seed"}) {
     if (const auto at = state.config.find(std::string(key)); at != state.config.end()) out += row(key, at->second);

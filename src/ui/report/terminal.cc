@@ -23,8 +23,7 @@ constexpr size_t kCurvesShown = 2;
 constexpr size_t kCurvePoints = 4;  // fewer points are no curve
 
 std::string facts_of(const State& state) {
-  std::string facts = cat(state.framework, state.version.empty() ? "" : " ", state.version, " (",
-                          format_short(state.framework_confidence * 100, 3), " % sure)");
+  std::string facts = framework_text(state);
   for (const std::string_view key : {"algorithm", "model"}) {
     if (const auto at = state.config.find(std::string(key)); at != state.config.end()) {
       facts += cat(" · ", brief(at->second, 80));

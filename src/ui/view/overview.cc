@@ -179,6 +179,16 @@ std::string when(Time at) {
   return format_utc({at.ns - ((at.ns % kSecond) + kSecond) % kSecond});
 }
 
+std::string framework_text(const State& state) {
+  constexpr double kSure = 0.9, kProbable = 0.6;
+  if (state.framework.empty() || state.framework == "custom") return "no known framework";
+  const double sure = state.framework_confidence;  // 0: a person named it
+  return cat(sure >= kSure || sure <= 0 ? ""
+             : sure >= kProbable        ? "probably "
+                                        : "perhaps ",
+             state.framework, state.version.empty() ? "" : " ", state.version);
+}
+
 std::string brief(std::string_view text, size_t limit) {
   text = trim(text.substr(0, text.find_first_of("\r\n")));
   if (text.size() <= limit) return std::string(text);

@@ -62,6 +62,9 @@ StatusLine status_line(const State& state);
 /// sign that all is well.
 bool nothing_known(const State& state);
 
+/// "verl 0.6", "probably verl", "perhaps verl", "no known framework": by how sure its recognition is (State).
+std::string framework_text(const State& state);
+
 /// The first line of `text`, at most `limit` bytes, cut between words where that is possible.
 std::string brief(std::string_view text, size_t limit);
 

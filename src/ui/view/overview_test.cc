@@ -31,6 +31,20 @@ TEST_CASE("a trend is what the last quarter says against the first") {
   CHECK(trend_of({}) == Trend::kUnknown);
 }
 
+TEST_CASE("how sure the framework is, in words") {
+  State state;
+  const auto text = [&state](const char* framework, double sure) {
+    state.framework = framework;
+    state.framework_confidence = sure;
+    return framework_text(state);
+  };
+  CHECK(text("verl", 0.98) == "verl");
+  CHECK(text("verl", 0.7) == "probably verl");
+  CHECK(text("verl", 0.4) == "perhaps verl");
+  CHECK(text("verl", 0) == "verl");
+  CHECK(text("custom", 0) == "no known framework");
+}
+
 TEST_CASE("what befell an attempt that a later one overtook is history in the status line") {
   FakeRun run;
   run.measure(1, 0.5).measure(2, 0.5);
