@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kSkipped = 77;
 constexpr size_t kLargest = 64U << 20;  // bytes; the largest files hold one run many times over
-constexpr int64_t kLeastSteps = 15;     // of a run whose pace is worth a look
+constexpr int64_t kLeastSteps = 15;     // of a run that has a pace
 constexpr int kCuts = 10;
 constexpr double kLeastShare = 0.72;  // of the cuts whose forecast holds the truth
 constexpr double kMostTooEarly = 0.2;

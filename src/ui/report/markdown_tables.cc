@@ -173,6 +173,7 @@ std::string timing(const State& state, const Cycle& cycle) {
       out += cat("| ", part.phase, " | ", seconds(part.seconds_per_step), " | ", share, " |\n");
     }
     if (const std::string bound = bound_by(split); !bound.empty()) out += cat("\nThe run is bound by ", bound, ".\n");
+    for (const std::string& win : time_to_win(split)) out += cat("\n", win, "\n");
   }
   out += single_rollouts(state, cycle);
   if (!state.phases.empty()) {

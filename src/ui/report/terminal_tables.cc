@@ -98,6 +98,7 @@ std::string time_split_rows(const Painter& paint, const State& state, const Cons
     out += row + (bars > 0 ? "  " + paint.cyan(bar) : "") + "\n";
   }
   if (const std::string bound = bound_by(split); !bound.empty()) out += cat("  The run is bound by ", bound, ".\n");
+  for (const std::string& win : time_to_win(split)) out += cat("  ", win, "\n");
   for (const std::string& finding : rollout_findings(rollout_times(state, {}), seconds_per_step(state))) {
     out += paint.hanging("  ", finding, 0);
   }

@@ -299,6 +299,28 @@ std::string bound_by(const std::vector<TimeShare>& split) {
   return phase;
 }
 
+std::vector<std::string> time_to_win(const std::vector<TimeShare>& split) {
+  static constexpr std::pair<std::string_view, std::string_view> kIdle[] = {{"tools", "tools and environments"},
+                                                                            {"reward", "the judge or reward function"},
+                                                                            {"sync", "weight transfer"},
+                                                                            {"save", "saving"},
+                                                                            {"eval", "evaluation"},
+                                                                            {"wait", "waiting for samples"}};
+  constexpr double kWorth = 0.1;  // of a step
+  double whole = 0;
+  for (const TimeShare& part : split) whole += part.beside ? 0 : part.seconds_per_step;
+  std::vector<std::string> out;
+  for (const TimeShare& part : split) {
+    const auto named =
+        std::find_if(std::begin(kIdle), std::end(kIdle), [&](auto& one) { return one.first == part.phase; });
+    if (named == std::end(kIdle) || part.beside || part.share < kWorth || part.share >= 1) continue;
+    out.push_back(cat("Without ", named->second, " a step would take ",
+                      format_duration(Duration::seconds(whole - part.seconds_per_step)), ", ",
+                      format_short(1 / (1 - part.share), 2), " times as fast."));
+  }
+  return out;
+}
+
 namespace {
 
 /// Where the points begin that show the pace of now: the last ones, of the latest attempt alone once it has enough.

@@ -31,6 +31,16 @@ TEST_CASE("a trend is what the last quarter says against the first") {
   CHECK(trend_of({}) == Trend::kUnknown);
 }
 
+TEST_CASE("what a step would gain without the phases that are no work of the model") {
+  const std::vector<TimeShare> split = {
+      {"rollout", 50, 0.5}, {"tools", 30, 0.3}, {"save", 15, 0.15}, {"sync", 5, 0.05}};
+  const auto won = time_to_win(split);
+  REQUIRE(won.size() == 2);
+  CHECK(won[0] == "Without tools and environments a step would take 1m 10s, 1.4 times as fast.");
+  CHECK(won[1] == "Without saving a step would take 1m 25s, 1.2 times as fast.");
+  CHECK(time_to_win({{"wait", 40, 0, true}, {"train", 60, 1}}).empty());
+}
+
 TEST_CASE("how sure the framework is, in words") {
   State state;
   const auto text = [&state](const char* framework, double sure) {

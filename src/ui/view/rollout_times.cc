@@ -57,6 +57,7 @@ struct Step {
   double mean = RolloutTimes::kUnsaid, mean_parts = RolloutTimes::kUnsaid;
   double slowest = RolloutTimes::kUnsaid, slowest_parts = RolloutTimes::kUnsaid;
   double tools = RolloutTimes::kUnsaid, score = RolloutTimes::kUnsaid;  // of the slowest rollout
+  double whole_step = RolloutTimes::kUnsaid;
   double slowest_length = RolloutTimes::kUnsaid, length = RolloutTimes::kUnsaid;
 
   double usual() const { return std::isnan(mean) ? mean_parts : mean; }
@@ -82,6 +83,7 @@ Steps steps_of(const State& state, const Cycle& cycle) {
   collect("slowest.generation", [](Step& step, double value) { add_to(step.slowest_parts, value); });
   collect("slowest.tools", [](Step& step, double value) { add_to(step.slowest_parts, step.tools = value); });
   collect("slowest.score", [](Step& step, double value) { add_to(step.slowest_parts, step.score = value); });
+  collect("time.step", [](Step& step, double value) { step.whole_step = value; });
   collect("slowest.length", [](Step& step, double value) { step.slowest_length = value; });
   collect("response.length", [](Step& step, double value) { step.length = value; });
   return steps;
@@ -89,7 +91,7 @@ Steps steps_of(const State& state, const Cycle& cycle) {
 
 /// The steps' own figures: which rollout a step waited for, and where that one spent its time.
 void join_steps(RolloutTimes& times, const Steps& steps) {
-  Sum mean, longest, waited, slowest_length, length;
+  Sum mean, longest, waited, whole_step, slowest_length, length;
   for (const auto& [key, step] : steps) {
     mean.add(step.usual());
     longest.add(step.longest());
@@ -104,11 +106,13 @@ void join_steps(RolloutTimes& times, const Steps& steps) {
     }
     if (std::isnan(step.usual()) || std::isnan(step.longest())) continue;
     waited.add(std::max(0.0, step.longest() - step.usual()));
+    whole_step.add(step.whole_step);
   }
   times.whole.mean = mean.mean();
   times.whole.slowest = longest.mean();
   times.whole.slowest_of_all = longest.most;
   times.waited = waited.mean();
+  times.step = whole_step.mean();
   times.steps = waited.count;
   times.slowest_length = slowest_length.mean();
   times.usual_length = length.mean();
@@ -132,6 +136,7 @@ RolloutTimes rollout_times(const State& state, const Cycle& cycle) {
 
 std::vector<std::string> rollout_findings(const RolloutTimes& times, double step_seconds) {
   std::vector<std::string> out;
+  if (!std::isnan(times.step)) step_seconds = times.step;
   const auto often = [&times](size_t held) {
     return times.split >= kFewSteps && static_cast<double>(held) >= kOftenHeld * static_cast<double>(times.split);
   };
@@ -144,6 +149,12 @@ std::vector<std::string> rollout_findings(const RolloutTimes& times, double step
                          : cat("for up to ", seconds(times.waited), " of a step (",
                                format_short(100 * times.waited / step_seconds, 2), " %) few rollouts run.");
     out.push_back(std::move(text));
+  }
+  if (times.steps >= kFewSteps && times.tools.mean > kHalf * times.whole.mean) {
+    out.push_back(cat("A mean rollout spends ", seconds(times.tools.mean), " of ", seconds(times.whole.mean), " (",
+                      format_short(100 * times.tools.mean / times.whole.mean, 2),
+                      " %) in tools or the environment: it is bound by their latency. Faster tools shorten it; fewer "
+                      "rollouts at a time do not."));
   }
   const auto held = [&](size_t steps, std::string_view where) {
     if (waits && often(steps)) {

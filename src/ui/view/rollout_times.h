@@ -30,6 +30,7 @@ struct RolloutTimes {
   Row score;       ///< in the judge or reward function
 
   size_t steps = 0;                 ///< of which both the mean and the slowest rollout are known
+  double step = kUnsaid;            ///< seconds that these steps take
   double waited = kUnsaid;          ///< seconds per step between the mean rollout's end and the slowest one's
   double slowest_length = kUnsaid;  ///< tokens of the slowest rollout's response
   double usual_length = kUnsaid;    ///< tokens of a response in the same steps
@@ -45,7 +46,7 @@ struct RolloutTimes {
 RolloutTimes rollout_times(const State& state, const Cycle& cycle);
 
 /// What there is to learn from them, a sentence each; none where nothing is out of the ordinary. `step_seconds` is what
-/// a step takes, 0 when not known.
+/// a step takes where the run does not say it step by step, 0 when not known.
 std::vector<std::string> rollout_findings(const RolloutTimes& times, double step_seconds);
 
 }  // namespace mw

@@ -43,13 +43,29 @@ TEST_CASE("a step waits for its slowest rollout, and what held that one is said"
   CHECK(said[2] == "The slowest rollout's response has 3000 tokens, the mean one 500.");
 }
 
+TEST_CASE("rollouts that wait for their tools most of the time are bound by latency") {
+  FakeRun run;
+  for (int64_t step = 1; step <= 4; ++step) {
+    run.say(event::Measured{
+        step,
+        false,
+        {{"rollout.time", "t/mean", 100}, {"rollout.time_max", "t/max", 110}, {"rollout.tools", "t/tools", 80}}});
+  }
+  const auto said = rollout_findings(rollout_times(run.state, {}), 200);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("A mean rollout spends 1m 20s of 1m 40s (80 %) in tools") == 0);
+}
+
 TEST_CASE("rollouts of about the same time, or a step that is long for other reasons, are no finding") {
   FakeRun even;
   for (int64_t step = 1; step <= 10; ++step) say_step(even, step, 21, 2);
   CHECK(rollout_findings(rollout_times(even.state, {}), 100).empty());
   FakeRun rare;
-  for (int64_t step = 1; step <= 10; ++step) say_step(rare, step, 60, 4);
-  CHECK(rollout_findings(rollout_times(rare.state, {}), 2000).empty());
+  for (int64_t step = 1; step <= 10; ++step) {
+    say_step(rare, step, 60, 4);
+    rare.measure(step, 2000, "time.step", "time/step");
+  }
+  CHECK(rollout_findings(rollout_times(rare.state, {}), 0).empty());
   CHECK(rollout_times(FakeRun().state, {}).empty());
 }
 
