@@ -12,7 +12,7 @@ namespace mw {
 namespace {
 
 constexpr size_t kLeastGaps = 3;                            // fewer show no pace
-constexpr size_t kLastGaps = 10;                            // the shortest part of the run whose pace counts
+constexpr size_t kLastGaps = 10;                            // the last of the run whose pace counts by itself
 constexpr double kEarly = 0.1;                              // of the time that is left
 constexpr double kLate = 0.2;                               // likewise: more runs slow down than speed up
 constexpr double kUnsaid = 0.35;                            // likewise: what a stated step time leaves out
