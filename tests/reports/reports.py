@@ -328,6 +328,33 @@ def check_verl(program, data):
     check_evaluations(run.name, text, evaluated, ["val-core/openai/gsm8k/acc/mean@1"])
 
 
+def check_rollouts(program, data):
+    """Single rollouts: what the slowest of a step and the mean one take, and where the slowest spends its time."""
+    global checked
+    loop = "timing_s/agent_loop"
+    for name in ("opd-healthy-51steps/run-f6sves9c", "opd-length-growth-48steps/run-bd2o9c4a",
+                 "opd-length-collapse/run-gjvwlq13"):
+        run = data / "verl" / f"{name}.wandb"
+        figures, _ = raw_files.wandb(run, "_step")
+        figures = {**raw_files.verl_lines(raw_files.console(run)), **figures}  # the console may be a step ahead
+        steps = [one for one in figures.values() if f"{loop}/slowest/tool_calls" in one]
+        mean = [one[f"{loop}/generate_sequences/mean"] + one[f"{loop}/tool_calls/mean"] for one in steps]
+        slowest = [one[f"{loop}/slowest/generate_sequences"] + one[f"{loop}/slowest/tool_calls"] for one in steps]
+        text = report(program, [run])
+        rows = {row[0]: row[1:] for row in table(text, "Single rollouts")}
+        for what, cell, values in (("mean", 0, mean), ("slowest", 2, slowest)):
+            check(f"{name}: {what} rollout", rows["from prompt to reward"][cell], sum(values) / len(values))
+        check(f"{name}: slowest of all", rows["from prompt to reward"][3], max(slowest))
+        tools = [one[f"{loop}/tool_calls/mean"] for one in steps]
+        check(f"{name}: tools", rows["in tools or the environment"][0], sum(tools) / len(tools))
+        held = sum(1 for one, whole in zip(steps, slowest) if one[f"{loop}/slowest/tool_calls"] > whole / 2)
+        said = re.search(r"^In (\d+) of (\d+) steps the slowest rollout", text, re.M)
+        checked += 1
+        wanted = (str(held), str(len(steps))) if held >= len(steps) / 10 else None
+        if (said and said.groups()) != wanted:
+            problems.append(f"{name}: held by tools in {said and said[0]}, and the file says {held} of {len(steps)}")
+
+
 def check_wandb(program, data):
     run = data / "reasoning360/wandb-47bzde4v/run-47bzde4v.wandb"
     figures, samples = raw_files.wandb(run, "_step")
@@ -365,6 +392,7 @@ def check_trl(program, data):
 def check_more(program, data):
     check_verl(program, data)
     check_wandb(program, data)
+    check_rollouts(program, data)
     check_trl(program, data)
 
     run = data / "nemo-rl/grpo-qwen25-7b-sglang-metrics"
