@@ -22,7 +22,7 @@ constexpr Knob kKnobs[] = {kPoints, kOver, kGives};
 bool measures_success(std::string_view name) {
   constexpr std::array<std::string_view, 7> kWords = {"accuracy", "correct", "equation",   "answer",
                                                       "solve",    "success", "exact_match"};
-  constexpr std::array<std::string_view, 6> kNot = {"std", "max", "penalty", "incorrect", "format", "length"};
+  constexpr std::array<std::string_view, 7> kNot = {"std", "min", "max", "penalty", "incorrect", "format", "length"};
   const auto holds = [name](std::string_view word) { return contains_folded(name, word); };
   return std::any_of(kWords.begin(), kWords.end(), holds) && std::none_of(kNot.begin(), kNot.end(), holds);
 }

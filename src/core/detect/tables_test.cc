@@ -217,6 +217,19 @@ TEST_CASE("a held-out result is better when it is higher or lower, as its name s
   }
 }
 
+TEST_CASE("the least of a batch is no measure of success that never comes") {
+  const std::vector<double> moves = around(0.4, 30) + around(0.6, 30), nothing(60, 0.0);
+  const auto dead = [&](const std::string& raw) {
+    const std::string signal = "reward.component." + raw;
+    return finds("dead-component", run_of({{"reward.mean", "r", moves}, {signal, raw, nothing}}));
+  };
+  CHECK(dead("correct/mean"));
+  for (const char* spread : {"correct/min", "correct/std", "solver/min", "correct/max"}) {
+    CAPTURE(std::string(spread));
+    CHECK_FALSE(dead(spread));
+  }
+}
+
 TEST_CASE("what measures the truth beside a reward") {
   const auto hollow = [](std::string_view signal, std::string_view raw) {
     return finds("reward-hacking", run_of({{"reward.mean", "r", around(0.9, 60)}, {signal, raw, around(0.05, 60)}}));
