@@ -31,6 +31,20 @@ TEST_CASE("a trend is what the last quarter says against the first") {
   CHECK(trend_of({}) == Trend::kUnknown);
 }
 
+TEST_CASE("phases of milliseconds do not bind steps of seconds") {
+  FakeRun run;
+  run.at = Time{1'700'000'000'000'000'000};
+  for (int64_t step = 1; step <= 12; ++step) {
+    run.at = run.at + Duration::seconds(6);
+    run.measure(step, 0.008, "time.rollout", "time/rollout");
+  }
+  const auto split = time_split(run.state, {});
+  REQUIRE(split.size() == 2);
+  CHECK(split[0].phase == "not said");
+  CHECK(split[0].seconds_per_step == doctest::Approx(6).epsilon(0.01));
+  CHECK(bound_by(split).empty());
+}
+
 TEST_CASE("what a step would gain without the phases that are no work of the model") {
   const std::vector<TimeShare> split = {
       {"rollout", 50, 0.5}, {"tools", 30, 0.3}, {"save", 15, 0.15}, {"sync", 5, 0.05}};
