@@ -97,6 +97,7 @@ struct Progressed {  ///< a progress bar or counter
   std::string what;
   int64_t done = 0;
   int64_t total = 0;
+  double elapsed = -1;  ///< seconds since the bar was begun, as it says; below 0: it does not
 };
 struct Measured {  ///< one metric record
   int64_t step = kNoStep;

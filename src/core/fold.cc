@@ -12,6 +12,7 @@
 #include "core/host_figures.h"
 #include "core/idle_line.h"
 #include "core/incident_json.h"
+#include "core/plan_bar.h"
 #include "core/provisional_events.h"
 #include "core/shell_word.h"
 #include "core/signal.h"
@@ -132,7 +133,7 @@ class Folder {
     phase->ends.push_back({moment.step, ended.seconds, event_.at, event_.where, moment.attempt});
   }
   void operator()(const event::Progressed& progressed) {
-    live();
+    add_bar_mark(state_, live().attempt, progressed);
     if (event::Progressed* known = named(state_.progress, progressed.what)) {
       *known = progressed;
       known->what = clip(progressed.what, 200);

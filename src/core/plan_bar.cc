@@ -26,6 +26,20 @@ int64_t stride(const State& state) {
 
 }  // namespace
 
+void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar) {
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (!(bar.elapsed >= 0) || total <= 1 || bar.total != total || bar.done > total || !over_steps(bar.what)) return;
+  auto& marks = attempt.bar;
+  if (!marks.empty() && (bar.done < marks.back().done || bar.elapsed < marks.back().elapsed)) marks.clear();
+  if (!marks.empty() && bar.done == marks.back().done) return;
+  if (marks.size() >= AttemptState::kBarMarks) {
+    size_t kept = 0;
+    for (size_t i = 0; i < marks.size(); i += 2) marks[kept++] = marks[i];
+    marks.resize(kept);
+  }
+  marks.push_back({bar.done, bar.elapsed});
+}
+
 int64_t done_by_bar(const State& state) {
   if (state.attempts.empty()) return kNoStep;
   const AttemptState& attempt = state.attempts.back();

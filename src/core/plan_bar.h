@@ -12,4 +12,8 @@ namespace mw {
 /// when it says less than the attempt's own records.
 int64_t done_by_bar(const State& state);
 
+/// Adds what a bar shows to the attempt's marks, if it is the bar over the steps of its plan and says how long it has
+/// taken. A bar that begins again is a new one.
+void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar);
+
 }  // namespace mw

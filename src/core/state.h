@@ -80,6 +80,13 @@ struct AttemptState {
   Moment ended_at;
   bool shown = false;                 ///< a step, a failure or an end was seen in it
   int64_t last_checkpoint = kNoStep;  ///< highest step of a complete checkpoint in it
+  /// What the progress bar over its planned steps showed, in order; of many every second one is dropped.
+  struct BarMark {
+    int64_t done = 0;
+    double elapsed = 0;  ///< seconds since the bar was begun
+  };
+  static constexpr size_t kBarMarks = 512;
+  std::vector<BarMark> bar;
 };
 
 /// A signature that was seen: where first and last, how often, and what it said the first time.

@@ -39,7 +39,10 @@ struct EventLister {
   void operator()(const event::StepBegan& e) const { add("step", {{"step", step_text(e.step)}}); }
   void operator()(const event::Planned& e) const { add("planned", {{"total", std::to_string(e.total_steps)}}); }
   void operator()(const event::Progressed& e) const {
-    add("progressed", {{"done", std::to_string(e.done)}, {"total", std::to_string(e.total)}, {"what", e.what}});
+    add("progressed", {{"done", std::to_string(e.done)},
+                       {"total", std::to_string(e.total)},
+                       {"what", e.what},
+                       {"elapsed", format_double(e.elapsed)}});
   }
   void operator()(const event::AttemptBegan& e) const { add("attempt", {{"why", e.why}}); }
   void operator()(const event::Resumed& e) const { add("resumed", {{"step", step_text(e.step)}, {"path", e.path}}); }

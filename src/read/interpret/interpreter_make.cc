@@ -11,6 +11,7 @@
 namespace mw {
 namespace {
 
+constexpr size_t kMostDigits = 6;    // of hours, minutes or seconds in a bar
 constexpr size_t kPathLimit = 400;   // bytes of a path in an event
 constexpr size_t kErrorLimit = 200;  // bytes of a tool's error
 
@@ -74,6 +75,28 @@ constexpr uint64_t kBeforeEnd = 20;  // lines
 
 bool fails(event::Ended::How how, int64_t code) {
   return how == event::Ended::How::kFailed || (how == event::Ended::How::kExit && code != 0);
+}
+
+/// Seconds that a bar of tqdm's shape says it has taken: "| 12/100 [01:02:33<09:10, 3.1s/it]". -1: it does not say.
+double elapsed_of_bar(std::string_view line) {
+  const size_t open = line.rfind('['), end = line.find('<', open == std::string_view::npos ? line.size() : open);
+  if (open == std::string_view::npos || end == std::string_view::npos ||
+      line.rfind('|', open) == std::string_view::npos)
+    return -1;
+  double seconds = 0, part = 0;
+  size_t digits = 0, colons = 0;
+  for (const char c : line.substr(open + 1, end - open - 1)) {
+    if (c >= '0' && c <= '9' && ++digits <= kMostDigits) {
+      part = part * 10 + (c - '0');
+    } else if (c == ':' && digits > 0 && ++colons <= 2) {
+      seconds = (seconds + part) * 60;
+      part = 0;
+      digits = 0;
+    } else {
+      return -1;
+    }
+  }
+  return colons == 0 || digits == 0 ? -1 : seconds + part;
 }
 
 }  // namespace
@@ -287,6 +310,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   body.what = bar_what_;
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
+  body.elapsed = elapsed_of_bar(line.text);
   if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
     if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_) && !is_other_loop(body)) {
       steps_total_ = body.total;

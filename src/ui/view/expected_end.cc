@@ -41,6 +41,17 @@ std::vector<Gap> gaps_by_clock(const State& state) {
   return gaps;
 }
 
+/// The same by the progress bar over its steps.
+std::vector<Gap> gaps_by_bar(const State& state) {
+  std::vector<Gap> gaps;
+  if (state.attempts.empty()) return gaps;
+  const auto& marks = state.attempts.back().bar;
+  for (size_t i = 1; i < marks.size(); ++i) {
+    gaps.push_back({marks[i].elapsed - marks[i - 1].elapsed, static_cast<double>(marks[i].done - marks[i - 1].done)});
+  }
+  return gaps;
+}
+
 /// The same by what the trainer says that its steps take.
 std::vector<Gap> gaps_as_stated(const State& state) {
   std::vector<Gap> gaps;
@@ -112,6 +123,7 @@ ExpectedEnd expected_end(const State& state) {
   if (!state.last_at.known() || has_ended(state)) return {};
   std::vector<Gap> gaps = gaps_by_clock(state);
   double late = kLate;
+  if (gaps.size() < kLeastGaps) gaps = gaps_by_bar(state);
   if (gaps.size() < kLeastGaps) {
     gaps = gaps_as_stated(state);
     late = kUnsaid;

@@ -365,6 +365,17 @@ double stated_pace(const Series& series) {
   return by_clock > kPartOfStep * stated ? by_clock : stated;
 }
 
+/// By the progress bar over the steps, of the last kPaceSteps marks; 0 where there is none.
+double pace_by_bar(const State& state) {
+  if (state.attempts.empty() || state.attempts.back().bar.size() <= kPaceLeast) return 0;
+  const auto& marks = state.attempts.back().bar;
+  std::vector<double> paces;
+  for (size_t i = marks.size() - std::min(marks.size() - 1, kPaceSteps); i < marks.size(); ++i) {
+    paces.push_back((marks[i].elapsed - marks[i - 1].elapsed) / static_cast<double>(marks[i].done - marks[i - 1].done));
+  }
+  return median_of(std::move(paces));
+}
+
 }  // namespace
 
 double seconds_per_step(const State& state) {
@@ -372,7 +383,7 @@ double seconds_per_step(const State& state) {
   for (const Series& s : state.series) {
     if (const std::vector<double> paces = paces_by_clock(s); paces.size() >= kPaceLeast) return median_of(paces);
   }
-  return 0;
+  return pace_by_bar(state);
 }
 
 Time stepped_at(const State& state, int64_t step) {
@@ -425,9 +436,20 @@ std::string_view zone_of_times(const State& state) {
   return unknown ? "" : " (UTC)";
 }
 
+namespace {
+
+/// "2h 07m by its progress bar"
+std::string time_by_bar(const State& state) {
+  if (state.attempts.empty() || state.attempts.back().bar.empty()) return "";
+  const double elapsed = state.attempts.back().bar.back().elapsed;
+  return elapsed > 0 ? cat(format_duration(Duration::seconds(elapsed)), " by its progress bar") : "";
+}
+
+}  // namespace
+
 std::string time_span(const State& state) {
   const std::string first = when(state.first_at), last = when(state.last_at), lacks = clock_lacks(state);
-  if (first.empty()) return "";
+  if (first.empty()) return time_by_bar(state);
   if (first == last || state.last_at < state.first_at) return lacks.empty() ? first : cat(first, " (", lacks, ")");
   return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state),
              lacks.empty() ? "" : "; ", lacks, ")");

@@ -94,14 +94,16 @@ std::string bound_by(const std::vector<TimeShare>& split);
 /// tenth of a step, the largest first.
 std::vector<std::string> time_to_win(const std::vector<TimeShare>& split);
 
-/// Seconds per step (median of the last 20), from time.step or from the steps' own times; 0 when not known.
+/// Seconds per step (median of the last 20), from time.step, from the steps' own times or from the progress bar over
+/// them; 0 when not known.
 double seconds_per_step(const State& state);
 /// When the last step of the latest attempt was reported, by its figures, else by the clock of who watched; unknown
 /// where neither has a time.
 Time stepped_at(const State& state, int64_t step);
 
 /// "2026-01-15T08:00:00Z to 2026-01-15T10:07:29Z (2h 07m by the few lines that have a clock; the log names no zone)":
-/// what the run's clocks show; one time where they show no other second; "" when they show none.
+/// what the run's clocks show; one time where they show no other second. Where they show none: how long the progress
+/// bar over the steps says that they took, or "".
 std::string time_span(const State& state);
 /// " (UTC)" behind the head of a column of times; "" where a clock of the run names no zone.
 std::string_view zone_of_times(const State& state);

@@ -31,6 +31,22 @@ TEST_CASE("a trend is what the last quarter says against the first") {
   CHECK(trend_of({}) == Trend::kUnknown);
 }
 
+TEST_CASE("a run without a clock has the pace and the end that its progress bar shows") {
+  FakeRun run;
+  run.say(event::Planned{100});
+  for (int64_t step = 1; step <= 20; ++step) {
+    run.measure(step, 0.5).say(event::Progressed{"", step, 100, 30.0 * static_cast<double>(step)});
+  }
+  CHECK(seconds_per_step(run.state) == doctest::Approx(30));
+  CHECK(time_span(run.state) == "10m 00s by its progress bar");
+  CHECK_FALSE(expected_end(run.state).known());  // of an old file nobody knows when it was written
+  const Time now{1'700'000'000'000'000'000};
+  run.at = now;
+  run.say(event::Ticked{});
+  run.state.verdict = "running";
+  CHECK(expected_end(run.state).earliest == now + Duration::seconds(30 * 80 * 0.9));
+}
+
 TEST_CASE("phases of milliseconds do not bind steps of seconds") {
   FakeRun run;
   run.at = Time{1'700'000'000'000'000'000};

@@ -1,0 +1,46 @@
+#include "core/plan_bar.h"
+
+#include <doctest/doctest.h>
+
+#include "core/state.h"
+
+namespace mw {
+namespace {
+
+struct Log {
+  State state;
+  uint64_t line = 0;
+  void say(decltype(Event::body) body) { fold(state, {{}, {0, ++line}, std::move(body)}); }
+  const std::vector<AttemptState::BarMark>& marks() const { return state.attempts.back().bar; }
+};
+
+TEST_CASE("the bar over the steps of the plan says how long they took, other bars do not") {
+  Log log;
+  log.say(event::Planned{200});
+  log.say(event::Progressed{"", 10, 200, 300});
+  log.say(event::Progressed{"Loading checkpoint shards", 2, 4, 7});
+  log.say(event::Progressed{"rollouts", 100, 200, 20});
+  log.say(event::Progressed{"", 11, 200, -1});
+  log.say(event::Progressed{"", 20, 200, 610});
+  REQUIRE(log.marks().size() == 2);
+  CHECK(log.marks().back().done == 20);
+  CHECK(log.marks().back().elapsed == doctest::Approx(610));
+  log.say(event::Progressed{"", 1, 200, 12});  // drawn anew
+  REQUIRE(log.marks().size() == 1);
+  CHECK(log.marks().back().done == 1);
+}
+
+TEST_CASE("of a long run's bar every second mark is dropped, never the last") {
+  Log log;
+  constexpr int64_t kSteps = 5000;
+  log.say(event::Planned{kSteps});
+  for (int64_t step = 1; step <= kSteps; ++step)
+    log.say(event::Progressed{"", step, kSteps, 2.0 * static_cast<double>(step)});
+  CHECK(log.marks().size() <= AttemptState::kBarMarks);
+  CHECK(log.marks().size() >= AttemptState::kBarMarks / 2);
+  CHECK(log.marks().back().done == kSteps);
+  CHECK(log.marks().front().done == 1);
+}
+
+}  // namespace
+}  // namespace mw
