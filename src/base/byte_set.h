@@ -7,7 +7,7 @@
 
 namespace mw {
 
-/// A set of bytes. One look-up says whether it holds a byte, where std::string_view's find_first_of() and find() call
+/// A set of bytes. One lookup says whether it holds a byte, where std::string_view's find_first_of() and find() call
 /// memchr for each.
 class ByteSet {
  public:

@@ -58,7 +58,7 @@ bool holds_sample_text(std::string_view text, LineMarks marks) {
     const bool may = head.size() >= speaker.size() && (head[0] | 0x20) == (speaker[0] | 0x20);
     if (may && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
   }
-  const auto holds = [text, marks](std::string_view part) {  // each begins with one of the marks
+  const auto holds = [text, marks](std::string_view part) {  // each begins with a byte of LineMarks
     return marks.may_hold(part.front()) && contains(text, part);
   };
   if (holds("```python") || holds("[ground_truth]")) return true;

@@ -22,7 +22,7 @@ constexpr size_t kHexLeast = 8;         ///< letters a-f alone, so many in a row
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Letters, those beyond ASCII as well, and what else words are made of, in one look-up.
+/// Letters, those beyond ASCII as well, and what else words are made of, in tables.
 struct Words {
   std::array<bool, 256> letter{}, word{};
   constexpr Words() {
