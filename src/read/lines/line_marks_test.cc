@@ -7,7 +7,7 @@
 
 namespace mw {
 
-TEST_CASE("the marks of a line are the bytes that stand in it, wherever and however long it is") {
+TEST_CASE("LineMarks are the bytes that stand in the line, wherever and however long it is") {
   std::mt19937 random(11);
   for (int round = 0; round < 3000; ++round) {
     std::string line(random() % 70, ' ');
@@ -25,7 +25,7 @@ TEST_CASE("the marks of a line are the bytes that stand in it, wherever and howe
   }
 }
 
-TEST_CASE("of a line of which nothing is known all marks may stand in it") {
+TEST_CASE("LineMarks of a line of which nothing is known may all stand in it") {
   for (const char byte : LineMarks::kBytes) CHECK(LineMarks().may_hold(byte));
   CHECK(LineMarks().may_be_wide());
 }
