@@ -396,30 +396,30 @@ MetricLine::Form GenericReader::read_values(std::string_view text, const StepPla
   return dict ? out.read(text.substr(brace)) : read_pairs(text, at, out);
 }
 
-GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, LineMarks marks) {
+GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
   Found found;
   out.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
   // "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
-  const size_t bold = marks.may_hold('*') ? find_part(text, "**") : kNone;
+  const size_t bold = rare.may_hold('*') ? find_part(text, "**") : kNone;
   const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
   if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) return found;
   if (const std::string_view message = logged_message(text); message.size() >= 5) text = trim(message);
-  if (marks.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
+  if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {
     found.listed = rewards->mean;
     return found;
   }
-  StepPlace at = find_place(text, marks);
+  StepPlace at = find_place(text, rare);
   if (!at.known()) bracket_place(text, at);
   if (at.known() && whole_names(text, named_)) {
     text = named_;
-    at = find_place(text, marks);
+    at = find_place(text, rare);
   }
   size_t bar = 0;
-  const bool bars = marks.may_hold('%') && is_bar(text, &bar);
+  const bool bars = rare.may_hold('%') && is_bar(text, &bar);
   const MetricLine::Form form = bars ? read_bar(text, bar, out) : read_values(text, at, out);
   const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   const bool heading = !record && !bars && is_heading(text, at) && lower(text[0]) != 'e';

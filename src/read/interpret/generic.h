@@ -35,8 +35,8 @@ class GenericReader {
     int64_t total = 0;             ///< steps planned; 0: not said
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
-  /// `marks`: of the line that `text` is a part of.
-  Found read(std::string_view text, uint64_t number, MetricLine& out, LineMarks marks = {});
+  /// `rare`: of the line that `text` is a part of.
+  Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {});
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
   /// Whether a name is commonly given to something that training measures.

@@ -37,13 +37,13 @@ bool says_error(std::string_view text) {
                      [text](std::string_view begin) { return text.starts_with(begin); });
 }
 
-bool warns(const LogLine& line) { return line.marks.may_hold('W') && contains(line.text, "Warning: "); }
+bool warns(const LogLine& line) { return line.rare.may_hold('W') && contains(line.text, "Warning: "); }
 
 // Quoted or dumped conversation inside one line: what a model or a tool said.
-bool holds_sample_text(std::string_view text, LineMarks marks) {
+bool holds_sample_text(std::string_view text, RareBytes rare) {
   static constexpr std::array<std::string_view, 6> kTags = {"<|im_start|>", "<|im_end|>",   "<|assistant|>",
                                                             "</think>",     "</tool_call>", "<tool_response>"};
-  const size_t first = marks.may_hold('<') ? text.find('<') : std::string_view::npos;
+  const size_t first = rare.may_hold('<') ? text.find('<') : std::string_view::npos;
   for (size_t at = first; at != std::string_view::npos; at = text.find('<', at + 1)) {
     const std::string_view rest = text.substr(at);
     if (std::any_of(kTags.begin(), kTags.end(), [rest](std::string_view tag) { return rest.starts_with(tag); })) {
@@ -58,8 +58,8 @@ bool holds_sample_text(std::string_view text, LineMarks marks) {
     const bool may = head.size() >= speaker.size() && (head[0] | 0x20) == (speaker[0] | 0x20);
     if (may && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
   }
-  const auto holds = [text, marks](std::string_view part) {  // each begins with a byte of LineMarks
-    return marks.may_hold(part.front()) && contains(text, part);
+  const auto holds = [text, rare](std::string_view part) {  // each begins with a byte of RareBytes
+    return rare.may_hold(part.front()) && contains(text, part);
   };
   if (holds("```python") || holds("[ground_truth]")) return true;
   if (holds("': '") && (holds("'role': '") || holds("'content': '"))) return true;
@@ -186,7 +186,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   // What W&B's own log says of W&B is nothing that happened to the run.
   helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
-  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.marks);
+  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.rare);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool in_trace = feed_trace(line, sample);

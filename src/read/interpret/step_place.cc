@@ -186,11 +186,11 @@ bool counted_before_word(std::string_view head, StepPlace& place) {
   return false;
 }
 
-StepPlace worded_place(std::string_view text, LineMarks marks) {
+StepPlace worded_place(std::string_view text, RareBytes rare) {
   StepPlace best;
   int best_rank = 100;
   const std::string_view head = text.substr(0, kPlaceBytes);
-  if (marks.may_be_wide() && counted_before_word(head, best)) return best;
+  if (rare.may_be_wide() && counted_before_word(head, best)) return best;
   for (size_t i = 0; i < head.size(); ++i) {
     if (kBegins[static_cast<unsigned char>(head[i])] == 0) continue;
     if (i > 0 && is_letter(head[i - 1]) && is_letter(head[i])) continue;  // within a word
@@ -277,10 +277,10 @@ bool is_bar(std::string_view text, size_t* done_at) {
   return text.find('[', close) != kNone;
 }
 
-StepPlace find_place(std::string_view text, LineMarks marks) {
+StepPlace find_place(std::string_view text, RareBytes rare) {
   StepPlace best;
-  if (marks.may_hold('%') && bar_place(text, best)) return best;
-  best = worded_place(text, marks);
+  if (rare.may_hold('%') && bar_place(text, best)) return best;
+  best = worded_place(text, rare);
   if (!best.known()) count_place(text, best);
   if (best.end > 0) widen(text, best);
   return best;

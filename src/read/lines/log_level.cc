@@ -5,7 +5,7 @@
 
 namespace mw {
 
-Level level_in_words(std::string_view text, LineMarks marks) {
+Level level_in_words(std::string_view text, RareBytes rare) {
   constexpr size_t kHead = 400;  // a path and a warning's class fit
   const std::string_view head = trim(text.substr(0, kHead));
   struct Row {
@@ -29,7 +29,7 @@ Level level_in_words(std::string_view text, LineMarks marks) {
     if (head.substr(7).starts_with("WARNING ")) return Level::kWarning;
     if (head.substr(7).starts_with("ERROR ")) return Level::kError;
   }
-  if (!marks.may_hold('W')) return Level::kNone;
+  if (!rare.may_hold('W')) return Level::kNone;
   const size_t warning = find_part(head, "Warning: ");  // Python's warnings: "/path/file.py:12: FutureWarning: text"
   if (warning != std::string_view::npos) {
     const size_t file = find_part(head, ".py:");

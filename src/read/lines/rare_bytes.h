@@ -9,15 +9,18 @@ namespace mw {
 
 /// Found in one pass over a line. Much is sought in each line that few lines have, and most of it has one of these
 /// bytes: without that byte nobody need go through the line for it.
-class LineMarks {
+class RareBytes {
  public:
   /// Of a line of which nothing is known: it may hold all of them.
-  LineMarks() = default;
-  explicit LineMarks(std::string_view line);
+  RareBytes() = default;
+  explicit RareBytes(std::string_view line);
 
   static constexpr std::string_view kBytes = "\x1b\r<`['\"%*W(@";
-  /// Whether `byte`, one of kBytes, may stand in the line; true as well where it does not, of a line that was changed.
-  constexpr bool may_hold(char byte) const { return (bits_ >> kBytes.find(byte) & 1) != 0; }
+  /// Whether `byte` may stand in the line, or in any part of it. Of a byte that is none of kBytes that is not known.
+  constexpr bool may_hold(char byte) const {
+    const size_t place = kBytes.find(byte);
+    return place >= kBytes.size() || (bits_ >> place & 1) != 0;
+  }
   /// Whether a byte beyond ASCII may.
   constexpr bool may_be_wide() const { return (bits_ & kWide) != 0; }
 

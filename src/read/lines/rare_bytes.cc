@@ -1,4 +1,4 @@
-#include "read/lines/line_marks.h"
+#include "read/lines/rare_bytes.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -10,11 +10,11 @@
 namespace mw {
 namespace {
 
-constexpr size_t kCount = LineMarks::kBytes.size();
+constexpr size_t kCount = RareBytes::kBytes.size();
 
 }  // namespace
 
-LineMarks::LineMarks(std::string_view line) : bits_(0) {
+RareBytes::RareBytes(std::string_view line) : bits_(0) {
   size_t at = 0;
 #if defined(__SSE2__)
   constexpr size_t kVector = 16;
