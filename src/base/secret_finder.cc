@@ -404,14 +404,13 @@ bool SecretFinder::random_at(size_t at, size_t& end) const {
   const std::string_view token = part(at, end);
   if (token.size() < kLeastToken) return false;
   if (basic_credentials(token)) return true;
+  if (!random_looking(token)) return false;  // as most are not; what looks so may be something else
   if (this->at(end) == '.' && is_alnum(this->at(end + 1))) return false;  // a file's name, a module
   static constexpr std::array<std::string_view, 14> kIds = {"cmpl-", "call_",   "toolu_",  "msg_",    "req_",
                                                             "resp_", "run_",    "asst_",   "thread_", "batch_",
                                                             "file-", "sha256-", "sha512-", "sha384-"};
-  const std::string_view head = token.substr(0, 24);
-  const bool joined = head.find('-') != std::string_view::npos || head.find('_') != std::string_view::npos;  // as all
   for (const std::string_view id : kIds) {
-    if (joined && contains(head, id)) return false;
+    if (contains(token.substr(0, 24), id)) return false;
   }
   if (token.starts_with("eyJ")) return false;  // settings as JSON, which launchers hand on so
   const std::string_view before = line_.substr(0, at);
@@ -419,7 +418,7 @@ bool SecretFinder::random_at(size_t at, size_t& end) const {
     if (before.ends_with(digest)) return false;
   }
   if (trim(line_) == token && token.size() >= 60 && token.size() % 4 == 0) return false;  // a line of a picture
-  return random_looking(token);
+  return true;
 }
 
 }  // namespace mw
