@@ -16,13 +16,14 @@ constexpr size_t kPasswordDigits = 4;  // digits from which a password may be a 
 
 /// What a byte may be, in one table: most of the time goes into finding where runs of them end.
 struct Bytes {
-  std::array<bool, 256> run{}, token{};
+  std::array<bool, 256> run{}, token{}, alnum{};
   std::array<uint32_t, 256> letter{};  // its bit, in either case
   constexpr Bytes() {
     for (int i = 0; i < 256; ++i) {
       const char c = static_cast<char>(i);
       const auto at = static_cast<size_t>(i);
       run[at] = is_alnum(c) || c == '_' || c == '-' || c == '.';
+      alnum[at] = is_alnum(c);
       token[at] = is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
       if (is_lower(c)) letter[at] = 1U << (c - 'a');
       if (is_upper(c)) letter[at] = 1U << (c - 'A');
@@ -33,6 +34,7 @@ constexpr Bytes kBytes;
 
 bool of_run(char c) { return kBytes.run[static_cast<unsigned char>(c)]; }
 bool of_token(char c) { return kBytes.token[static_cast<unsigned char>(c)]; }
+bool of_word(char c) { return kBytes.alnum[static_cast<unsigned char>(c)]; }
 bool blank(char c) { return c == ' ' || c == '\t'; }
 bool quote(char c) { return c == '"' || c == '\''; }
 
@@ -71,6 +73,23 @@ constexpr std::array<NamePart, 17> kParts = {{{"key"},
                                               {"webhook"},
                                               {"sid"},
                                               {"session"}}};
+
+/// The letters of each part, in whole vectors; what fills the last one is in no name.
+constexpr auto kPartLetters = [] {
+  std::array<uint32_t, (kParts.size() + 3) / 4 * 4> letters{};
+  letters.fill(UINT32_MAX);
+  for (size_t i = 0; i < kParts.size(); ++i) letters[i] = kParts[i].letters;
+  return letters;
+}();
+
+/// As may_say(), of a name that has these letters.
+bool may_say_by(std::string_view name, uint32_t letters) {
+  bool may = false;  // of most names none may: all are asked at once, without a jump for each
+  for (const uint32_t part : kPartLetters) may |= (part & ~letters) == 0;
+  return may && std::any_of(kParts.begin(), kParts.end(), [name, letters](const NamePart& part) {
+           return (letters & part.letters) == part.letters && contains_folded(name, part.text);
+         });
+}
 
 /// What a name in running text says: as name_says(), and names of sessions and short ones that settings do not have.
 NameSays says_in_text(std::string_view name) {
@@ -111,12 +130,7 @@ bool path_like(std::string_view value) {
 
 }  // namespace
 
-bool may_say(std::string_view name) {
-  const uint32_t has = letters_of(name);
-  return std::any_of(kParts.begin(), kParts.end(), [name, has](const NamePart& part) {
-    return (has & part.letters) == part.letters && contains_folded(name, part.text);
-  });
-}
+bool may_say(std::string_view name) { return may_say_by(name, letters_of(name)); }
 
 bool stands_for_secret(std::string_view value) {
   static constexpr std::array<std::string_view, 45> kWords = {
@@ -144,17 +158,20 @@ std::vector<SecretSpan> SecretFinder::find(size_t until) {
       continue;
     }
     size_t end = at;
-    while (end < line_.size() && of_run(line_[end])) ++end;
-    at = std::max(look(at, end), at + 1);
+    uint32_t letters = 0;
+    for (; end < line_.size() && of_run(line_[end]); ++end) {
+      letters |= kBytes.letter[static_cast<unsigned char>(line_[end])];
+    }
+    at = std::max(look(at, end, letters), at + 1);
   }
   return std::move(found_);
 }
 
-/// What the run of name letters says; returns where to go on.
-size_t SecretFinder::look(size_t at, size_t end) {
+/// What the run of name letters says, which has these `letters`; returns where to go on.
+size_t SecretFinder::look(size_t at, size_t end, uint32_t letters) {
   if (this->at(end) == ':' && this->at(end + 1) == '/' && this->at(end + 2) == '/') return address(end + 3);
   const bool name = end - at >= kLoudLeast && end - at <= kNameLimit;
-  const SecretSpan value = name && may_say(part(at, end)) ? named(at, end) : SecretSpan();
+  const SecretSpan value = name && may_say_by(part(at, end), letters) ? named(at, end) : SecretSpan();
   if (value.end > value.begin) {
     forms(at, end);
     mark(value.begin, value.end);
@@ -305,9 +322,9 @@ bool SecretFinder::meant(std::string_view value, NameSays says, bool loud) const
 
 /// "Bearer X", "Basic X" anywhere; curl's "-u user:password".
 SecretSpan SecretFinder::after_scheme(size_t at, size_t end) const {
+  if (line_[at] != 'b' && line_[at] != 'B' && line_[at] != '-') return {};
   const std::string_view word = part(at, end);
-  constexpr std::string_view kFirst = "bB-";
-  if (word.size() > 12 || !blank(this->at(end)) || kFirst.find(word.front()) == std::string_view::npos) return {};
+  if (word.size() > 12 || !blank(this->at(end))) return {};
   size_t from = end;
   while (blank(this->at(from))) ++from;
   size_t to = from;
@@ -359,9 +376,9 @@ void SecretFinder::forms(size_t at, size_t end) {
   constexpr size_t kLeastForm = 11, kLeastDigits = 8;  // bytes of the shortest form, digits before a bot's ':'
   const char behind = this->at(end);
   const bool goes_on = end == line_.size() || behind == '=';  // a form may, beyond the run of name letters
-  for (size_t i = at; i < end; ++i) {
-    if (i > at && is_alnum(line_[i - 1])) continue;
-    if (!is_alnum(line_[i])) continue;
+  const size_t last = goes_on ? end : end - std::min(end - at, kLeastDigits - 1);  // behind it all are too short
+  for (size_t i = at; i < last; ++i) {
+    if (!of_word(line_[i]) || (i > at && of_word(line_[i - 1]))) continue;
     const bool short_one = !goes_on && end - i < (is_digit(line_[i]) ? kLeastDigits : kLeastForm);
     if (short_one) continue;
     const size_t stop = shaped_secret(line_, i, cut_);
@@ -387,6 +404,7 @@ bool SecretFinder::random_at(size_t at, size_t& end) const {
   const std::string_view token = part(at, end);
   if (token.size() < kLeastToken) return false;
   if (basic_credentials(token)) return true;
+  if (!random_looking(token)) return false;  // as most are not; what looks so may be something else
   if (this->at(end) == '.' && is_alnum(this->at(end + 1))) return false;  // a file's name, a module
   static constexpr std::array<std::string_view, 14> kIds = {"cmpl-", "call_",   "toolu_",  "msg_",    "req_",
                                                             "resp_", "run_",    "asst_",   "thread_", "batch_",
@@ -400,7 +418,7 @@ bool SecretFinder::random_at(size_t at, size_t& end) const {
     if (before.ends_with(digest)) return false;
   }
   if (trim(line_) == token && token.size() >= 60 && token.size() % 4 == 0) return false;  // a line of a picture
-  return random_looking(token);
+  return true;
 }
 
 }  // namespace mw

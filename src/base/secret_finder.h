@@ -1,6 +1,7 @@
 // Finds the secrets of one line. For the redactor's own files; everybody else calls redact_secrets().
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +24,7 @@ class SecretFinder {
   std::vector<SecretSpan> find(size_t until = std::string_view::npos);
 
  private:
-  size_t look(size_t at, size_t end);
+  size_t look(size_t at, size_t end, uint32_t letters);
   // By name.
   SecretSpan named(size_t at, size_t end) const;
   size_t separator(size_t at, size_t end, NameSays& says, bool& to_the_end) const;

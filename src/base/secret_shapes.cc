@@ -151,8 +151,10 @@ size_t bot_token(std::string_view text, size_t at) {
 /// "MTk4….Gxxxxx.…": a bot of Discord.
 size_t dotted_token(std::string_view text, size_t at) {
   if (at + 60 > text.size() || !belongs(Of::kDashed, text[at + 22]) || !belongs(Of::kDashed, text[at + 11])) return at;
+  constexpr size_t kFirstLeast = 23, kFirstMost = 30;
+  if (text.substr(at + kFirstLeast, kFirstMost - kFirstLeast + 1).find('.') == std::string_view::npos) return at;
   const size_t first = run_of(text, at, Of::kDashed);
-  if (first - at < 23 || first - at > 30 || first >= text.size() || text[first] != '.') return at;
+  if (first - at < kFirstLeast || first - at > kFirstMost || first >= text.size() || text[first] != '.') return at;
   const size_t second = run_of(text, first + 1, Of::kDashed);
   if (second - first - 1 != 6 || second >= text.size() || text[second] != '.') return at;
   const size_t end = run_of(text, second + 1, Of::kDashed);
@@ -233,14 +235,18 @@ bool random_looking(std::string_view token) {
   const bool wide = token.find_first_of("+/") != std::string_view::npos || token.ends_with("=");
   if (!wide) {  // a name of several words, joined: each is looked at by itself
     for (size_t at = 0; at < token.size();) {
-      const size_t end = std::min(token.find_first_of("-_", at), token.size());
-      const Makeup is = makeup_of(token.substr(at, end - at));
-      if (is.size >= kLeastRandom && (by_chance(is, kMixed) || one_case_by_chance(is))) return true;
+      size_t end = at;
+      while (end < token.size() && token[end] != '-' && token[end] != '_') ++end;
+      if (end - at >= kLeastRandom) {
+        const Makeup is = makeup_of(token.substr(at, end - at));
+        if (is.size >= kLeastRandom && (by_chance(is, kMixed) || one_case_by_chance(is))) return true;
+      }
       at = end + 1;
     }
   }
-  const Makeup all = makeup_of(token);
   constexpr size_t kSureSize = 36;  // bytes at which all of it, joints and all, is judged
+  if (token.size() < kSureSize) return false;
+  const Makeup all = makeup_of(token);
   constexpr double kSurelyMixed = 0.45;
   if (all.size < kSureSize || all.size * 8 < token.size() * 7) return false;
   const bool words = static_cast<double>(all.wordy) > 0.65 * static_cast<double>(all.small);

@@ -11,7 +11,7 @@
 namespace mw {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// Length of the valid UTF-8 character at `at`, 0 when the bytes there are none. `point` gets the code point.
 size_t utf8_length(std::string_view bytes, size_t at, uint32_t* point) {

@@ -64,7 +64,7 @@ class ProtoReader {
     at_ += size;
     return true;
   }
-  bool varint(uint64_t& out) {
+  [[gnu::always_inline]] bool varint(uint64_t& out) {
     if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
       out = static_cast<unsigned char>(*at_++);
       return true;
@@ -75,6 +75,9 @@ class ProtoReader {
       at_ += 2;
       return true;
     }
+    return long_varint(out);
+  }
+  [[gnu::noinline]] bool long_varint(uint64_t& out) {
     out = 0;
     for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
       const auto byte = static_cast<unsigned char>(*at_++);

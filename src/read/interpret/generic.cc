@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/lines/reward_list.h"
@@ -105,10 +106,10 @@ std::string_view logged_message(std::string_view text) {
 
 /// "R=0.41, L=0.59": a reward and a loss where one stands beside the other, in a line that says which step it is of.
 bool whole_names(std::string_view text, std::string& out) {
+  static constexpr ByteSet kBefore(" ,|[("), kBehind("=:");
   const auto stands = [text](char letter, size_t at) {
-    constexpr std::string_view kBefore = " ,|[(", kBehind = "=:";
-    return text[at] == letter && (at == 0 || kBefore.find(text[at - 1]) != kNone) && at + 1 < text.size() &&
-           kBehind.find(text[at + 1]) != kNone;
+    return text[at] == letter && (at == 0 || kBefore.holds(text[at - 1])) && at + 1 < text.size() &&
+           kBehind.holds(text[at + 1]);
   };
   size_t reward = kNone, loss = kNone;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -312,7 +313,8 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     text = pairs_;
   }
   MetricLine::Form form = MetricLine::Form::kNone;
-  if (text.find_first_of(":=|") != kNone || at.known()) form = out.read(text);
+  static constexpr ByteSet kSeparators(":=|");
+  if (at.known() || kSeparators.any_in(text)) form = out.read(text);
   // "iter 10 loss 0.5 reward 0.25", and "loss\t0.5" under a heading
   const auto column = [&] {
     return text.starts_with("* ") || text.starts_with("- ") || text.find('\t') != kNone || contains(text, "  ");
@@ -380,46 +382,46 @@ size_t GenericReader::known_in(const MetricLine& line) {
                                            [this](const RowNumber& one) { return well_known(one.key); }));
 }
 
+MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, MetricLine& out) {
+  if (evaluates(text.substr(0, text.find("%|")))) return MetricLine::Form::kNone;
+  const size_t values = text.find(", ", text.find('[', done_at)), end = text.rfind(']');
+  if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
+  out.read_commas(text.substr(values + 2, end - values - 2));
+  return out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
+}
+
 MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
-  size_t bar = 0;
-  if (is_bar(text, &bar)) {
-    if (evaluates(text.substr(0, text.find("%|")))) return MetricLine::Form::kNone;
-    const size_t values = text.find(", ", text.find('[', bar)), end = text.rfind(']');
-    if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
-    out.read_commas(text.substr(values + 2, end - values - 2));
-    return out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
-  }
   const size_t brace = text.find('{');
   const bool dict = brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"');
   return dict ? out.read(text.substr(brace)) : read_pairs(text, at, out);
 }
 
-GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out) {
+GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
   Found found;
   out.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
   // "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
-  const size_t bold = find_part(text, "**");
+  const size_t bold = rare.may_hold('*') ? find_part(text, "**") : kNone;
   const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
   if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) return found;
   if (const std::string_view message = logged_message(text); message.size() >= 5) text = trim(message);
-  if (narrow_punctuation(text, narrow_)) text = narrow_;
+  if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {
     found.listed = rewards->mean;
     return found;
   }
-  StepPlace at = find_place(text);
+  StepPlace at = find_place(text, rare);
   if (!at.known()) bracket_place(text, at);
   if (at.known() && whole_names(text, named_)) {
     text = named_;
-    at = find_place(text);
+    at = find_place(text, rare);
   }
-  const MetricLine::Form form = read_values(text, at, out);
-  const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   size_t bar = 0;
-  const bool bars = is_bar(text, &bar);
+  const bool bars = rare.may_hold('%') && is_bar(text, &bar);
+  const MetricLine::Form form = bars ? read_bar(text, bar, out) : read_values(text, at, out);
+  const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   const bool heading = !record && !bars && is_heading(text, at) && lower(text[0]) != 'e';
   if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);

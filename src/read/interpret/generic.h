@@ -35,7 +35,8 @@ class GenericReader {
     int64_t total = 0;             ///< steps planned; 0: not said
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
-  Found read(std::string_view text, uint64_t number, MetricLine& out);
+  /// `rare`: of the line that `text` is a part of.
+  Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {});
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
   /// Whether a name is commonly given to something that training measures.
@@ -51,6 +52,7 @@ class GenericReader {
   int64_t over_epochs(const StepPlace& place, int64_t* total);
   static bool is_heading(std::string_view text, const StepPlace& at);
   MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
+  static MetricLine::Form read_bar(std::string_view text, size_t done_at, MetricLine& out);
   MetricLine::Form read_values(std::string_view text, const StepPlace& at, MetricLine& out);
   size_t known_in(const MetricLine& line);
   void bracket_place(std::string_view text, StepPlace& at);

@@ -25,19 +25,26 @@ constexpr std::string_view kKeeperDialect = "midwatch";
 
 bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
+/// Whether the match of a signature that is its `times`th is emitted; it is counted in any case.
+bool is_emitted(uint64_t times) { return times <= kEmittedSingly || power_of_two(times); }
+
 // A program's own print of an error that it goes on after, without a level: "Error processing sample: …".
 bool says_error(std::string_view text) {
   constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
                                                        "ERROR: ", "Exception ", "Failed to "};
+  if (text.empty() || (text.front() != 'E' && text.front() != 'F')) return false;
   return std::any_of(kBegins.begin(), kBegins.end(),
                      [text](std::string_view begin) { return text.starts_with(begin); });
 }
 
+bool warns(const LogLine& line) { return line.rare.may_hold('W') && contains(line.text, "Warning: "); }
+
 // Quoted or dumped conversation inside one line: what a model or a tool said.
-bool holds_sample_text(std::string_view text) {
+bool holds_sample_text(std::string_view text, RareBytes rare) {
   static constexpr std::array<std::string_view, 6> kTags = {"<|im_start|>", "<|im_end|>",   "<|assistant|>",
                                                             "</think>",     "</tool_call>", "<tool_response>"};
-  for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+  const size_t first = rare.may_hold('<') ? text.find('<') : std::string_view::npos;
+  for (size_t at = first; at != std::string_view::npos; at = text.find('<', at + 1)) {
     const std::string_view rest = text.substr(at);
     if (std::any_of(kTags.begin(), kTags.end(), [rest](std::string_view tag) { return rest.starts_with(tag); })) {
       return true;
@@ -51,7 +58,9 @@ bool holds_sample_text(std::string_view text) {
     const bool may = head.size() >= speaker.size() && (head[0] | 0x20) == (speaker[0] | 0x20);
     if (may && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
   }
-  const auto holds = [text](std::string_view mark) { return contains(text, mark); };
+  const auto holds = [text, rare](std::string_view part) {  // each begins with a byte of RareBytes
+    return rare.may_hold(part.front()) && contains(text, part);
+  };
   if (holds("```python") || holds("[ground_truth]")) return true;
   if (holds("': '") && (holds("'role': '") || holds("'content': '"))) return true;
   return holds("\": \"") && (holds("\"role\": \"") || holds("\"completion\": \""));
@@ -122,7 +131,7 @@ bool Interpreter::wanted_as_record() const {
 
 /// Nothing but signs of the framework, on a line that is no warning.
 bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hits) const {
-  if (line.level >= Level::kWarning || (line.level == Level::kNone && contains(line.text, "Warning: "))) return false;
+  if (line.level >= Level::kWarning || (line.level == Level::kNone && warns(line))) return false;
   return std::all_of(hits.begin(), hits.end(), [this](uint32_t id) {
     if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) return false;
     const DialectBook::Target& target = index_.book->target(id - index_.dialect_first);
@@ -177,7 +186,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   // What W&B's own log says of W&B is nothing that happened to the run.
   helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
-  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text);
+  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.rare);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool in_trace = feed_trace(line, sample);
@@ -245,18 +254,21 @@ void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits
       trace->matches.push_back(
           {signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
     } else {
-      matched(signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at);
+      const auto known = sightings_.find(signature * 2 + (sample ? 1 : 0));
+      const bool kept = known == sightings_.end() || is_emitted(known->second.times + 1);
+      const std::string text = kept ? clean_.cut(line.text, kTextLimit) : std::string();
+      matched(signature, text, line.number, line.repeated, sample, line.at);
     }
   }
 }
 
-/// `text` holds no secret.
+/// `text` holds no secret; it is not looked at where the match is only counted.
 void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample,
                           Time at) {
   Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
   sighting.seen += count;
   ++sighting.times;
-  if (sighting.times > kEmittedSingly && !power_of_two(sighting.times)) return;
+  if (!is_emitted(sighting.times)) return;
   event::Matched body;
   body.signature = index_.knowledge->signatures[signature].id;
   body.text = text;
@@ -281,7 +293,7 @@ void Interpreter::log_message(const LogLine& line) {
       break;
     case Level::kNone:
       if (says_error(line.text)) now.level = event::Logged::Level::kError;
-      if (says_error(line.text) || contains(line.text, "Warning: ")) break;
+      if (says_error(line.text) || warns(line)) break;
       return;
     case Level::kDebug:
     case Level::kInfo:

@@ -376,7 +376,7 @@ void Interpreter::make_readings(const Shape& shape, const Fields& fields, const 
   // A line that only looks like some trainer's may say more, in words of its own.
   if (!speaker_ && !as.eval) {
     MetricLine own;
-    const GenericReader::Found found = generic_.read(line.text, line.number, own);
+    const GenericReader::Found found = generic_.read(line.text, line.number, own, line.rare);
     if (found.record && found.step == as.step && generic_.rewards_in(own) > generic_.rewards_in(metrics_)) {
       recogniser_.unknown_trainer();
       own_loop_ = true;

@@ -265,7 +265,7 @@ bool Interpreter::make_columns(const LogLine& line) {
 /// A save of a trainer that nobody described.
 bool Interpreter::make_save(const LogLine& line) {
   if (trainer_known()) return false;
-  const auto save = read_save(line.text);
+  const auto save = read_save(line.text, line.rare);
   if (!save) return false;
   constexpr size_t kPathLimit = 400;
   put(event::CheckpointSaved{save->step, clean_.take(save->path, kPathLimit), save->complete}, line.number, line.at);
@@ -274,7 +274,7 @@ bool Interpreter::make_save(const LogLine& line) {
 
 bool Interpreter::make_generic(const LogLine& line) {
   if (make_columns(line) || make_save(line)) return true;
-  const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
+  const GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
   if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
   if (found.listed) {
     recogniser_.unknown_trainer();

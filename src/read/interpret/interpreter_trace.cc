@@ -65,7 +65,8 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   const int64_t key = line.pid * 4096 + line.rank;
   auto found = streams_.find(key);
   if (found == streams_.end()) {
-    const bool head = contains(line.text, kTraceHead) || contains(line.text, "  File \"");
+    const bool head = (line.rare.may_hold('(') && contains(line.text, kTraceHead)) ||
+                      (line.rare.may_hold('"') && contains(line.text, "  File \""));
     const bool cut = line.number <= TracebackReader::kCutHead &&  // a copy that begins within one
                      (line.text.starts_with("File \"") || contains(line.text, "RayTaskError("));
     if (!head && !cut) return false;

@@ -60,9 +60,9 @@ int64_t step_of_path(std::string_view path) {
 }
 
 /// Whether the line can hold one of read_save()'s words for "saved": most lines cannot, and are not taken apart.
-bool may_be_save(std::string_view text) {
+bool may_be_save(std::string_view text, RareBytes rare) {
   return contains_folded(text, "sav") || contains_folded(text, "wr") || contains_folded(text, "dump") ||
-         text.find('@') != kNone || contains(text, "保存");
+         (rare.may_hold('@') && text.find('@') != kNone) || (rare.may_be_wide() && contains(text, "保存"));
 }
 
 /// The line without its path, in lower case.
@@ -73,18 +73,19 @@ std::string words_of(std::string_view text, std::string_view path) {
 
 }  // namespace
 
-std::optional<SaveLine> read_save(std::string_view text) {
+std::optional<SaveLine> read_save(std::string_view text, RareBytes rare) {
   static constexpr std::array<std::string_view, 8> kDone = {"saved",  "wrote",      "written",      "dumped",
                                                             "saving", "torch.save", "checkpoint @", "保存"};
   static constexpr std::array<std::string_view, 11> kThings = {
       "checkpoint", "ckpt", "model", "weights", "state", "adapter", "policy", "network", "模型", "检查点", "权重"};
-  static constexpr std::array<std::string_view, 36> kOthers = {
+  static constexpr std::array<std::string_view, 35> kOthers = {
       "fail",    "error",     "skip",    "will ",   "next",   "load",   "resum", "rollout", "config",
       "token",   "plot",      "every",   "disab",   "denied", "cannot", "can't", "not ",    "sample",
       "metric",  "dataset",   "generat", "traject", "video",  "image",  "table", "cache",   "figure",
-      "history", "optimizer", "buffer",  "result",  "prompt", "space",  "delet", "remov",   "%|"};
+      "history", "optimizer", "buffer",  "result",  "prompt", "space",  "delet", "remov"};
   text = trim(text);
-  if (text.size() > kLineLimit || !may_be_save(text)) return std::nullopt;
+  const bool bar = rare.may_hold('%') && contains(text, "%|");
+  if (bar || text.size() > kLineLimit || !may_be_save(text, rare)) return std::nullopt;
   const std::string_view path = path_in(text);
   const std::string words = words_of(text, path);
   if (!has_any(words, kDone) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles)) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/event.h"
+#include "read/lines/rare_bytes.h"
 
 namespace mw {
 
@@ -16,7 +17,7 @@ struct SaveLine {
 };
 
 /// nullopt for lines of other things that are saved (samples, settings, plots), of saves that failed or are yet to
-/// come, and of what is loaded.
-std::optional<SaveLine> read_save(std::string_view text);
+/// come, and of what is loaded. `rare`: of the line that it is, or is a part of.
+std::optional<SaveLine> read_save(std::string_view text, RareBytes rare = {});
 
 }  // namespace mw

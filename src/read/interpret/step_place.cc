@@ -186,12 +186,14 @@ bool counted_before_word(std::string_view head, StepPlace& place) {
   return false;
 }
 
-StepPlace worded_place(std::string_view text) {
+StepPlace worded_place(std::string_view text, RareBytes rare) {
   StepPlace best;
   int best_rank = 100;
   const std::string_view head = text.substr(0, kPlaceBytes);
-  if (counted_before_word(head, best)) return best;
+  if (rare.may_be_wide() && counted_before_word(head, best)) return best;
   for (size_t i = 0; i < head.size(); ++i) {
+    if (kBegins[static_cast<unsigned char>(head[i])] == 0) continue;
+    if (i > 0 && is_letter(head[i - 1]) && is_letter(head[i])) continue;  // within a word
     const auto found = word_at(head, i);
     if (!found) continue;
     const bool first = best_rank == 100 && best.epoch == kNoStep;
@@ -223,7 +225,7 @@ bool bar_place(std::string_view text, StepPlace& place) {
   if (number_after(text, at, &found.step, &found.step_total) == 0 || found.step_total == 0) return false;
   found.word = "it";
   // "Iter 5 groups:  20%|": the bar goes over the parts of a step; "Epoch 2:  20%|": over the steps of an epoch.
-  StepPlace title = worded_place(text.substr(0, std::min(text.find("%|"), kPlaceBytes)));
+  StepPlace title = worded_place(text.substr(0, std::min(text.find("%|"), kPlaceBytes)), {});
   if (title.step != kNoStep) {
     found = title;
   } else if (title.epoch != kNoStep) {
@@ -275,10 +277,10 @@ bool is_bar(std::string_view text, size_t* done_at) {
   return text.find('[', close) != kNone;
 }
 
-StepPlace find_place(std::string_view text) {
+StepPlace find_place(std::string_view text, RareBytes rare) {
   StepPlace best;
-  if (bar_place(text, best)) return best;
-  best = worded_place(text);
+  if (rare.may_hold('%') && bar_place(text, best)) return best;
+  best = worded_place(text, rare);
   if (!best.known()) count_place(text, best);
   if (best.end > 0) widen(text, best);
   return best;

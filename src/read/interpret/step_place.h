@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/event.h"
+#include "read/lines/rare_bytes.h"
 
 namespace mw {
 
@@ -18,8 +19,8 @@ struct StepPlace {
 };
 
 /// "Step 12:", "[step 3/100]", "Epoch 2 Batch 3/40", "第 12 步", "12%|#  | 12/100 [00:10<01:20, ...", "[run-a]  12/100
-/// | ...".
-StepPlace find_place(std::string_view text);
+/// | ...". `rare`: of the line that it is, or is a part of.
+StepPlace find_place(std::string_view text, RareBytes rare = {});
 
 /// A progress bar with values behind its times. `done_at`: before the count of what is done.
 bool is_bar(std::string_view text, size_t* done_at);

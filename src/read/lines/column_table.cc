@@ -82,9 +82,9 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
   if (text.size() > kLineLimit) return Took::kNo;
   const std::string_view bare = trim(text);
   if (between_ == 0) {
-    // A head has one of the words that count steps in it; most lines have none, and are not split at all.
+    // A head has one of the words that count steps in it, and "te" with it; most lines have none, and are not split.
     const bool may =
-        bare.size() > 8 && bare.find('=') == std::string_view::npos &&
+        bare.size() > 8 && bare.find('=') == std::string_view::npos && contains_folded(bare, "te") &&
         (contains_folded(bare, "step") || contains_folded(bare, "iteration") || contains_folded(bare, "update"));
     return may && head(bare, known) ? Took::kHead : Took::kNo;
   }

@@ -56,6 +56,6 @@ class LogHeader {
 };
 
 /// The level that a message without a header shows by its first words ("error: ...", "/a/b.py:12: FutureWarning: ...").
-Level level_in_words(std::string_view text);
+Level level_in_words(std::string_view text, RareBytes rare);
 
 }  // namespace mw

@@ -5,7 +5,7 @@
 
 namespace mw {
 
-Level level_in_words(std::string_view text) {
+Level level_in_words(std::string_view text, RareBytes rare) {
   constexpr size_t kHead = 400;  // a path and a warning's class fit
   const std::string_view head = trim(text.substr(0, kHead));
   struct Row {
@@ -16,18 +16,20 @@ Level level_in_words(std::string_view text) {
                                           {"error:", Level::kError},
                                           {"fatal:", Level::kCritical},
                                           {"fatal python error:", Level::kCritical}}};
-  const size_t colon = find_part(head, ": ");
+  constexpr size_t kSpeaker = 32;  // bytes of the name of who speaks
+  const size_t colon = find_part(head.substr(0, kSpeaker + 1), ": ");
   const auto says = [](std::string_view text, std::string_view word) {
     return !text.empty() && (text[0] | 0x20) == word[0] && contains_folded(text.substr(0, word.size()), word);
   };
   for (const Row& row : kWords) {
     if (says(head, row.word)) return row.level;
-    if (colon < 32 && says(head.substr(colon + 2), row.word)) return row.level;  // "slurmstepd: error: ..."
+    if (colon < kSpeaker && says(head.substr(colon + 2), row.word)) return row.level;  // "slurmstepd: error: ..."
   }
   if (head.starts_with("wandb: ")) {
     if (head.substr(7).starts_with("WARNING ")) return Level::kWarning;
     if (head.substr(7).starts_with("ERROR ")) return Level::kError;
   }
+  if (!rare.may_hold('W')) return Level::kNone;
   const size_t warning = find_part(head, "Warning: ");  // Python's warnings: "/path/file.py:12: FutureWarning: text"
   if (warning != std::string_view::npos) {
     const size_t file = find_part(head, ".py:");

@@ -162,11 +162,12 @@ const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   line_.number = number;
   wall_ = {};
   if (line.size() > kBytesLimit) line = line.substr(0, kBytesLimit);
-  std::string_view clean = strip_ansi(line, clean_);
+  const RareBytes rare = line_.rare = RareBytes(line);
+  std::string_view clean = rare.may_hold(kEscape) ? strip_ansi(line, clean_) : line;
   while (!clean.empty() && (clean.back() == '\n' || clean.back() == '\r')) clean.remove_suffix(1);
 
   LogHeader header(line_);
-  const size_t drawn = clean.rfind('\r');
+  const size_t drawn = rare.may_hold('\r') ? clean.rfind('\r') : std::string_view::npos;
   if (drawn != std::string_view::npos) {  // a progress bar: what wraps the line stands before its first picture
     header.take_wrapping(clean.substr(0, clean.find('\r')));
     clean = clean.substr(drawn + 1);
@@ -175,7 +176,7 @@ const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   std::string_view text = label(clean);
   take_repeated(text, line_);
   line_.text = header.take(text);
-  if (line_.level == Level::kNone) line_.level = level_in_words(line_.text);
+  if (line_.level == Level::kNone) line_.level = level_in_words(line_.text, rare);
   if (header.stamp()) date(*header.stamp());
   return line_;
 }

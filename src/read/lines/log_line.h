@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "platform/time_zone.h"
+#include "read/lines/rare_bytes.h"
 
 namespace mw {
 
@@ -18,6 +19,7 @@ enum class Level : uint8_t { kNone, kDebug, kInfo, kWarning, kError, kCritical }
 struct LogLine {
   std::string_view text;   ///< the message: prefixes, time, level and logger name stripped, ANSI removed
   std::string_view whole;  ///< the line as it is shown: ANSI removed, only the part after the last '\r'
+  RareBytes rare;          ///< of the whole line, with what was stripped
   uint64_t number = 0;     ///< 1-based in its file
   Time at;                 ///< from the line itself; unknown when it has none (or a clock without a date: see clock)
   int32_t clock_ms = -1;   ///< time of day when the line shows only that, else -1

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/lines/metric_text.h"
@@ -92,22 +93,17 @@ std::string_view drop_leading_unit(std::string_view key) {
 
 // A name without what decorates it: brackets, bullets, quotes, emoji at either end.
 std::string_view clean_key(std::string_view key) {
-  const auto decoration = [](char c) {
-    return !is_letter(c) && !is_digit(c) && c != '_' && c != '/' && c != ')' && c != '@' && c != '%';
-  };
-  while (!key.empty() && (decoration(key.front()) || key.front() == ')' || key.front() == '/') &&
-         wide_letter(key, 0) == 0) {
-    key.remove_prefix(1);
-  }
-  while (!key.empty() && decoration(key.back()) && key.back() != '.' && wide_letter_before(key, key.size()) == 0) {
-    key.remove_suffix(1);
-  }
+  static constexpr ByteSet kFirst("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%");
+  static constexpr ByteSet kLast("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%/).");
+  while (!key.empty() && !kFirst.holds(key.front()) && wide_letter(key, 0) == 0) key.remove_prefix(1);
+  while (!key.empty() && !kLast.holds(key.back()) && wide_letter_before(key, key.size()) == 0) key.remove_suffix(1);
   return key;
 }
 
 bool is_key(std::string_view key) {
-  if (key.empty() || key.size() > MetricLine::kKeyLimit || key.find("://") != kNone) return false;
-  return is_letter(key.front()) || key.front() == '_' || key.front() == '%' || wide_letter(key, 0) > 0;
+  if (key.empty() || key.size() > MetricLine::kKeyLimit) return false;
+  const bool begins = is_letter(key.front()) || key.front() == '_' || key.front() == '%' || wide_letter(key, 0) > 0;
+  return begins && key.find("://") == kNone;
 }
 
 }  // namespace
@@ -257,10 +253,12 @@ void MetricLine::read_bars(std::string_view text) {
 }
 
 void MetricLine::read_commas(std::string_view text) {
+  static constexpr ByteSet kStops("[(,;|=:"), kValueEnds(" \t\n\r,;|)]}");
   size_t begin = 0;        // of the name that is being collected
   std::string_view group;  // "reward: mean=0.5 std=0.1": whose statistics come
   for (size_t at = 0; at < text.size() && numbers_.size() < kReadingLimit; ++at) {
     const char c = text[at];
+    if (!kStops.holds(c)) continue;
     if (c == '[' || c == '(') {  // "(step=3)" is read, "[0.1, 0.2]" is passed over
       if (const std::string_view field = trim(text.substr(begin, at - begin)); !field.empty() && field.size() < 60) {
         read_field(field, true);
@@ -290,9 +288,7 @@ void MetricLine::read_commas(std::string_view text) {
     const size_t first = skip_space(text, at + 1);
     size_t end = first;
     int depth = 0;
-    while (end < text.size() && end - first < kBracketLimit &&
-           (depth > 0 || (!is_space(text[end]) && text[end] != ',' && text[end] != ';' && text[end] != '|' &&
-                          text[end] != ')' && text[end] != ']' && text[end] != '}'))) {
+    while (end < text.size() && end - first < kBracketLimit && (depth > 0 || !kValueEnds.holds(text[end]))) {
       depth += text[end] == '(' || text[end] == '[';
       depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
       ++end;

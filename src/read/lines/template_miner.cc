@@ -1,6 +1,7 @@
 #include "read/lines/template_miner.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
@@ -20,10 +21,21 @@ constexpr double kSimilar = 0.5;        ///< share of equal tokens; Drain's auth
 constexpr size_t kHexLeast = 8;         ///< letters a-f alone, so many in a row, are an id and not a word
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
-bool letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
-}
-bool word_char(char c) { return digit(c) || letter(c) || c == '_'; }
+
+/// Letters, those beyond ASCII as well, and what else words are made of, in tables.
+struct Words {
+  std::array<bool, 256> letter{}, word{};
+  constexpr Words() {
+    for (size_t c = 0; c < 256; ++c) {
+      letter[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+      word[c] = letter[c] || (c >= '0' && c <= '9') || c == '_';
+    }
+  }
+};
+constexpr Words kWords;
+
+bool letter(char c) { return kWords.letter[static_cast<unsigned char>(c)]; }
+bool word_char(char c) { return kWords.word[static_cast<unsigned char>(c)]; }
 bool space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 bool ends_path(char c) {
   return space(c) || c == '\'' || c == '"' || c == ',' || c == ')' || c == ']' || c == '}' || c == '>';
@@ -31,6 +43,7 @@ bool ends_path(char c) {
 
 /// A path or an address with a scheme begins at `at`.
 bool path_begins(std::string_view text, size_t at) {
+  if (!letter(text[at]) && text[at] != '/' && text[at] != '.' && text[at] != '~') return false;
   if (at > 0 && (word_char(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.')) return false;
   if (text.substr(at, 2) == "./" || text.substr(at, 2) == "~/" || text.substr(at, 3) == "../") return true;
   if (text[at] == '/') return at + 1 < text.size() && (word_char(text[at + 1]) || text[at + 1] == '.');
@@ -65,6 +78,7 @@ bool variable_word(std::string_view word) {
 /// `message` with numbers, ids, addresses and paths replaced, into `out`.
 void mask(std::string_view message, std::string& out) {
   out.clear();
+  size_t kept = 0;  // what is before it stands in `out`
   for (size_t at = 0; at < message.size();) {
     const char c = message[at];
     const bool sign = (c == '-' || c == '+') && at + 1 < message.size() && digit(message[at + 1]) &&
@@ -79,13 +93,14 @@ void mask(std::string_view message, std::string& out) {
       end = word_end(message, at + (sign ? 1 : 0));
       variable = sign || variable_word(message.substr(at, end - at));
     }
-    if (!variable) {
-      out.append(message.substr(at, end - at));
-    } else if (!out.ends_with(kStar)) {
-      out.append(kStar);
+    if (variable) {
+      out.append(message.substr(kept, at - kept));
+      if (!out.ends_with(kStar)) out.append(kStar);
+      kept = end;
     }
     at = end;
   }
+  out.append(message.substr(kept));
 }
 
 bool only_stars(std::string_view token) {

@@ -14,6 +14,33 @@
 #include "read/match/syntax_walk.h"
 
 namespace mw {
+namespace {
+
+/// The literal that each match of the expression begins with; "" where none is seen.
+std::string literal_begin(std::string_view expression) {
+  constexpr std::string_view kMeans = "\\^$.[|()?*+{", kRepeats = "?*+{", kItself = "\\^$.[]|()?*+{}-/#:=";
+  int depth = 0;
+  bool alternative = false;
+  walk_syntax(expression, [&](size_t at) {
+    depth += expression[at] == '(' ? 1 : expression[at] == ')' ? -1 : 0;
+    alternative = alternative || (depth == 0 && expression[at] == '|');
+  });
+  std::string begin;
+  size_t at = 0;
+  while (!alternative && at < expression.size()) {
+    const bool escaped = expression[at] == '\\' && at + 1 < expression.size() &&
+                         kItself.find(expression[at + 1]) != std::string_view::npos;
+    if (!escaped && kMeans.find(expression[at]) != std::string_view::npos) break;
+    begin.push_back(expression[at + (escaped ? 1 : 0)]);
+    at += escaped ? 2 : 1;
+  }
+  if (!begin.empty() && at < expression.size() && kRepeats.find(expression[at]) != std::string_view::npos) {
+    begin.pop_back();  // it need not be there
+  }
+  return begin;
+}
+
+}  // namespace
 
 struct Regex::Inner {
   explicit Inner(std::string_view text);
@@ -25,9 +52,13 @@ struct Regex::Inner {
     return (any.empty() || std::any_of(any.begin(), any.end(), held)) && holds_also(text, required);
   }
   const RE2& re() {
-    std::call_once(once, [this] { compiled.emplace(named ? expression : without_names(expression), options()); });
+    std::call_once(once, [this] {
+      compiled.emplace(named ? expression : without_names(expression), options());
+      begin = literal_begin(expression);
+    });
     return *compiled;
   }
+  bool find(std::string_view text, re2::StringPiece* pieces, int count);
   static RE2::Options options() {
     RE2::Options options;
     options.set_log_errors(false);
@@ -37,7 +68,8 @@ struct Regex::Inner {
   }
 
   std::string expression;
-  int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
+  std::string begin;  // of each match; "" where none is known
+  int rest = 0;       // number of the capture that goes on to the end of the line; 0: none does
   std::once_flag once_read, once;
   RequiredLiterals required;
   bool named = true;  // RE2 is to know the names of the captures
@@ -96,6 +128,20 @@ int capture_of_rest(std::string_view expression) {
 
 }  // namespace
 
+/// With a place to begin at, RE2 goes through the text once, for the captures. Without one it does so twice before, for
+/// the end of a match and for its beginning.
+bool Regex::Inner::find(std::string_view text, re2::StringPiece* pieces, int count) {
+  const RE2& compiled_now = re();
+  const re2::StringPiece whole(text.data(), text.size());
+  if (!compiled_now.ok()) return false;
+  if (begin.size() < 2) return compiled_now.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces, count);
+  const size_t at = find_part(text, begin);
+  if (at == std::string_view::npos) return false;
+  // Only the first place: text may hold it thousands of times.
+  return compiled_now.Match(whole, at, text.size(), RE2::ANCHOR_START, pieces, count) ||
+         compiled_now.Match(whole, at + 1, text.size(), RE2::UNANCHORED, pieces, count);
+}
+
 Regex::Inner::Inner(std::string_view text) : expression(text), rest(capture_of_rest(text)) {
   if (rest != 0) expression.replace(expression.size() - 3, 3, ")");
 }
@@ -129,11 +175,9 @@ Result<Regex> Regex::compile(std::string_view expression) {
 bool Regex::match(std::string_view text, std::vector<std::string_view>& captures, size_t* end) const {
   std::array<re2::StringPiece, kCaptureLimit + 1> pieces;
   const auto count = static_cast<int>(names_.size()) + 1;
-  const re2::StringPiece whole(text.data(), text.size());
   if (inner_->bar) return match_bar(text, captures, end);
   if (!inner_->may_match(text)) return false;
-  const RE2& re = inner_->re();
-  if (!re.ok() || !re.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces.data(), count)) return false;
+  if (!inner_->find(text, pieces.data(), count)) return false;
   captures.clear();
   for (int i = 1; i < count; ++i) {
     const re2::StringPiece& piece = pieces[static_cast<size_t>(i)];

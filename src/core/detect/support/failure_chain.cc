@@ -239,6 +239,7 @@ void add_traces(const State& state, std::vector<Symptom>& symptoms) {
       symptom.order = chain->order;
       chain = nullptr;
     }
+    symptom.type = class_of(*symptom.trace);
     symptom.text = cat(symptom.trace->trace.exception, ": ", symptom.trace->trace.message);
     symptoms.push_back(std::move(symptom));
   }
@@ -420,20 +421,17 @@ void order_by_line(std::vector<Symptom>& symptoms) {
 
 std::string kind_of(const Symptom& symptom) {
   if (symptom.signature != nullptr) return symptom.signature->kind;
-  const event::TraceSeen& trace = symptom.trace->trace;
-  return std::string(classify_exception(trace.exception, trace.message, trace.frame).kind);
+  return std::string(symptom.type.kind);
 }
 
 std::string cause_of(const Symptom& symptom) {
   if (symptom.signature != nullptr) return symptom.signature->id;
-  const event::TraceSeen& trace = symptom.trace->trace;
-  return std::string(classify_exception(trace.exception, trace.message, trace.frame).cause);
+  return std::string(symptom.type.cause);
 }
 
 bool is_root(const Symptom& symptom) {
   if (symptom.signature != nullptr) return symptom.signature->role == Role::kRoot;
-  const event::TraceSeen& trace = symptom.trace->trace;
-  return !classify_exception(trace.exception, trace.message, trace.frame).consequence;
+  return !symptom.type.consequence;
 }
 
 std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge) {

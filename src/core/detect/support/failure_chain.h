@@ -13,11 +13,19 @@
 
 namespace mw::detect {
 
+/// What an exception type says by itself, where no signature knows the text.
+struct ExceptionClass {
+  std::string_view kind;   ///< incident kind
+  std::string_view cause;  ///< cause id
+  bool consequence;        ///< usually the echo of a failure elsewhere (broken pipe, dead actor, failed child)
+};
+
 /// One sign of trouble. Exactly one of `signature` and `trace` is set; the pointers live as long as the Knowledge and
 /// the State that they were made from.
 struct Symptom {
   const Signature* signature = nullptr;
   const TraceState* trace = nullptr;
+  ExceptionClass type{};  ///< of the trace's exception
   Moment moment;
   uint64_t order = 0;      ///< number of the event in the run
   uint64_t last_line = 0;  ///< of the traceback; else the line itself
@@ -29,12 +37,6 @@ struct Symptom {
   bool named = false;                  ///< it is of the rank that the launcher names as the one that failed
 };
 
-/// What an exception type says by itself, where no signature knows the text.
-struct ExceptionClass {
-  std::string_view kind;   ///< incident kind
-  std::string_view cause;  ///< cause id
-  bool consequence;        ///< usually the echo of a failure elsewhere (broken pipe, dead actor, failed child)
-};
 /// `exception` may be qualified ("torch.OutOfMemoryError") or wrapped ("RayTaskError(KeyError)").
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame);
 

@@ -126,8 +126,7 @@ const Symptom* wrapped(const Symptom& lead, const Symptom* first, const Symptom*
 /// What is said in the lines right behind an exception that says nothing of itself: its message went on there.
 const Symptom* continued(const Symptom& lead, const Symptom* first, const Symptom* last) {
   constexpr uint64_t kMessageLines = 6;
-  const event::TraceSeen& trace = lead.trace->trace;
-  if (!says_little(classify_exception(trace.exception, trace.message, trace.frame))) return nullptr;
+  if (!says_little(lead.type)) return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
     if (symptom->survived || symptom->teardown || symptom->signature == nullptr || !is_root(*symptom)) continue;
     const uint64_t line = symptom->moment.where.line;

@@ -58,10 +58,11 @@ void mark_named_ranks(std::vector<Symptom>& symptoms) {
     Symptom* own = nullptr;  // the first that ended it as it is, or else the last that it seemed to outlive
     for (Symptom& symptom : symptoms) {
       const TraceState* trace = symptom.trace != nullptr ? symptom.trace : symptom.within;
-      if (trace == nullptr || symptom.teardown || !of_its_own(symptom) || !close_before(symptom, word)) continue;
+      if (trace == nullptr || symptom.teardown || !close_before(symptom, word)) continue;
       const int64_t speaker = trace->trace.pid;
       const bool same = (pid && speaker == *pid) || (rank && speaker == pid_of_rank(*rank));
-      if (same && (own == nullptr || own->survived)) own = &symptom;
+      if (!same || (own != nullptr && !own->survived)) continue;
+      if (of_its_own(symptom)) own = &symptom;  // asked last, as it goes through the exception's words
     }
     if (own == nullptr) continue;
     own->survived = false;
