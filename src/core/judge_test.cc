@@ -251,40 +251,6 @@ TEST_CASE("an exception that the run lives with does not end it") {
   CHECK(notable(run.close()) == "died-silently/user-cancelled");
 }
 
-TEST_CASE("what is refused each time and was lived through before ended nothing, unless the run says that it failed") {
-  for (const int64_t code : {0, 1}) {
-    CAPTURE(code);
-    PlantedRun run;
-    run.add("gated-model", "credentials", Role::kRoot, Severity::kCritical, false, "stop-and-notify");
-    run.say(event::Planned{60});
-    for (int64_t step = 1; step <= 6; ++step) {
-      run.matched("gated-model");
-      run.steps(step, step);
-    }
-    run.matched("gated-model");
-    if (code != 0) {
-      event::Ended ended;
-      ended.how = event::Ended::How::kExit;
-      ended.code = code;
-      run.say(std::move(ended));
-    }
-    CHECK(notable(run.close()) == (code == 0 ? "died-silently/user-cancelled" : "credentials/gated-model"));
-  }
-}
-
-TEST_CASE("saves whose numbers count otherwise than the run's steps are overdue by the run's steps") {
-  for (const int64_t often : {8, 1}) {  // batches to a numbered step
-    CAPTURE(often);
-    PlantedRun run;
-    for (int64_t number = 4; number <= 20; number += 4) {
-      run.steps((number - 4) * often + 1, number * often);
-      run.saved(number);
-    }
-    run.steps(20 * often + 1, 22 * often);
-    CHECK(notable(run.close()) == "");
-  }
-}
-
 TEST_CASE("a grave word that ends nothing leaves room for a silent end") {
   PlantedRun run;
   run.add("empty-train-batches", "no-learning", Role::kRoot, Severity::kCritical, false, "stop-and-notify");

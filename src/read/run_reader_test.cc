@@ -182,19 +182,6 @@ TEST_CASE("what sums up a training is no step of it") {
   CHECK(state.total_steps == 14);
 }
 
-TEST_CASE("what sums up a training says how far it came where the log's interval does not divide the steps") {
-  std::string text = "{\"global_step\": 23, \"max_steps\": 23, \"log_history\": [";
-  for (int step = 10; step <= 20; step += 10)
-    text += cat("{\"epoch\": 0.", step, ", \"loss\": 0.5, \"learning_rate\": 1e-5, \"step\": ", step, "}, ");
-  const State whole = state_of(
-      cat(text, "{\"epoch\": 1.0, \"step\": 23, \"total_flos\": 1e9, \"train_loss\": 0.5, \"train_runtime\": 60.0}]}"));
-  CHECK(whole.steps().last == 23);
-  CHECK(whole.steps().count == 3);
-  const State again = state_of(
-      cat(text, "{\"epoch\": 1.0, \"step\": 20, \"total_flos\": 1e9, \"train_loss\": 0.5, \"train_runtime\": 60.0}]}"));
-  CHECK(again.steps().count == 2);
-}
-
 TEST_CASE("steps of an answer in Markdown are none of the training's") {
   const State state = state_of(
       "step 20 | loss 0.5 | reward 0.25\n* **Step 1:**  Subtract the smaller number.\n* **Step 2:**  Write it.\n"

@@ -14,7 +14,8 @@ constexpr Knob kSaves{"saves", 3, "saves", "A cadence needs a few intervals", "o
 constexpr Knob kFactor{"factor", 2.5, "x", "Times the usual interval",
                        "field guide 4.3 rule 29 (1.5 x), above a skipped save"};
 constexpr Knob kRegular{"regular", 1.5, "x", "Intervals that differ by more are no cadence (best-so-far saves)", "own"};
-constexpr Knob kApart{"apart", 2, "x", "A save's number that is so far from the run's step, at each of them, counts otherwise",
+constexpr Knob kApart{"apart", 2, "x",
+                      "A save's number that is so far from the run's step, at each of them, counts otherwise",
                       "DeepSpeed's global_step beside a bar over micro-batches"};
 constexpr Knob kKnobs[] = {kSaves, kFactor, kRegular, kApart};
 

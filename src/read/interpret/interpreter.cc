@@ -180,11 +180,12 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
-  const bool in_trace = feed_trace(line, sample);
+  const bool folded = feed_folded_trace(line, sample);
+  const bool in_trace = folded || feed_trace(line, sample);
   if (in_trace) bar_before_trace(line, hits, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
   note_last_exception(line, in_trace || sample);
-  if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
+  if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
   if (!quiet) signatures(line, hits, sample, trace);
