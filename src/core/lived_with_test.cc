@@ -39,4 +39,25 @@ TEST_CASE("saves whose numbers count otherwise than the run's steps are overdue 
   }
 }
 
+TEST_CASE("a server that came up again survived what had ended it, in its own log alone") {
+  for (const std::string_view framework : {"vllm", "verl"}) {
+    for (const bool up : {true, false}) {
+      CAPTURE(std::string(framework));
+      CAPTURE(up);
+      PlantedRun run;
+      run.add("server-is-up", "engine-dead", Role::kBenign, Severity::kInfo, false, "ignore");
+      run.knowledge.engines.emplace_back();
+      run.knowledge.engines.back().name = "vllm";
+      run.state.framework = framework;
+      run.matched("server-is-up");
+      run.matched("vllm-enginecore-fatal");
+      if (up) run.matched("server-is-up");
+      const auto incidents = run.close();
+      REQUIRE(incidents.size() == 1);
+      CHECK(incidents[0].kind == "engine-dead");
+      CHECK(incidents[0].open == !(up && framework == "vllm"));
+    }
+  }
+}
+
 }  // namespace mw

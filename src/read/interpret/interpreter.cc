@@ -29,8 +29,12 @@ bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 bool says_error(std::string_view text) {
   constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
                                                        "ERROR: ", "Exception ", "Failed to "};
-  return std::any_of(kBegins.begin(), kBegins.end(),
-                     [text](std::string_view begin) { return text.starts_with(begin); });
+  const auto begins = [text](std::string_view begin) { return text.starts_with(begin); };
+  // "POST http://10.0.0.2:6000/score failed: 503 Service Unavailable": a client's own print of a call.
+  constexpr std::array<std::string_view, 5> kCalls = {"POST http", "GET http", "Request to http", "request to http",
+                                                      "HTTP request to http"};
+  const bool call = std::any_of(kCalls.begin(), kCalls.end(), begins) && contains(text, "fail");
+  return call || std::any_of(kBegins.begin(), kBegins.end(), begins);
 }
 
 // Quoted or dumped conversation inside one line: what a model or a tool said.

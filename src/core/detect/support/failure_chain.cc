@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/progress.h"
+#include "core/detect/support/server_restarts.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 
@@ -457,6 +458,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   });
   outlive(symptoms);
   outlive_helpers(helpers, symptoms);
+  outlive_server_restarts(state, knowledge, symptoms);
   outlive_recurrent_errors(state, symptoms);
   outlive_recurrent_words(state, symptoms);
   mark_named_ranks(symptoms);
