@@ -39,6 +39,17 @@ TEST_CASE("saves whose numbers count otherwise than the run's steps are overdue 
   }
 }
 
+TEST_CASE("a traceback that was cut before its exception has the kind of what was said beside it") {
+  for (const bool said : {true, false}) {
+    CAPTURE(said);
+    PlantedRun run;
+    run.steps(1, 10);
+    if (said) run.matched("ray-actor-died");
+    run.trace("", "");
+    CHECK(run.close()[0].kind == (said ? "worker-lost" : "crash"));
+  }
+}
+
 TEST_CASE("a server that came up again survived what had ended it, in its own log alone") {
   for (const std::string_view framework : {"vllm", "verl"}) {
     for (const bool up : {true, false}) {
