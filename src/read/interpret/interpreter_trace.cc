@@ -37,12 +37,14 @@ bool is_python_warning(const LogLine& line) {
   return file != std::string_view::npos && warning != std::string_view::npos && file < warning;
 }
 
-/// How loggers write the end of a line inside of one: JSON, C, syslog.
-std::string_view line_end_at(std::string_view text) {
-  static constexpr std::array<std::string_view, 5> kEnds = {"\\n", "\\x0a", "\\u000a", "#012", "\\\\n"};
-  const auto end =
-      std::find_if(kEnds.begin(), kEnds.end(), [text](std::string_view one) { return text.starts_with(one); });
-  return end == kEnds.end() ? std::string_view() : *end;
+/// How loggers write the end of a line inside of one. A JSON string has "\\n"; outside of one that is the text of
+/// something that a program was given, mostly the error of a tool.
+std::string_view line_end_at(std::string_view text, bool json) {
+  static constexpr std::array<std::string_view, 4> kEnds = {"\\x0a", "\\u000a", "#012", "\\n"};
+  const auto* const last = json ? kEnds.end() : kEnds.end() - 1;
+  const auto* const end =
+      std::find_if(kEnds.begin(), last, [text](std::string_view one) { return text.starts_with(one); });
+  return end == last ? std::string_view() : *end;
 }
 
 /// A logger's JSON object of an error that has the text of an exception from `at` on.
@@ -147,8 +149,8 @@ bool Interpreter::feed_folded_trace(const LogLine& line, bool sample) {
   if (head == std::string_view::npos) return false;
   std::string_view behind = line.text.substr(head + kTraceHead.size());
   if (behind.starts_with(':')) behind.remove_prefix(1);
-  const std::string_view end = line_end_at(behind);
   const bool json = head > 0 && is_error_record(trim(line.text), head);
+  const std::string_view end = line_end_at(behind, json);
   if (end.empty() || (head > 0 && !json)) return false;
   Stream stream;
   stream.pid = line.pid;
