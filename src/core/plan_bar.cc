@@ -58,4 +58,18 @@ int64_t done_by_bar(const State& state) {
   return done;
 }
 
+int64_t last_saved(const State& state) {
+  int64_t last = kNoStep;
+  for (const AttemptState& attempt : state.attempts) last = std::max(last, attempt.last_checkpoint);
+  return last;
+}
+
+int64_t last_step_known(const State& state) {
+  const int64_t done = std::max(state.steps().last, done_by_bar(state));
+  if (done != kNoStep) return done;
+  int64_t began = kNoStep;
+  for (const AttemptState& attempt : state.attempts) began = std::max(began, attempt.last_step);
+  return began > 0 ? began : std::max(began, last_saved(state));
+}
+
 }  // namespace mw

@@ -11,6 +11,11 @@ namespace mw {
 /// The steps of its plan that the last attempt had done, by the bar over them; kNoStep when no such bar was drawn, or
 /// when it says less than the attempt's own records.
 int64_t done_by_bar(const State& state);
+/// The last step that the run is known to have been at: by its records or the bar over its plan; where it has neither,
+/// by its word on which step it began, or else by the number of its last whole save. kNoStep when nothing shows one.
+int64_t last_step_known(const State& state);
+/// Of which complete save the number is the highest; kNoStep when none has one.
+int64_t last_saved(const State& state);
 
 /// Adds what a bar shows to the attempt's marks, if it is the bar over the steps of its plan and says how long it has
 /// taken. A bar that begins again is a new one.

@@ -1,9 +1,12 @@
 // A traceback that ended an attempt and that no signature knows, or an exit status without any word.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
 #include "core/exit_status.h"
+#include "core/incident_kind.h"
 #include "core/judge_memory.h"
 #include "core/trace_frame.h"
 
@@ -34,12 +37,22 @@ std::string words_of(const event::TraceSeen& trace, bool sure) {
   return cat(name, sure ? " ended the run" : "", message.empty() ? "" : ": ", message, place);
 }
 
+/// Of a traceback that was cut before it names its exception, what was said of it beside it is the kind: a lost worker,
+/// a dead engine. "crash" where nothing was.
+std::string kind_beside(const FailureChain& chain) {
+  const auto known = std::find_if(chain.others.begin(), chain.others.end(), [](const Symptom& other) {
+    return other.signature != nullptr && !other.teardown && ends_runs(other.signature->kind);
+  });
+  return known == chain.others.end() ? chain.kind : known->signature->kind;
+}
+
 void judge_trace(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
   const bool sure = settled(state, chain);
   const event::TraceSeen& trace = chain.lead.trace->trace;
   Finding finding;
   describe(chain, finding);
   finding.detector = "crash-trace";
+  if (trace.exception.empty() && finding.kind == "crash") finding.kind = kind_beside(chain);
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
   finding.summary = cat(words_of(trace, sure), sure ? "" : kNotSettled);
   if (!trace.frame.empty())

@@ -44,7 +44,9 @@ constexpr Knob kDeadShare{"dead_share", 0.8, "ratio", "Of those steps: a single 
 constexpr Knob kUniform{"uniform", 0.95, "ratio",
                         "Share of the groups without differences that makes a step a dead one",
                         "failure catalogue, zero-advantage-all-groups"};
-constexpr Knob kKnobs[] = {kInitial, kFirst,       kShare,        kHalfway, kPersist,   kGain,      kSolved,
+constexpr Knob kNarrow{"narrow", 0.1, "nats", "A policy that begins with less did not lose its exploration in this run",
+                       "own; fine-tuned policies begin at 0.02 to 0.06, others at 0.2 to 1"};
+constexpr Knob kKnobs[] = {kInitial, kFirst,       kNarrow,       kShare,   kHalfway,   kPersist,   kGain,   kSolved,
                            kSudden,  kSuddenShare, kSuddenPoints, kNotable, kDeadSteps, kDeadShare, kUniform};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
@@ -198,8 +200,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     size_t halfway = points_of(kInitial);
     while (halfway < *first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
     const std::optional<size_t> at_once = fell_at_once(track, *first);
-    const bool grave = nothing_gained(state, memory, track, halfway, now, track.size()) ||
-                       (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints)));
+    const bool grave = initial >= kNarrow.value &&
+                       (nothing_gained(state, memory, track, halfway, now, track.size()) ||
+                        (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints))));
     const std::optional<int64_t> dead = grave ? std::nullopt : dead_at(state, memory, track, *first);
     size_t known = now;
     while (dead && known + 1 < track.size() && track.points[known].step < *dead) ++known;

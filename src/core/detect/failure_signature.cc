@@ -151,6 +151,9 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (made_again && seen.open == 0 && !often) return Severity::kInfo;
   // A full disk is a state, not an event: nothing shows that it is over while no step is done.
   if (signature.kind == "disk-pressure" && seen.open > 0) return Severity::kWarning;
+  // What is refused whenever it is asked for, and nothing was lost: the run can do without it, however often it asks.
+  const bool refused = signature.kind == "credentials" && signature.transient == "deterministic";
+  if (refused && seen.open == 0) return Severity::kInfo;
   const bool of_the_start = signature.kind == "dependency-broken" || signature.kind == "config-error";
   if (of_the_start && seen.open == 0 && !often)
     return Severity::kInfo;  // what the run trains without it can do without

@@ -40,7 +40,7 @@ constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing l
 constexpr Knob kHigh{"high", 0.7, "ratio",
                      "Of the reward's range: so much is reached that a flat reward is information", "own"};
 constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that is none, however steady", "own"};
-constexpr Knob kRelative{"relative", 0.3, "ratio",
+constexpr Knob kRelative{"relative", 0.1, "ratio",
                          "Of its first third's height above the floor: a reward that keeps low figures rose by this",
                          "own"};
 constexpr Knob kSure{"sure", 4, "sigma", "And that rise is so many standard errors", "own"};
@@ -223,7 +223,8 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is for reward-collapse to report
   if (gain > std::max(kLearned.value, 2 * error)) return Learning::kClear;
   const double height = (stretch.before - scale.floor) / range;
-  const bool rose = gain >= kTiny.value && gain > kRelative.value * height && gain > kSure.value * error;
+  const bool speaks = gain >= kTiny.value || height >= kTiny.value;  // not of a reward that lies on its floor
+  const bool rose = speaks && gain > kRelative.value * height && gain > kSure.value * error;
   if (rose && stretch.trend > kTrend.value) return Learning::kClear;
   if (gain >= std::max(kGain.value, error)) return Learning::kUnclear;
   const double peak = (stretch.highest - stretch.before) / range;

@@ -50,11 +50,39 @@ bool says_failure(std::string_view text) {
   return std::any_of(kWords.begin(), kWords.end(), [&](auto word) { return contains_folded(text, word); });
 }
 
+// What a service that is named by nothing but its address does, by a word of that; the last is any other.
+constexpr std::array kAddresses = {
+    Service{"exec", "a service that runs code", "sandbox-execution-failed"},
+    Service{"run_code", "a service that runs code", "sandbox-execution-failed"},
+    Service{"reward", "a service that rewards", "remote-reward-model-down"},
+    Service{"score", "a service that rewards", "remote-reward-model-down"},
+    Service{"grade", "a service that judges", "judge-api-error"},
+    Service{"evaluat", "a service that judges", "judge-api-error"},
+    Service{"", "a service over HTTP", "env-server-crash-empty-outputs"},
+};
+
+/// Hubs, trackers and package stores: nobody's reward hangs on them.
+bool is_store(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kHosts = {"huggingface", "hf.co",  "hf-mirror.com", "modelscope",
+                                                      "wandb",       "mlflow", "pypi",          "github"};
+  return std::any_of(kHosts.begin(), kHosts.end(), [&](auto host) { return contains_folded(text, host); });
+}
+
+/// Of an error that names only where it called.
+const Service* service_at(std::string_view text) {
+  const size_t url = std::min(text.find("://"), text.find("with url: /"));
+  if (url == std::string_view::npos || is_store(text)) return nullptr;
+  const std::string_view from = text.substr(url), address = from.substr(0, from.find_first_of(" '\")", 12));
+  return &*std::find_if(kAddresses.begin(), kAddresses.end(), [address](const Service& one) {
+    return one.word.empty() || contains_folded(address, one.word);
+  });
+}
+
 const Service* service_of(const TemplateState& message) {
   if (!says_failure(message.text)) return nullptr;
   const auto found = std::find_if(kServices.begin(), kServices.end(),
                                   [&](const Service& one) { return contains_folded(message.text, one.word); });
-  return found == kServices.end() ? nullptr : &*found;
+  return found == kServices.end() ? service_at(message.text) : &*found;
 }
 
 /// The record at which the errors have cost the reward, and where it began to: indices of `track`.

@@ -34,6 +34,10 @@ TEST_CASE("lines of trainers that nobody described") {
   };
   const Case cases[] = {
       {"Step 12 | loss 0.5 | reward: 0.25", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"step.12 train.loss=0.5 train.lr=0.01", 12, 0, {{"loss.total", 0.5}, {"lr", 0.01}}},
+      {"s=12 loss=0.5 reward=0.25 t=3.1s", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"s=12/40 loss=0.5 reward=0.25", 12, 40, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"s=1.5 loss=0.5 reward=0.25", kNoStep, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
       {"[step 3/100] loss=0.5 mean_reward=0.25 kl=0.1",
        3,
        100,

@@ -32,9 +32,13 @@ bool is_emitted(uint64_t times) { return times <= kEmittedSingly || power_of_two
 bool says_error(std::string_view text) {
   constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
                                                        "ERROR: ", "Exception ", "Failed to "};
-  if (text.empty() || (text.front() != 'E' && text.front() != 'F')) return false;
-  return std::any_of(kBegins.begin(), kBegins.end(),
-                     [text](std::string_view begin) { return text.starts_with(begin); });
+  if (text.empty() || std::string_view("EFGHPRr").find(text.front()) == std::string_view::npos) return false;
+  const auto begins = [text](std::string_view begin) { return text.starts_with(begin); };
+  // "POST http://10.0.0.2:6000/score failed: 503 Service Unavailable": a client's own print of a call.
+  constexpr std::array<std::string_view, 5> kCalls = {"POST http", "GET http", "Request to http", "request to http",
+                                                      "HTTP request to http"};
+  const bool call = std::any_of(kCalls.begin(), kCalls.end(), begins) && contains(text, "fail");
+  return call || std::any_of(kBegins.begin(), kBegins.end(), begins);
 }
 
 bool warns(const LogLine& line) { return line.rare.may_hold('W') && contains(line.text, "Warning: "); }
@@ -189,11 +193,12 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.rare);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
-  const bool in_trace = feed_trace(line, sample);
+  const bool folded = feed_folded_trace(line, sample);
+  const bool in_trace = folded || feed_trace(line, sample);
   if (in_trace) bar_before_trace(line, hits, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
   note_last_exception(line, in_trace || sample);
-  if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
+  if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
   if (!quiet) signatures(line, hits, sample, trace);

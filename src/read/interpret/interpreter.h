@@ -166,6 +166,8 @@ class Interpreter {
   void follow_speaker();
   void note_clock();
   void speak_as(std::optional<size_t> dialect);
+  /// A whole traceback that a logger wrote into one line.
+  bool feed_folded_trace(const LogLine& line, bool sample);
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_exception(const LogLine& line, bool other);
   void went_on(const LogLine& line);

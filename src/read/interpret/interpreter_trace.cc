@@ -1,5 +1,6 @@
 // Tracebacks, and what was matched inside them: both wait until the traceback is whole.
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "core/trace_frame.h"
@@ -34,6 +35,47 @@ bool is_python_warning(const LogLine& line) {
   if (line.level != Level::kWarning) return false;
   const size_t file = line.text.find(".py:"), warning = line.text.find("Warning: ");
   return file != std::string_view::npos && warning != std::string_view::npos && file < warning;
+}
+
+/// How loggers write the end of a line inside of one. A JSON string has "\\n"; outside of one that is the text of
+/// something that a program was given, mostly the error of a tool.
+std::string_view line_end_at(std::string_view text, bool json) {
+  static constexpr std::array<std::string_view, 4> kEnds = {"\\x0a", "\\u000a", "#012", "\\n"};
+  const auto* const last = json ? kEnds.end() : kEnds.end() - 1;
+  const auto* const end =
+      std::find_if(kEnds.begin(), last, [text](std::string_view one) { return text.starts_with(one); });
+  return end == last ? std::string_view() : *end;
+}
+
+/// A logger's JSON object of an error that has the text of an exception from `at` on.
+bool is_error_record(std::string_view text, size_t at) {
+  static constexpr std::array<std::string_view, 6> kKeys = {
+      "\"exc_info\":", "\"exception\":", "\"exc_text\":", "\"stack_info\":", "\"traceback\":", "\"stack_trace\":"};
+  static constexpr std::array<std::string_view, 3> kLevels = {"\"error\"", "\"critical\"", "\"fatal\""};
+  if (!text.starts_with("{\"") || !text.ends_with('}')) return false;
+  std::string_view key = text.substr(0, at);
+  while (!key.empty() && (key.back() == '"' || key.back() == ' ')) key.remove_suffix(1);
+  const auto holds = [text](std::string_view level) { return contains_folded(text, level); };
+  const auto named = [key](std::string_view one) { return key.ends_with(one); };
+  return std::any_of(kKeys.begin(), kKeys.end(), named) && std::any_of(kLevels.begin(), kLevels.end(), holds);
+}
+
+/// The lines of a traceback that stands in one, as `end` parts them, and unquoted where they are of a JSON string.
+std::vector<std::string> unfold(std::string_view text, std::string_view end, bool json) {
+  std::vector<std::string> lines(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(end)) {
+      lines.emplace_back();
+      i += end.size() - 1;
+    } else if (json && text[i] == '"') {
+      break;
+    } else if (json && text[i] == '\\' && i + 1 < text.size()) {
+      lines.back().push_back(text[++i]);
+    } else {
+      lines.back().push_back(text[i]);
+    }
+  }
+  return lines;
 }
 
 }  // namespace
@@ -100,6 +142,27 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   }
   stream.used = line.number;
   return took == TracebackReader::Took::kYes || contains(line.text, kTraceHead);
+}
+
+bool Interpreter::feed_folded_trace(const LogLine& line, bool sample) {
+  constexpr size_t kFoldedLimit = 64 << 10;
+  const size_t head = find_part(line.text, kTraceHead);
+  if (head == std::string_view::npos) return false;
+  std::string_view behind = line.text.substr(head + kTraceHead.size());
+  if (behind.starts_with(':')) behind.remove_prefix(1);
+  const bool json = head > 0 && is_error_record(trim(line.text), head);
+  const std::string_view end = line_end_at(behind, json);
+  if (end.empty() || (head > 0 && !json)) return false;
+  Stream stream;
+  stream.pid = line.pid;
+  stream.rank = line.rank;
+  stream.at = line.at;
+  stream.sample = sample;
+  for (const std::string& one : unfold(clean_.take(line.text.substr(head), kFoldedLimit), end, json)) {
+    if (stream.reader.feed(one, line.number) == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());
+  }
+  if (auto trace = stream.reader.flush(true)) trace_done(stream, std::move(*trace));
+  return true;
 }
 
 /// Where a line is no part of any traceback, those of other streams that have their exception are whole: who printed

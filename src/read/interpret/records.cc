@@ -161,6 +161,8 @@ void Records::add(const Record& record) {
   const bool closing = note_total(record);
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
+  // The last steps of a training are seldom a whole interval of its log: what sums it up says how far it came.
+  if (closing && !counts(record) && current_ != kNoStep && own_step(record) > current_) any_train = true;
   int64_t ordinal = 0;
   const bool machine_alone = record.of_machine || (!any_train && sampled);
   if (machine_alone && eval.readings.empty()) {  // its samples are no steps, not even that of an evaluation before all

@@ -74,8 +74,9 @@ std::string words_of(std::string_view text, std::string_view path) {
 }  // namespace
 
 std::optional<SaveLine> read_save(std::string_view text, RareBytes rare) {
-  static constexpr std::array<std::string_view, 8> kDone = {"saved",  "wrote",      "written",      "dumped",
-                                                            "saving", "torch.save", "checkpoint @", "保存"};
+  static constexpr std::array<std::string_view, 10> kDone = {
+      "saved",      "wrote",        "written", "dumped",        "saving",
+      "torch.save", "checkpoint @", "保存",    "save model to", "save checkpoint to"};
   static constexpr std::array<std::string_view, 11> kThings = {
       "checkpoint", "ckpt", "model", "weights", "state", "adapter", "policy", "network", "模型", "检查点", "权重"};
   static constexpr std::array<std::string_view, 35> kOthers = {

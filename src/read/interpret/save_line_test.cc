@@ -17,6 +17,7 @@ TEST_CASE("saves as people report them") {
                         {"Saved checkpoint: out/latest.pt (step 5)", "out/latest.pt", 5},
                         {"torch.save ok: ckpt-7.pth", "ckpt-7.pth", 7},
                         {"checkpoint @ step 30", "", 30},
+                        {"at step 40 the best so far, save model to out/best", "out/best", 40},
                         {"模型已保存到 out/step_20", "out/step_20", 20},
                         {"saving checkpoint at step 10... done", "", 10}};
   for (const Case& one : cases) {
@@ -37,7 +38,7 @@ TEST_CASE("what is no save of a checkpoint") {
        {"Will save model every 10 steps", "Skipping save of model at step 5", "failed to save model out/step_5: denied",
         "Loaded checkpoint out/step_5", "Saved 128 rollouts to rollouts/step_5.jsonl",
         "saved model config to out/c.json", "Saved tokenizer to out/tokenizer", "Next checkpoint at step 15",
-        "The model saved 5 dollars.", "", "Saved!"}) {
+        "The model saved 5 dollars.", "", "Saved!", "save model to disk: every 10 steps"}) {
     CAPTURE(std::string(text));
     CHECK_FALSE(read_save(text).has_value());
   }

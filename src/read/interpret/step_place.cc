@@ -91,6 +91,7 @@ std::optional<int64_t> digits(std::string_view text, size_t* at) {
 size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* total) {
   constexpr std::string_view kBetween = " :=[(#\t";
   size_t i = at;
+  if (i + 1 < text.size() && text[i] == '.' && is_digit(text[i + 1])) ++i;  // "step.12"
   while (i < text.size() && i - at < 4 && kBetween.find(text[i]) != kNone) ++i;
   while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;  // "step:     12"
   if (i == at || i >= text.size()) return 0;
@@ -266,6 +267,18 @@ bool count_place(std::string_view text, StepPlace& place) {
   return true;
 }
 
+/// "s=12 loss=0.5": a letter for the step begins the line, and figures follow.
+bool letter_place(std::string_view text, StepPlace& place) {
+  if (text.size() < 4 || lower(text[0]) != 's' || (text[1] != '=' && text[1] != ':')) return false;
+  StepPlace found;
+  const size_t end = number_after(text, 1, &found.step, &found.step_total);
+  if (end == 0 || end >= text.size() || !contains(text.substr(end), "=")) return false;
+  found.word = "it";
+  found.end = end;
+  place = found;
+  return true;
+}
+
 }  // namespace
 
 bool is_bar(std::string_view text, size_t* done_at) {
@@ -281,7 +294,7 @@ StepPlace find_place(std::string_view text, RareBytes rare) {
   StepPlace best;
   if (rare.may_hold('%') && bar_place(text, best)) return best;
   best = worded_place(text, rare);
-  if (!best.known()) count_place(text, best);
+  if (!best.known() && !letter_place(text, best)) count_place(text, best);
   if (best.end > 0) widen(text, best);
   return best;
 }

@@ -24,11 +24,30 @@ bool container_stamp(std::string_view text, const Stamp& stamp) {
          (text[stamp.used - 1] == 'Z' || char_at(text, stamp.used - 3) == ':');
 }
 
+/// A progress bar, or the dict of a Trainer's record: what begins a message, whatever stands before it.
+bool opens_output(std::string_view text) {
+  text = left_trim(text);
+  const size_t percent = count_digits(text, 0);
+  return text.starts_with("{'") || (percent > 0 && percent <= 3 && text.substr(percent).starts_with("%|"));
+}
+
+/// What machines and containers are called. (A bar's title may end in a number, too: "MATH-500: 12%|".)
+bool machine_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 14> kBegins = {"worker",  "node",     "gpu",   "host", "rank",
+                                                               "ip-",     "master",   "train", "algo", "pod",
+                                                               "compute", "launcher", "dgx",   "hgx"};
+  const bool address =
+      std::count(name.begin(), name.end(), '.') == 3 && name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return address || std::any_of(kBegins.begin(), kBegins.end(),
+                                [name](std::string_view begin) { return name.starts_with(begin); });
+}
+
 }  // namespace
 
 std::string_view LogHeader::take(std::string_view text) {
   rest_ = text;
   record_ = taken_ = padded_ = false;
+  (void)take_host();
   for (int i = 0; i < kPiecesLimit && step(); ++i) {
   }
   finish();
@@ -99,6 +118,23 @@ void LogHeader::note_logger(std::string_view name) {
   if (line_.logger.empty()) line_.logger = name;
 }
 
+/// "worker-0: ", "10.0.0.2: " of pdsh, "trainer-1  | " of Docker Compose: the machine or container that printed it.
+bool LogHeader::take_host() {
+  constexpr size_t kNameLimit = 40;
+  const std::string_view text = left_trim(rest_);
+  size_t at = 0, digits = 0;
+  for (; name_char(char_at(text, at)) && at <= kNameLimit; ++at) digits += digit(text[at]) ? 1 : 0;
+  const std::string_view name = text.substr(0, at);
+  if (digits == 0 || digits == at || at > kNameLimit) return false;
+  std::string_view after = text.substr(at);
+  const bool colon = after.starts_with(": ");
+  if (!colon) after = left_trim(after);
+  if ((colon && !machine_name(name)) || (!colon && !after.starts_with("| ")) || !opens_output(after.substr(2)))
+    return false;
+  rest_ = after.substr(2);
+  return taken_ = padded_ = true;
+}
+
 // ---- processes: Ray "(Name pid=1, ip=10.0.0.1)", vLLM "(EngineCore_0 pid=1)", "(raylet)"
 // ------------------------------
 
@@ -154,8 +190,8 @@ bool LogHeader::take_stamp() {
   if (stamp->kind == Stamp::Kind::kClock && !record_) {  // "00:12:33 elapsed" is no time of day
     size_t width = 0;
     const bool message = contains("[#=", after.substr(0, 1)) || after.substr(0, after.find(' ')).find('=') != kNone;
-    const bool header =
-        message || level_word(after, &width) != Level::kNone || after.starts_with("| ") || after.starts_with("- ");
+    const bool header = message || level_word(after, &width) != Level::kNone || after.starts_with("| ") ||
+                        after.starts_with("- ") || opens_output(after);
     if (!header) return false;
   }
   const bool container = container_stamp(rest_, *stamp);

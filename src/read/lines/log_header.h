@@ -26,6 +26,7 @@ class LogHeader {
  private:
   bool step();
   void finish();
+  bool take_host();
   bool take_process();
   bool take_named_process(std::string_view inner, size_t used);
   bool take_bracket();

@@ -276,6 +276,19 @@ TEST_CASE("a logger's name behind its level, syslog's program, a clock alone, an
   CHECK(reader.read("Mar 01 10:00:31 gpu-7 python[2211]: a", 2).pid == 2211);
 }
 
+TEST_CASE("a machine's or a container's name before a bar or a record is no part of it, a bar's title is") {
+  LineReader reader;
+  const auto text = [&reader](std::string_view line) { return std::string(reader.read(line, 1).text); };
+  CHECK(text("worker-0: {'loss': 0.5}") == "{'loss': 0.5}");
+  CHECK(text("10.0.0.2:  12%|#2   | 12/100 [00:10<01:20]") == " 12%|#2   | 12/100 [00:10<01:20]");
+  CHECK(text("trainer-1  |  12%|#2   | 12/100 [00:10<01:20]") == " 12%|#2   | 12/100 [00:10<01:20]");
+  CHECK(text("10:00:01  12%|#2   | 12/100 [00:10<01:20]") == " 12%|#2   | 12/100 [00:10<01:20]");
+  for (const std::string_view line :
+       {"MATH-500:  12%|#2   | 12/100 [00:10<01:20]", "step-12: {'loss': 0.5}", "worker-0: ready", "job 7 | 12 rows"}) {
+    CHECK(text(line) == line);
+  }
+}
+
 TEST_CASE("labels that the beginning of a file shows are known from its first line on") {
   std::string head;
   for (int i = 0; i < 14; ++i) head += cat(i % 4 == 3 ? "1: " : "0: ", i, ",0.5,0.25\n");

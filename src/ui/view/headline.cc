@@ -59,8 +59,10 @@ std::string steps_text(const State& state) {
     if (bar != kNoStep) return cat("step ", bar, " of ", total);
     const int64_t step = announced(state);
     if (step > 0) return cat("step ", step, total >= step ? cat(" of ", total) : "");
-    const std::string evaluated = evaluated_text(state);
-    return evaluated.empty() ? "no training step seen" : cat(evaluated, "; no record of a training step");
+    std::string seen = evaluated_text(state);
+    if (const int64_t saved = last_saved(state); saved > 0)
+      seen += cat(seen.empty() ? "" : ", ", "a checkpoint of step ", saved, " was saved");
+    return seen.empty() ? "no training step seen" : cat(seen, "; no record of a training step");
   }
   steps.last = std::max(steps.last, bar);
   if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
@@ -237,7 +239,9 @@ StatusLine status_line(const State& state) {
   const std::string steps = steps_text(state);
   // "The files end at step 2 of 212": the summary says how far the run came.
   const bool in_summary = said && worst != nullptr && contains(worst->summary, steps);
-  line.rest = cat(said ? "" : verdict + ", ", in_summary ? "" : steps);
+  // What a program without a step has finished nobody knows: a preparation, an evaluation, a server's work.
+  const bool stepless = verdict == "finished" && nothing_known(state);
+  line.rest = cat(said ? "" : stepless ? "ended in order, " : verdict + ", ", in_summary ? "" : steps);
   if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
   line.rest += overcome_text(state);
   if (worst != nullptr) {

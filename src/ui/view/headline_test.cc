@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "core/plan_bar.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/overview.h"
 
@@ -147,6 +148,19 @@ TEST_CASE("a keeper's line is no word of the run") {
       run.incident("crash", Severity::kCritical, kNoStep, "The run ended with status 1 and no error of its own",
                    "=== midwatch: attempt 1 ended 2026-11-26T20:21:01Z (45acdbea2af6ae38), exit status 1 ==="));
   CHECK_FALSE(contains(status_line(run.state).rest, "It says"));
+}
+
+TEST_CASE("a program without a step ended in order; what it saved says how far it came") {
+  FakeRun run;
+  run.incident("network", Severity::kWarning, kNoStep, "The hub refused a request", "x");
+  run.state.verdict = "finished";
+  CHECK(status_line(run.state).rest.starts_with("ended in order, no training step seen. network: "));
+  run.say(event::CheckpointSaved{40, "out/step_40.pt", true}).say(event::CheckpointSaved{80, "out/step_80.pt", true});
+  CHECK(status_line(run.state).rest.starts_with(
+      "ended in order, a checkpoint of step 80 was saved; no record of a training step. network: "));
+  CHECK(last_step_known(run.state) == 80);
+  run.measure(4, 0.5);
+  CHECK(last_step_known(run.state) == 4);
 }
 
 TEST_CASE("where no step is seen, a last attempt that ended well has overcome what ended those before it") {

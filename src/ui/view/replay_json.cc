@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/changes.h"
 #include "core/incident_json.h"
+#include "core/plan_bar.h"
 #include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/expected_end.h"
@@ -159,7 +160,7 @@ void run(JsonWriter& out, const State& state) {
   time_or_null(out, "ended", state.last_at);
   out.key("steps").begin_object();
   step_or_null(out, "first", steps.first);
-  step_or_null(out, "last", steps.last);
+  step_or_null(out, "last", last_step_known(state));
   out.key("count").integer(steps.count);
   if (state.total_steps > 0) out.key("planned").integer(state.total_steps);
   out.end_object();

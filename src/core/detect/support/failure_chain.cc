@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/progress.h"
+#include "core/detect/support/server_restarts.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 
@@ -385,8 +386,9 @@ void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms
   }
 }
 
-/// What the log said and the run lived through time and again did not end it either, where an exception did.
-void outlive_recurrent_words(std::vector<Symptom>& symptoms) {
+/// What the log said and the run lived through time and again did not end it either, where an exception did. Nor did
+/// what comes out the same whenever it is tried, unless the attempt says that it failed.
+void outlive_recurrent_words(const State& state, std::vector<Symptom>& symptoms) {
   std::map<const Signature*, uint64_t> survived;
   std::set<uint16_t> raised;  // attempts
   for (const Symptom& symptom : symptoms) {
@@ -395,8 +397,11 @@ void outlive_recurrent_words(std::vector<Symptom>& symptoms) {
     if (open && is_root(symptom)) raised.insert(symptom.moment.attempt);
   }
   for (Symptom& symptom : symptoms) {
-    if (trace_of(symptom) != nullptr || raised.count(symptom.moment.attempt) == 0) continue;
-    symptom.survived = symptom.survived || survived[symptom.signature] >= kRecurrentTimes;
+    if (trace_of(symptom) != nullptr || symptom.survived || survived[symptom.signature] < kRecurrentTimes) continue;
+    const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
+    const bool failed = attempt != nullptr && attempt->ended && !complete(*attempt);
+    const bool same = symptom.signature->transient == "deterministic" && !failed;
+    symptom.survived = same || raised.count(symptom.moment.attempt) != 0;
   }
 }
 
@@ -451,8 +456,9 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   });
   outlive(symptoms);
   outlive_helpers(helpers, symptoms);
+  outlive_server_restarts(state, knowledge, symptoms);
   outlive_recurrent_errors(state, symptoms);
-  outlive_recurrent_words(symptoms);
+  outlive_recurrent_words(state, symptoms);
   mark_named_ranks(symptoms);
   return symptoms;
 }

@@ -1,0 +1,74 @@
+// What a run lives with is no trouble of it.
+#include <doctest/doctest.h>
+
+#include "core/planted_run_for_test.h"
+
+namespace mw {
+
+TEST_CASE("what is refused each time and was lived through before ended nothing, unless the run says that it failed") {
+  for (const int64_t code : {0, 1}) {
+    CAPTURE(code);
+    PlantedRun run;
+    run.add("gated-model", "credentials", Role::kRoot, Severity::kCritical, false, "stop-and-notify");
+    run.say(event::Planned{60});
+    for (int64_t step = 1; step <= 6; ++step) {
+      run.matched("gated-model");
+      run.steps(step, step);
+    }
+    run.matched("gated-model");
+    if (code != 0) {
+      event::Ended ended;
+      ended.how = event::Ended::How::kExit;
+      ended.code = code;
+      run.say(std::move(ended));
+    }
+    CHECK(notable(run.close()) == (code == 0 ? "died-silently/user-cancelled" : "credentials/gated-model"));
+  }
+}
+
+TEST_CASE("saves whose numbers count otherwise than the run's steps are overdue by the run's steps") {
+  for (const int64_t often : {8, 1}) {  // batches to a numbered step
+    CAPTURE(often);
+    PlantedRun run;
+    for (int64_t number = 4; number <= 20; number += 4) {
+      run.steps((number - 4) * often + 1, number * often);
+      run.saved(number);
+    }
+    run.steps(20 * often + 1, 22 * often);
+    CHECK(notable(run.close()) == "");
+  }
+}
+
+TEST_CASE("a traceback that was cut before its exception has the kind of what was said beside it") {
+  for (const bool said : {true, false}) {
+    CAPTURE(said);
+    PlantedRun run;
+    run.steps(1, 10);
+    if (said) run.matched("ray-actor-died");
+    run.trace("", "");
+    CHECK(run.close()[0].kind == (said ? "worker-lost" : "crash"));
+  }
+}
+
+TEST_CASE("a server that came up again survived what had ended it, in its own log alone") {
+  for (const std::string_view framework : {"vllm", "verl"}) {
+    for (const bool up : {true, false}) {
+      CAPTURE(std::string(framework));
+      CAPTURE(up);
+      PlantedRun run;
+      run.add("server-is-up", "engine-dead", Role::kBenign, Severity::kInfo, false, "ignore");
+      run.knowledge.engines.emplace_back();
+      run.knowledge.engines.back().name = "vllm";
+      run.state.framework = framework;
+      run.matched("server-is-up");
+      run.matched("vllm-enginecore-fatal");
+      if (up) run.matched("server-is-up");
+      const auto incidents = run.close();
+      REQUIRE(incidents.size() == 1);
+      CHECK(incidents[0].kind == "engine-dead");
+      CHECK(incidents[0].open == !(up && framework == "vllm"));
+    }
+  }
+}
+
+}  // namespace mw

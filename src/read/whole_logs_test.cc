@@ -1,0 +1,74 @@
+// Shapes of logs that only the reader of a whole run shows.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "read/run_reader.h"
+
+namespace mw {
+namespace {
+
+State state_of(const std::string& log) {
+  FakeDisk disk;
+  disk.put("/run/train.log", log);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/train.log"}, "").ok());
+  reader.read_all({});
+  reader.close();
+  return reader.state();
+}
+
+bool in_trouble(const State& state) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(),
+                     [](const Incident& incident) { return incident.severity > Severity::kInfo; });
+}
+
+TEST_CASE("what sums up a training says how far it came where the log's interval does not divide the steps") {
+  std::string text = "{\"global_step\": 23, \"max_steps\": 23, \"log_history\": [";
+  for (int step = 10; step <= 20; step += 10)
+    text += cat("{\"epoch\": 0.", step, ", \"loss\": 0.5, \"learning_rate\": 1e-5, \"step\": ", step, "}, ");
+  const State whole = state_of(
+      cat(text, "{\"epoch\": 1.0, \"step\": 23, \"total_flos\": 1e9, \"train_loss\": 0.5, \"train_runtime\": 60.0}]}"));
+  CHECK(whole.steps().last == 23);
+  CHECK(whole.steps().count == 3);
+  const State again = state_of(
+      cat(text, "{\"epoch\": 1.0, \"step\": 20, \"total_flos\": 1e9, \"train_loss\": 0.5, \"train_runtime\": 60.0}]}"));
+  CHECK(again.steps().count == 2);
+}
+
+TEST_CASE("a traceback that a logger wrote into one line is read") {
+  const std::string steps = "step 1: loss=0.5 reward=0.25\nstep 2: loss=0.5 reward=0.25\n";
+  const auto folded = [](std::string_view end) {
+    return cat("Traceback (most recent call last):", end, "  File \"/app/train.py\", line 9, in main", end,
+               "    fit(batch)", end, "KeyError: 'ids'\n");
+  };
+  const std::string json =
+      "{\"level\": \"ERROR\", \"message\": \"failed\", \"exc_info\": \"Traceback (most recent call last):\\n"
+      "  File \\\"/app/train.py\\\", line 9, in main\\n    fit(batch)\\nKeyError: 'ids'\"}\n";
+  const std::string data =
+      "{\"task\": 7, \"exec_error\": \"Traceback (most recent call last):\\n  File \\\"/app/a.py\\\", line 9, in "
+      "main\\n"
+      "    go()\\nKeyError: 'ids'\"}\n";
+  for (const std::string& text : {folded("\\x0a"), folded("#012"), json}) {
+    CAPTURE(text);
+    const State state = state_of(cat(steps, text));
+    REQUIRE(state.traces.size() == 1);
+    CHECK(state.traces[0].trace.exception == "KeyError");
+    CHECK(state.traces[0].trace.message == "'ids'");
+    CHECK(contains(state.traces[0].trace.frame, "train.py:9 in main"));
+    CHECK(state.traces[0].trace.last_line == 3);
+    CHECK(in_trouble(state));
+    CHECK_FALSE(in_trouble(state_of(cat(steps, text, "step 3: loss=0.5 reward=0.25\nstep 4: loss=0.5 reward=0.25\n"))));
+  }
+  for (const std::string& text : {data, folded("\\n")}) {  // what a tool gave back
+    CAPTURE(text);
+    CHECK(state_of(cat(steps, text)).traces.empty());
+  }
+}
+
+}  // namespace
+}  // namespace mw
