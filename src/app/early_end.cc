@@ -14,7 +14,7 @@
 namespace mw {
 namespace {
 
-constexpr Duration kLastWord = Duration::seconds(4);  // of the 5 s that a machine has that is taken away
+constexpr Duration kLastHeartbeat = Duration::seconds(4);  // of the 5 s that a machine has that is taken away
 
 /// Heartbeats that are on their way, and whether any may still go.
 struct Gate {
@@ -81,7 +81,7 @@ class EarlyEnd::Listener final : public SignalListener {
 
   void say_it() {
     const auto clock = make_posix_clock();
-    const Duration until{clock->steady().ns + kLastWord.ns};
+    const Duration until{clock->steady().ns + kLastHeartbeat.ns};
     if (const auto note = note_of_taken_away()) note(SIGTERM);  // also where the store does not answer now
     gate_->close();
     fleet::Heartbeat beat = about_machine(identity_);
@@ -101,7 +101,7 @@ EarlyEnd::EarlyEnd(std::function<void(int signal)> end) {
   auto identity = own_identity();
   if (!identity.ok() || !*identity) return;
   auto watch = Watch::make();
-  if (!watch.ok()) return;  // no thread to be had: as before, without a last word
+  if (!watch.ok()) return;  // no thread to be had: as before, without a last heartbeat
   listener_ = std::make_unique<Listener>(std::move(**identity), std::move(*watch), std::move(end));
 }
 

@@ -22,7 +22,7 @@ class EarlyEnd {
   EarlyEnd& operator=(const EarlyEnd&) = delete;
 
   /// As send_beat(), from any thread, also when this is gone. After SIGTERM nothing is sent: it would be written over
-  /// the last word.
+  /// the last one.
   using Send = std::function<Result<fleet::Standing>(Disk&, const fleet::MachineIdentity&, const fleet::Heartbeat&)>;
   Send send() const;
 

@@ -29,7 +29,7 @@ fleet::Heartbeat about_machine(const fleet::MachineIdentity& identity);
 /// Puts it to the store, and asks who may act.
 Result<fleet::Standing> send_beat(Disk& disk, const fleet::MachineIdentity& identity, fleet::Heartbeat beat);
 
-/// The last word of this machine, so that nobody need wait for the silence: tried until the store has it, or until
+/// The last heartbeat of this machine, so that nobody need wait for the silence: tried until the store has it, or until
 /// `until` by the clock that only goes forward. `older_out`: is an earlier heartbeat still on its way? It may be
 /// written over this one, which is then said once more after it.
 void send_last(Clock& clock, const std::shared_ptr<Disk>& disk, const fleet::MachineIdentity& identity,
