@@ -442,10 +442,8 @@ void SupervisedWorld::one_step() {
   finished = true;
   finish_save();
   say_saved();
-  // Asked to stop so late, it may lose its engine to that and be done before anybody can see it.
-  // Likewise of an engine that dies near the end: that it is dead shows in completed steps. And of a rule that is
-  // broken while hardly anybody watches. One that is being ended for it may take its grace to obey, and is no success
-  // whatever its status.
+  // Asked to stop so late, its engine may go with that and be seen by nobody; likewise near the end, or where hardly
+  // anybody watches. One that is being ended for it may take its grace, and is no success.
   const bool anew = a.engine_dead || a.against_rule;  // else it was resumed from poison
   const bool shown = (!anew || a.poisoned_steps > kShownAfter) && !meant("break", true);
   if (a.poisoned && shown && !poison_allowed && !meant("stop", false)) wrong("it ended on poisoned weights");
