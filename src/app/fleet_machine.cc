@@ -55,6 +55,10 @@ Heartbeat about_machine(const MachineIdentity& identity) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) beat.host = host.data();
   beat.boot = make_posix_processes()->boot();
+  // As its provider calls it, where that tells its machines; the store's own books go by the nonce.
+  for (const char* const name : {"SLURM_JOB_ID", "RUNPOD_POD_ID", "CONTAINER_ID"}) {
+    if (beat.instance.empty()) beat.instance = clip(variable(name).value_or(""), kText);
+  }
   beat.wandb = clip(variable("WANDB_RUN_ID").value_or(""), kText);
   return beat;
 }

@@ -162,6 +162,14 @@ def prunes(base, _):
     assert run.end(300) == 0, run.err
     assert left()[-2:] == [5, 6] and len(left()) < 6, left()
     assert shipped(store)[1] == [6], run.err
+    with open(base + "/midwatch.toml") as file:  # what its rules would remove now stands in the list
+        text = file.read()
+    with open(base + "/midwatch.toml", "w") as file:
+        file.write(text.replace("keep_last = 2", "keep_last = 1"))
+    listed = checkpoint("list", "--json", "--home", base + "/home")["checkpoints"]
+    assert [one["step"] for one in listed if one["removable"]] == left()[:-1], listed
+    shown = subprocess.run([PROGRAM, "checkpoint", "list", "--home", base + "/home"], capture_output=True, text=True, check=False).stdout
+    assert "removable" in shown and "by [retention]: step" in shown, shown
     os.makedirs(base + "/checkpoints/global_step_7")
     with open(base + "/checkpoints/global_step_7/model.safetensors", "wb"):
         pass  # as a save that has just begun
