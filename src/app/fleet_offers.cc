@@ -1,5 +1,6 @@
 #include "app/fleet_offers.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -57,6 +58,8 @@ Result<FleetAnswer> search_offers(const FleetRequest& request) {
   }
   fleet::FleetSpec wanted;
   wanted.wants = request.wants;
+  if (wanted.wants.image.empty()) wanted.wants.image = "none";  // needed to rent
+  wanted.wants.count = std::max<int64_t>(1, wanted.wants.count);
   wanted.limits.price_per_hour = request.max_price > 0 ? request.max_price : kAny;
   wanted.limits.spend = kAny;
   FleetAnswer answer;
@@ -65,7 +68,7 @@ Result<FleetAnswer> search_offers(const FleetRequest& request) {
     const auto provider = fleet::make_provider(spec_of(kind, request.endpoint));
     if (!provider.ok() && kinds.size() == 1) return provider.error();
     auto found =
-        provider.ok() ? (*provider)->search(request.wants) : Result<std::vector<fleet::Offer>>(provider.error());
+        provider.ok() ? (*provider)->search(wanted.wants) : Result<std::vector<fleet::Offer>>(provider.error());
     if (!found.ok()) {
       answer.notes.push_back(cat(kind, " has no answer: ", found.error().what));
       answer.all_seen = false;
