@@ -20,7 +20,7 @@ constexpr double kStepChance = 0.7;                   // per tick
 constexpr int64_t kSlowToStop = 150;                  // ticks: its grace, and a watch that is killed meanwhile
 constexpr int64_t kRuleStep = 23;                     // where a rule of the user's own is broken
 constexpr int64_t kBugStep = 31;                      // where a stubborn bug is
-constexpr int kShownAfter = 16;                       // steps with a dead engine, the trainer's time to obey included
+constexpr int kShownAfter = 16;                       // poisoned steps that are watched, the time to obey included
 constexpr int64_t kForeignOld = 3, kForeignNew = 52;  // of a run before: lower and higher than most of this one's
 constexpr int64_t kForeignLater = 8;                  // of somebody who saves while no attempt lives
 
@@ -442,10 +442,10 @@ void SupervisedWorld::one_step() {
   finished = true;
   finish_save();
   say_saved();
-  // Asked to stop so late, it may lose its engine to that and be done before anybody can see it.
-  // Likewise of an engine that dies near the end: that it is dead shows in completed steps.
-  // One that is being ended for it may take its grace to obey, and is no success whatever its status.
-  const bool shown = (!a.engine_dead || a.poisoned_steps > kShownAfter) && !meant("break", true);
+  // Asked to stop so late, its engine may go with that and be seen by nobody; likewise near the end, or where hardly
+  // anybody watches. One that is being ended for it may take its grace, and is no success.
+  const bool anew = a.engine_dead || a.against_rule;  // else it was resumed from poison
+  const bool shown = (!anew || a.poisoned_steps > kShownAfter) && !meant("break", true);
   if (a.poisoned && shown && !poison_allowed && !meant("stop", false)) wrong("it ended on poisoned weights");
   end_child(0, 0);
 }

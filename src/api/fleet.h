@@ -13,6 +13,7 @@
 #include "core/event.h"
 #include "core/fleet/control.h"
 #include "core/fleet/decide.h"
+#include "core/fleet/fleet_spec.h"
 #include "core/fleet/legs.h"
 #include "core/fleet/verdict.h"
 
@@ -51,7 +52,7 @@ struct FleetRequest {
     kInit,     ///< write the specification into the store, and try what is needed of it
     kStatus,   ///< see, and do nothing; where `file` is a folder, as kList of it
     kWatch,    ///< check, and do what is due: once, or again and again
-    kOffers,   ///< what may be rented now, the best first
+    kOffers,   ///< what may be rented now, the best first; with no `file` by `wants` and `max_price`
     kPreview,  ///< what launching would send to the provider with the best offer; nothing is rented
     kLaunch,   ///< a person wants a machine; then as kWatch
     kStop,     ///< a person wants it given back, and none taken; then as kWatch
@@ -64,7 +65,10 @@ struct FleetRequest {
   std::string file;                ///< the specification
   std::vector<std::string> files;  ///< of kList: specifications, or folders of them (*.toml)
   StoreAddress store;              ///< of kList: a place below which runs lie; its place "": none
-  std::string provider, instance;  ///< of kAdopt
+  std::string provider, instance;  ///< of kAdopt; of kOffers without a file the one provider that is asked, by its kind
+  fleet::MachineWants wants;       ///< of kOffers without a file
+  double max_price = 0;            ///< likewise, of a machine and an hour; 0: any
+  std::string endpoint;            ///< likewise, of that provider's API; "": its own
   std::string reason;              ///< of kUnfit
   Duration every;                  ///< of kWatch: between two checks; 0: one only
   /// Gets what came of each check of a kWatch that goes on; an error is what was in its way, and the next one follows.

@@ -28,7 +28,8 @@ using State = CheckpointVerdict::State;
 
 constexpr size_t kOlder = 64;           // checkpoints beside a broken one that are looked at
 constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which times and samples are compared
-constexpr size_t kManifests = 8;        // of checkpoints beside one, whose bytes a changed file may have
+constexpr std::ptrdiff_t kTried = 64;   // checkpoints before and after one, of which there may be manifests
+constexpr size_t kManifests = 8;        // of the nearest checkpoints beside one
 constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
@@ -95,7 +96,7 @@ class Looking {
     const auto began = std::chrono::steady_clock::now();
     const auto earlier = load_manifest(disk_, home_, path);
     std::vector<CheckpointManifest> others;
-    if (deep && earlier.ok()) others = manifests_beside(path);
+    if (deep) others = manifests_beside(path);
     VerifyOptions options;
     options.deep = deep;
     options.threads = deep_threads();
@@ -171,13 +172,13 @@ class Looking {
   }
 
   /// Those whose saves were next to its own, the nearest first.
-  std::vector<std::string> nearest_beside(const std::string& path) {
+  std::vector<std::string> nearest_beside(const std::string& path, std::ptrdiff_t most = kNearest) {
     const auto all = checkpoints_beside(disk_, path);
     const auto own =
         std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
     std::vector<std::string> out;
     if (own == all.end()) return out;
-    for (std::ptrdiff_t by = 1; by <= kNearest; ++by) {
+    for (std::ptrdiff_t by = 1; by <= most; ++by) {
       if (own - all.begin() >= by) out.push_back((own - by)->path);
       if (all.end() - own > by) out.push_back((own + by)->path);
     }
@@ -206,10 +207,9 @@ class Looking {
 
   std::vector<CheckpointManifest> manifests_beside(const std::string& path) {
     std::vector<CheckpointManifest> out;
-    const auto beside = checkpoints_beside(disk_, path);
-    for (auto one = beside.rbegin(); one != beside.rend() && out.size() < kManifests; ++one) {
-      if (one->path == path) continue;
-      auto manifest = load_manifest(disk_, home_, one->path);
+    for (const std::string& one : nearest_beside(path, kTried)) {
+      if (out.size() == kManifests) break;
+      auto manifest = load_manifest(disk_, home_, one);
       if (manifest.ok()) out.push_back(std::move(*manifest));
     }
     return out;

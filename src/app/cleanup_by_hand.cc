@@ -111,6 +111,22 @@ Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, c
   return answer;
 }
 
+void say_what_would_go(Disk& disk, const KnowledgeBase& knowledge, const std::string& run_folder,
+                       CheckpointsAnswer& answer) {
+  CleanupRequest request;
+  request.run = run_folder;
+  request.what = {"old-checkpoints"};
+  auto run = supervised_run(disk, request);
+  if (!run.ok() || run->settings.keep_last <= 0) return;
+  const auto state = read_recorded(disk, run->folder);
+  if (!state.ok()) return;
+  for (const CleanupItem& item : Machine().plan(disk, knowledge, *run, *state).items) {
+    for (CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
+      if (real_path(one.path) == real_path(path_of(item))) one.removable = cat("it is ", item.why);
+    }
+  }
+}
+
 Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request,
                                       const std::string& who) {
   auto run = supervised_run(disk, request);

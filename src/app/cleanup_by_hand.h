@@ -13,6 +13,11 @@ namespace mw {
 /// kInvalid: midwatch does not supervise the run, or a word of `what` is none.
 Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request);
 
+/// What the [retention] of the run's settings would remove, into `removable` of each; nothing where it says nothing, or
+/// the run is none that midwatch supervises.
+void say_what_would_go(Disk& disk, const KnowledgeBase& knowledge, const std::string& run_folder,
+                       CheckpointsAnswer& answer);
+
 /// Takes the run's lock, so that no midwatch comes between, plans anew, and removes; each action is in the run's
 /// journal before it is done, and `who` asked for it. kDenied: somebody watches the run.
 Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request,

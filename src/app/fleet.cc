@@ -5,6 +5,7 @@
 #include "app/fleet_beat.h"
 #include "app/fleet_desk.h"
 #include "app/fleet_list.h"
+#include "app/fleet_offers.h"
 
 namespace mw {
 
@@ -32,6 +33,7 @@ Result<FleetAnswer> manage_fleet(Disk& disk, const FleetRequest& request) {
     return answer;
   }
   if (request.what == What::kList) return list_fleet(disk, request);
+  if (request.what == What::kOffers && request.file.empty()) return search_offers(request);
   if (const auto info = disk.info(request.file);
       request.what == What::kStatus && info.ok() && info->kind == FileInfo::Kind::kFolder) {
     FleetRequest list = request;

@@ -91,24 +91,7 @@ class FleetBeat final : public Task {
     if (supervisor_.stopping() && !stopped_) note_stop();
     const Duration end = last_beat_until(began, preempted ? stopped_.value_or(began) : std::optional<Duration>(),
                                          supervisor_.spec().grace);
-    std::optional<Duration> next;
-    // One that is still out may be written over what is said here: then it is said once more.
-    bool older = call_.busy(), beside = false, said = false;
-    BackgroundCall<Result<Standing>> last;  // left to itself when the time is over
-    for (;;) {
-      const Duration now = doors_.clock.steady();
-      older = older && call_.busy();
-      if (const auto done = last.take()) said = done->ok();
-      if ((said && !beside) || now >= end) return;
-      const bool due = said ? !older : !next || now >= *next;
-      if (!last.busy() && due) {
-        next = Duration{now.ns + kBetween.ns};
-        said = false;
-        beside = older;
-        last.start([disk = disk_, identity = identity_, beat] { return send_beat(*disk, identity, beat); });
-      }
-      sleep_for(std::min(kPoll, Duration{end.ns - now.ns}));
-    }
+    send_last(doors_.clock, disk_, identity_, beat, end, [this] { return call_.busy(); });
   }
 
  private:
@@ -194,17 +177,16 @@ Duration last_beat_until(Duration now, std::optional<Duration> preempted, Durati
   return std::clamp(Duration{preempted->ns + grace.ns}, Duration{now.ns + kLeast.ns}, Duration{now.ns + kLast.ns});
 }
 
-Result<void> await_turn(Disk& disk, const std::function<void(const std::string& sentence)>& say) {
+Result<void> await_turn(Disk& disk, const EarlyEnd::Send& send) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
   if (!*identity) return {};
   bool waited = false;
   for (;;) {
-    const auto standing = send_beat(disk, **identity, about_machine(**identity));
+    const auto standing = send(disk, **identity, about_machine(**identity));
     if (standing.ok() && *standing == Standing::kFenced) return fenced();
     // One that has begun to wait goes on waiting: that the store is not reached is no sign that its turn has come.
     if (standing.ok() ? *standing != Standing::kWaits : !waited) return {};
-    if (!waited && say) say("this machine is the next one of its run, and waits until the one before it is gone");
     waited = true;
     sleep_for(std::min(kTurn, (*identity)->every));
   }
@@ -215,7 +197,7 @@ Result<void> admit_machine(Disk& disk, Duration receiving) {
   if (!identity.ok()) return identity.error();
   if (!*identity) return {};
   forget_taken_away(disk, **identity);
-  MW_TRY(await_turn(disk, nullptr));
+  MW_TRY(await_turn(disk, send_beat));
   Result<Standing> standing = Error{};
   Result<void> taken = Error{};
   for (int tries = 0; tries < kTries; ++tries) {

@@ -8,6 +8,7 @@
 
 #include "act/supervise/supervisor.h"
 #include "act/vault/push.h"
+#include "app/early_end.h"
 #include "base/result.h"
 #include "core/task.h"
 #include "platform/disk.h"
@@ -23,10 +24,10 @@ namespace mw {
 Result<void> admit_machine(Disk& disk, Duration receiving);
 
 /// Returns when this machine's turn has come: one that was rented as a successor waits until the machine before it is
-/// gone, and receives nothing before, as newer checkpoints may still come. It beats meanwhile. kDenied: it is not
-/// needed any more. At once, of a machine that nobody rented, or whose store is not reached: admit_machine() asks
-/// again.
-Result<void> await_turn(Disk& disk, const std::function<void(const std::string& sentence)>& say);
+/// gone, and receives nothing before, as newer checkpoints may still come. It beats meanwhile, by `send`. kDenied: it
+/// is not needed any more. At once, of a machine that nobody rented, or whose store is not reached: admit_machine()
+/// asks again.
+Result<void> await_turn(Disk& disk, const EarlyEnd::Send& send);
 
 /// On a rented machine: it is not fit for its run, and is to be given back. Nothing is said of one whose run has said
 /// its own end, and one that is taken away says that once more. The result is what was said, in words; kInvalid: nobody

@@ -1,12 +1,16 @@
 #include "app/fleet_beat.h"
 
 #include <doctest/doctest.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <string>
 
 #include "act/fleet/beat.h"
+#include "app/early_end.h"
 #include "app/fleet_machine.h"
 #include "app/harbour.h"
 #include "app/receiving_beat.h"
@@ -48,7 +52,7 @@ struct RentedMachine {
 TEST_CASE("a machine that receives its checkpoint says so, with its bytes and the time in which they came") {
   const RentedMachine machine;
   {
-    ReceivingBeat beat;
+    ReceivingBeat beat(send_beat);
     beat.moved(5, 10);
     sleep_for(Duration::millis(5));
     beat.moved(7, 10);
@@ -71,9 +75,48 @@ TEST_CASE("a machine that receives its checkpoint says so, with its bytes and th
 }
 
 TEST_CASE("a machine that nobody rented says nothing") {
-  ReceivingBeat beat;
+  ReceivingBeat beat(send_beat);
   beat.moved(5, 10);
   CHECK(beat.receiving().ns == 0);
+}
+
+TEST_CASE("a machine that is taken away before its run began says so, and nothing is written over that") {
+  const RentedMachine machine;
+  const char* const set = ::getenv("MIDWATCH_HOME");
+  const std::string before = set == nullptr ? "" : set;
+  ::setenv("MIDWATCH_HOME", cat(machine.folder, "/home").c_str(), 1);
+  const auto disk = make_posix_disk();
+  const fleet::MachineIdentity identity = **own_identity();
+  std::atomic<int> ended{0};
+  {
+    const EarlyEnd early([&ended](int signal) { ended = signal; });
+    ReceivingBeat beat(early.send());
+    beat.moved(5, 10);
+    for (int tries = 0; tries < 6000 && !machine.said(); ++tries) sleep_for(Duration::millis(10));
+    REQUIRE(machine.said().has_value());
+    CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kReceiving);
+    ::kill(::getpid(), SIGTERM);
+    for (int tries = 0; tries < 6000 && ended == 0; ++tries) sleep_for(Duration::millis(10));
+    CHECK(ended == SIGTERM);
+    CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kPreempted);
+    CHECK(machine.said()->reason == kGotSigterm);
+    CHECK_FALSE(early.send()(*disk, identity, about_machine(identity)).ok());
+    beat.moved(9, 10);
+    sleep_for(Duration::millis(300));  // three heartbeats' time
+  }
+  CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kPreempted);
+  CHECK(noted_taken_away(*disk, identity) == std::string(kGotSigterm));
+  (void)send_beat(*disk, identity, about_machine(identity)).ok();      // no controller keeps books here
+  CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kStarting);  // a machine that begins again is heard
+  before.empty() ? ::unsetenv("MIDWATCH_HOME") : ::setenv("MIDWATCH_HOME", before.c_str(), 1);
+}
+
+TEST_CASE("on a machine that nobody rented a signal does what it always does") {
+  const EarlyEnd early;
+  sigset_t blocked;
+  REQUIRE(pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0);
+  CHECK(sigismember(&blocked, SIGTERM) == 0);
+  CHECK(sigismember(&blocked, SIGINT) == 0);
 }
 
 TEST_CASE("a machine that was notified that it goes is preempted, whatever its start script says then") {

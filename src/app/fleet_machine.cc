@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "platform/background_call.h"
 #include "platform/durable.h"
 #include "platform/process.h"
 #include "platform/real/posix_disk.h"
@@ -24,6 +26,8 @@ using fleet::MachineIdentity;
 namespace {
 
 constexpr size_t kText = 300;                                   // bytes of a text in a heartbeat
+constexpr Duration kBetween = Duration::seconds(2);             // of the tries of the last one
+constexpr Duration kPoll = Duration::millis(100);               // while one of them is out
 constexpr std::string_view kTakenAway = "machines-taken-away";  // in the user's own home: a file each, by the nonce
 
 std::string note_of(const MachineIdentity& identity) { return cat(home_of(""), "/", kTakenAway, "/", identity.nonce); }
@@ -51,6 +55,10 @@ Heartbeat about_machine(const MachineIdentity& identity) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) beat.host = host.data();
   beat.boot = make_posix_processes()->boot();
+  // As its provider calls it, where that tells its machines; the store's own books go by the nonce.
+  for (const char* const name : {"SLURM_JOB_ID", "RUNPOD_POD_ID", "CONTAINER_ID"}) {
+    if (beat.instance.empty()) beat.instance = clip(variable(name).value_or(""), kText);
+  }
   beat.wandb = clip(variable("WANDB_RUN_ID").value_or(""), kText);
   return beat;
 }
@@ -61,6 +69,27 @@ Result<fleet::Standing> send_beat(Disk& disk, const MachineIdentity& identity, H
   beat.at = (*harbour)->clock->now();
   fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
   return fleet::beat(books, *(*harbour)->store, (*harbour)->prefix, std::move(beat));
+}
+
+void send_last(Clock& clock, const std::shared_ptr<Disk>& disk, const MachineIdentity& identity, const Heartbeat& beat,
+               Duration until, const std::function<bool()>& older_out) {
+  std::optional<Duration> next;
+  bool older = older_out(), beside = false, said = false;
+  BackgroundCall<Result<fleet::Standing>> last;  // left to itself when the time is over
+  for (;;) {
+    const Duration now = clock.steady();
+    older = older && older_out();
+    if (const auto done = last.take()) said = done->ok();
+    if ((said && !beside) || now >= until) return;
+    const bool due = said ? !older : !next || now >= *next;
+    if (!last.busy() && due) {
+      next = Duration{now.ns + kBetween.ns};
+      said = false;
+      beside = older;
+      last.start([disk, identity, beat] { return send_beat(*disk, identity, beat); });
+    }
+    sleep_for(std::min(kPoll, Duration{until.ns - now.ns}));
+  }
 }
 
 std::function<void(int signal)> note_of_taken_away() {

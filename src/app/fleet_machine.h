@@ -10,6 +10,7 @@
 #include "act/fleet/beat.h"
 #include "app/harbour.h"
 #include "base/result.h"
+#include "platform/clock.h"
 #include "platform/disk.h"
 
 namespace mw {
@@ -27,6 +28,12 @@ fleet::Heartbeat about_machine(const fleet::MachineIdentity& identity);
 
 /// Puts it to the store, and asks who may act.
 Result<fleet::Standing> send_beat(Disk& disk, const fleet::MachineIdentity& identity, fleet::Heartbeat beat);
+
+/// The last heartbeat of this machine, so that nobody need wait for the silence: tried until the store has it, or until
+/// `until` by the clock that only goes forward. `older_out`: is an earlier heartbeat still on its way? It may be
+/// written over this one, which is then said once more after it.
+void send_last(Clock& clock, const std::shared_ptr<Disk>& disk, const fleet::MachineIdentity& identity,
+               const fleet::Heartbeat& beat, Duration until, const std::function<bool()>& older_out);
 
 /// The run here was notified that the machine is taken away: kept on this machine's own disk, so that whatever its
 /// start script says after that, the store hears of it.

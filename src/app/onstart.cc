@@ -6,6 +6,7 @@
 #include "act/supervise/resume.h"
 #include "act/vault/catalogue.h"
 #include "act/vault/ship_logs.h"
+#include "app/early_end.h"
 #include "app/fleet_beat.h"
 #include "app/harbour.h"
 #include "app/receiving_beat.h"
@@ -131,10 +132,11 @@ void add_wandb(StartAnswer& answer) {
 }
 
 /// A rented machine beats meanwhile; one whose disk is too small says that it is not fit for the run.
-Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& folder, int64_t step, Duration& time) {
+Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& folder, int64_t step,
+                           const EarlyEnd& early, Duration& time) {
   Result<PullAnswer> pulled = Error{};
   {
-    ReceivingBeat beat;
+    ReceivingBeat beat(early.send());
     store.progress = [&beat, shown = store.progress](int64_t bytes, int64_t total) {
       beat.moved(bytes, total);
       if (shown) shown(bytes, total);
@@ -151,7 +153,8 @@ Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& fo
 }  // namespace
 
 Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request) {
-  MW_TRY(await_turn(disk, nullptr));
+  const EarlyEnd early;
+  MW_TRY(await_turn(disk, early.send()));
   const auto newest = newest_in(disk, request.store);
   if (!newest.ok()) return newest.error();
   StartAnswer answer;
@@ -177,7 +180,7 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
     answer.pulled.layout = manifest.layout;
     answer.pulled.run = manifest.run;
   } else {
-    auto pulled = receive(disk, request.store, folder, manifest.step, answer.receiving);
+    auto pulled = receive(disk, request.store, folder, manifest.step, early, answer.receiving);
     if (!pulled.ok()) return pulled.error();
     answer.pulled = std::move(*pulled);
   }

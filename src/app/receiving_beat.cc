@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "app/fleet_machine.h"
 #include "platform/clock.h"
@@ -21,6 +22,7 @@ constexpr std::chrono::seconds kLastOne{5};              // that a heartbeat und
 
 struct ReceivingBeat::Shared {
   fleet::MachineIdentity identity;
+  EarlyEnd::Send send;
   std::unique_ptr<Clock> clock = make_posix_clock();
   std::mutex mutex;
   std::condition_variable ended;
@@ -58,7 +60,7 @@ struct ReceivingBeat::Shared {
       const fleet::Heartbeat now = beat();
       sending = true;
       lock.unlock();
-      (void)send_beat(*disk, identity, now).ok();
+      (void)send(*disk, identity, now).ok();
       lock.lock();
       sending = false;
       ended.notify_all();
@@ -66,11 +68,12 @@ struct ReceivingBeat::Shared {
   }
 };
 
-ReceivingBeat::ReceivingBeat() {
+ReceivingBeat::ReceivingBeat(EarlyEnd::Send send) {
   const auto identity = own_identity();
   if (!identity.ok() || !*identity) return;
   auto shared = std::make_shared<Shared>();
   shared->identity = **identity;
+  shared->send = std::move(send);
   try {
     // It owns what it uses: a store that does not answer holds nobody up at the end.
     std::thread([shared] { shared->send_until_over(); }).detach();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "app/early_end.h"
 #include "base/time.h"
 #include "platform/disk.h"
 
@@ -15,7 +16,7 @@ class ReceivingBeat {
  public:
   /// Of a machine that nobody rented it does nothing. It sends from a thread of its own until it is destroyed; what the
   /// store does not take is left out.
-  ReceivingBeat();
+  explicit ReceivingBeat(EarlyEnd::Send send);
   ~ReceivingBeat();
   ReceivingBeat(const ReceivingBeat&) = delete;
   ReceivingBeat& operator=(const ReceivingBeat&) = delete;

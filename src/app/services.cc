@@ -428,7 +428,9 @@ Result<CheckpointsAnswer> DaemonServices::checkpoints(const CheckpointsRequest& 
   const auto folder = find(request.home, request.run, Purpose::kReading);
   if (!folder.ok()) return folder.error();
   MW_TRY(learn({}));
-  return checkpoints_of_run(*disk_, *knowledge_, *folder, request, now);
+  auto answer = checkpoints_of_run(*disk_, *knowledge_, *folder, request, now);
+  if (answer.ok()) say_what_would_go(*disk_, *knowledge_, *folder, *answer);
+  return answer;
 }
 
 Result<TensorsAnswer> DaemonServices::compare_tensors(const std::string& before, const std::string& after,

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "core/collected.h"
 
 namespace mw {

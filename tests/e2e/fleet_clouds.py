@@ -90,8 +90,31 @@ def one_cloud(base, kind, api):
     assert kept and SECRET not in kept and cloud.KEY not in kept
 
 
+def offers_without_a_file(kind, api):
+    """What a person looks at before there is a run: the same machines, by what is wanted, and no other provider is asked."""
+    port = cloud.start(api)
+
+    def offers(*words, expect=0, key=cloud.KEY):
+        done = subprocess.run([PROGRAM, "fleet", "offers", *words], capture_output=True, text=True, timeout=60, check=False,
+                              env=dict({name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")},
+                                       **({f"{kind.upper()}_API_KEY": key} if key else {})))
+        assert done.returncode == expect and cloud.KEY not in done.stdout + done.stderr, done
+        return json.loads(done.stdout) if "--json" in words else done.stdout + done.stderr
+
+    asked = ["--provider", kind, "--endpoint", f"http://127.0.0.1:{port}"]
+    found = offers(*asked, "--gpu", "H100", "--count", "2", "--json")["offers"]
+    assert found and all(one["count"] >= 2 and "H100" in one["gpu"] for one in found), found
+    assert [one["price"] for one in found] == sorted(one["price"] for one in found), found
+    cheap = found[0]["price"]
+    fewer = offers(*asked, "--gpu", "H100", "--count", "2", "--max-price", str(cheap), "--json")["offers"]
+    assert [one["id"] for one in fewer] == [one["id"] for one in found if one["price"] <= cheap], fewer
+    assert "cost too much" in offers(*asked, "--gpu", "H100", "--max-price", "0.01")
+    assert "no provider's key is in the environment" in offers(key=None, expect=2)
+
+
 if __name__ == "__main__":
     for name, kind_of in (("vast", apis.Vast), ("runpod", apis.Runpod)):
         with Scratch() as scratch:
             one_cloud(scratch, name, kind_of)
+        offers_without_a_file(name, kind_of)
         print(f"ok: {name}", flush=True)

@@ -5,6 +5,7 @@ Needs the packages of scripts/packages-s3.txt and root. with Gateway(folder) as 
 import hashlib
 import hmac
 import http.client
+import json
 import os
 import shutil
 import signal
@@ -182,6 +183,18 @@ class Gateway:
         for piece in scope.split("/"):
             key = hmac.digest(key, piece.encode(), "sha256")
         return hmac.digest(key, text.encode(), "sha256").hex()
+
+    def reader(self, bucket):
+        """The environment of somebody who may read and list this bucket, and nothing else."""
+        key, secret = "R" + os.urandom(9).hex().upper(), os.urandom(20).hex()
+        self.call("radosgw-admin", "user", "create", "--uid=reader", "--display-name=reader", "--access-key=" + key,
+                  "--secret-key=" + secret)
+        policy = {"Version": "2012-10-17", "Statement": [{
+            "Effect": "Allow", "Principal": {"AWS": ["arn:aws:iam:::user/reader"]}, "Action": ["s3:GetObject", "s3:ListBucket"],
+            "Resource": [f"arn:aws:s3:::{bucket}", f"arn:aws:s3:::{bucket}/*"]}]}
+        status, text = self.ask("PUT", "/" + bucket, "policy=", json.dumps(policy).encode())
+        assert status in (200, 204), text
+        return dict(self.variables(), AWS_ACCESS_KEY_ID=key, AWS_SECRET_ACCESS_KEY=secret)
 
     def make_bucket(self, name):
         status, text = self.ask("PUT", "/" + name)

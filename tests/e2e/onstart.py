@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-from machines import checkpoint, lost_machine, onstart, shipped, undisturbed
+from machines import checkpoint, lost_machine, machine, onstart, shipped, undisturbed
 from running import PROGRAM, Run, output, training, wait_until, weights
 from watching import Scratch
 
@@ -132,6 +132,26 @@ def stops(base, _):
     assert checkpoint("push", failed[-1]["path"], store, "--json")["latest"] == "moved"
 
 
+def taken_away_receiving(base, _):
+    """A rented machine that is taken away while its checkpoint comes says so: it is not one that is not fit for the run."""
+    store = settings(base, "2KB", "10m")  # ten seconds from the first file to the second one
+    assert Run(base, small_trainer(base, 1, 0, 0), "--quiet").end() == 0
+    beats = store + "/fleet/machines/0123456789abcdef.json"
+    said = lambda: json.load(open(beats))["content"] if os.path.exists(beats) else {"phase": ""}
+    rented = {"MIDWATCH_FLEET_STORE": store, "MIDWATCH_FLEET_EPOCH": "1", "MIDWATCH_FLEET_MACHINE": "0123456789abcdef",
+              "MIDWATCH_FLEET_EVERY": "1s", "MIDWATCH_HOME": base + "/second/home"}
+    run = machine(base + "/second", ["onstart", "--config", base + "/midwatch.toml", "--checkpoints", base + "/second/checkpoints"],
+                  ["true"], **rented)
+    wait_until("it receives", lambda: said()["phase"] == "receiving")
+    run.process.send_signal(signal.SIGTERM)
+    code = run.end(5)
+    assert code == -signal.SIGTERM, (code, run.err)
+    assert said()["phase"] == "preempted" and said()["reason"] == "midwatch got SIGTERM", said()
+    # What its start script says then changes nothing.
+    subprocess.run([PROGRAM, "fleet", "unfit", "onstart failed"], env=dict(os.environ, **rented), check=False, capture_output=True)
+    assert said()["phase"] == "preempted", said()
+
+
 def prunes(base, _):
     """By hand and by itself: never the last whole one, also while the next is being written."""
     store = settings(base, "50MB", "10m")
@@ -142,6 +162,14 @@ def prunes(base, _):
     assert run.end(300) == 0, run.err
     assert left()[-2:] == [5, 6] and len(left()) < 6, left()
     assert shipped(store)[1] == [6], run.err
+    with open(base + "/midwatch.toml") as file:  # what its rules would remove now stands in the list
+        text = file.read()
+    with open(base + "/midwatch.toml", "w") as file:
+        file.write(text.replace("keep_last = 2", "keep_last = 1"))
+    listed = checkpoint("list", "--json", "--home", base + "/home")["checkpoints"]
+    assert [one["step"] for one in listed if one["removable"]] == left()[:-1], listed
+    shown = subprocess.run([PROGRAM, "checkpoint", "list", "--home", base + "/home"], capture_output=True, text=True, check=False).stdout
+    assert "removable" in shown and "by [retention]: step" in shown, shown
     os.makedirs(base + "/checkpoints/global_step_7")
     with open(base + "/checkpoints/global_step_7/model.safetensors", "wb"):
         pass  # as a save that has just begun
@@ -188,7 +216,7 @@ def in_scratch(case, expected):
 
 def main():
     expected = undisturbed()
-    cases = [case for case in (lost, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store)
+    cases = [case for case in (lost, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store, taken_away_receiving)
              if not sys.argv[3:] or case.__name__ in sys.argv[3:]]
     with concurrent.futures.ThreadPoolExecutor(max_workers=4) as several:  # they wait most of the time
         for done in [several.submit(in_scratch, case, expected) for case in cases]:

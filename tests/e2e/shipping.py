@@ -223,6 +223,54 @@ def open_uploads(gateway):
     return text.decode().count("<UploadId>")
 
 
+SPEC = """
+name = "read"
+store = "s3://bucket/read"
+endpoint = "{url}"
+start = "sleep 60"
+[limits]
+price_per_hour = 1
+spend = 10
+[[provider]]
+kind = "local"
+folder = "{base}/machines"
+"""
+LACKS = "the credentials lack a right: to list the bucket, to read and to write"
+
+
+def only_reads(base, gateway):
+    """A key that may only read: all is seen and received with it, nothing is changed, and what is refused says what is missing."""
+    owner, reader = gateway.variables(), gateway.reader("bucket")
+    folder = checkpoint(base, 20, 1, 15)
+    midwatch("push", folder, "s3://bucket/read", env=owner)
+    with open(base + "/run.toml", "w", encoding="utf-8") as file:
+        file.write(SPEC.format(url=gateway.url, base=base))
+
+    def fleet(*words, env=reader, expect=0):
+        done = subprocess.run([PROGRAM, *words], env=dict(os.environ, **env), capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == expect, (words, done)
+        assert env["AWS_SECRET_ACCESS_KEY"] not in done.stdout + done.stderr, words
+        return done.stdout + done.stderr
+
+    assert LACKS in fleet("fleet", "init", base + "/run.toml", expect=3)
+    fleet("fleet", "init", base + "/run.toml", env=owner)
+    before = gateway.ask("GET", "/bucket", "list-type=2&prefix=read%2F")[1]
+    listed = midwatch("remote", "s3://bucket/read", "--check", "--json", env=reader)
+    assert [(one["step"], one["latest"], one["trouble"]) for one in listed["checkpoints"]] == [(20, True, "")], listed
+    assert midwatch("pull", "s3://bucket/read", base + "/out", "--json", env=reader)["step"] == 20
+    assert same(folder, base + "/out")
+    for one in (folder, checkpoint(base, 40, 1, 16)):
+        assert LACKS in midwatch("push", one, "s3://bucket/read", env=reader, expect=3)
+    for words in (["status", base + "/run.toml"], ["orphans", base + "/run.toml"]):
+        assert "you may not write to the store" in fleet("fleet", *words)
+    assert "not launched" in fleet("fleet", "status", "--store", "s3://bucket")
+    assert "step 20, verified" in fleet("report", "--from", "s3://bucket/read")
+    for words in (["watch", base + "/run.toml", "--once"], ["launch", base + "/run.toml"]):
+        assert LACKS in fleet("fleet", *words, expect=3)
+    assert not os.path.exists(base + "/machines"), "a machine was begun by whoever may only read"
+    assert gateway.ask("GET", "/bucket", "list-type=2&prefix=read%2F")[1] == before, "something was changed"
+
+
 def killed(base, gateway):
     """kill -9 in the middle of a push, and of a pull: the next one goes on."""
     folder = checkpoint(base, 20, 60, 9)
@@ -328,7 +376,7 @@ def main():
             os.makedirs(base + "/ceph")
             with Gateway(base + "/ceph") as gateway:
                 gateway.make_bucket("bucket")
-                for case in (contract, server, errors, killed, faults, fenced, limited, lost):
+                for case in (contract, server, errors, only_reads, killed, faults, fenced, limited, lost):
                     folder = f"{base}/{case.__name__}"
                     os.makedirs(folder)
                     began = time.monotonic()

@@ -26,7 +26,8 @@ class Search {
     const auto works = system_.link(proc + "/cwd");
     if (works.ok()) enter(*works, kLevels);
     const auto command = system_.read(proc + "/cmdline", System::kFileBytes);
-    for (const std::string_view word : split(command.ok() ? *command : std::string(), '\0')) {
+    const std::string words = command.ok() ? *command : "";  // which the parts of it point into
+    for (const std::string_view word : split(words, '\0')) {
       named(word, works.ok() ? *works : "");
       if (const size_t equals = word.find('='); equals != std::string_view::npos)
         named(word.substr(equals + 1), works.ok() ? *works : "");

@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
+
 #include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "platform/system.h"
 
 namespace mw {
 namespace {
@@ -43,6 +48,22 @@ TEST_CASE("a folder is the run's when two of its checkpoints were made in time, 
   CHECK(steps.folder_of(saved) == "/w/out");
   saved["/w/twin/checkpoint-40"] = {40, second(80.5)};  // of one in step with this
   CHECK(steps.folder_of(saved).empty());
+}
+
+TEST_CASE("checkpoints are found in the folders that a command names, as its first word or behind an equals sign") {
+  FakeDisk disk;
+  disk.put("/data/runs/first-one/checkpoint-10/model.safetensors", "x");
+  disk.put("/data/runs/second-one/checkpoint-20/model.safetensors", "x");
+  disk.put("/work/third/checkpoint-30/model.safetensors", "x");
+  FakeSystem system;
+  constexpr char kCommand[] = "/data/runs/first-one/\0--output_dir=/data/runs/second-one\0--save\0third\0";
+  system.files["/proc/7/cmdline"] = std::string(kCommand, sizeof kCommand - 1);
+  system.files["/proc/7/cwd"] = "/work";
+  const auto saved = saved_beside(disk, system, {7}, {"checkpoint-{step}", "", "", {}});
+  std::set<std::string> found;
+  for (const auto& [path, one] : saved) found.insert(cat(path, " ", one.step));
+  CHECK(found == std::set<std::string>{"/data/runs/first-one/checkpoint-10 10",
+                                       "/data/runs/second-one/checkpoint-20 20", "/work/third/checkpoint-30 30"});
 }
 
 }  // namespace

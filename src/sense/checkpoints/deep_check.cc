@@ -179,7 +179,13 @@ class FilePass {
       return out_.problem(Trouble::kUnreadable, file_.path, cat("it cannot be read at ", failed_at_), true,
                           CheckDepth::kContent);
     }
-    out_.hashed = {file_.path, file_.bytes, file_.changed, hash_.short_digest(), hash_.hex()};
+    out_.hashed = {file_.path,
+                   file_.bytes,
+                   file_.changed,
+                   hash_.short_digest(),
+                   hash_.hex(),
+                   out_.figures.all.numbers,
+                   out_.figures.all.norm()};
   }
 
   // ---- others

@@ -409,9 +409,9 @@ class EntriesOf {
 }  // namespace
 
 std::string_view word_of(Trouble trouble) {
-  constexpr std::string_view kWords[] = {"missing",    "empty",         "truncated",     "zeros",      "damaged",
-                                         "mixed-step", "metadata-only", "contradiction", "not-finite", "changed",
-                                         "unreadable", "other-time",    "same-bytes",    "other-count"};
+  constexpr std::string_view kWords[] = {"missing",    "empty",         "truncated",     "zeros",       "damaged",
+                                         "mixed-step", "metadata-only", "contradiction", "not-finite",  "changed",
+                                         "unreadable", "other-time",    "same-bytes",    "other-count", "unlike"};
   return kWords[static_cast<size_t>(trouble)];
 }
 

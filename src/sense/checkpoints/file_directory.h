@@ -30,7 +30,8 @@ enum class Trouble : uint8_t {
   kUnreadable,    ///< the disk did not give it
   kOtherTime,     ///< it was not written with the other files here: a hint that it is of another checkpoint
   kSameBytes,     ///< it has the bytes of another checkpoint's file, and should not: likewise
-  kOtherCount     ///< its optimizer counts other steps than those of the other files: likewise
+  kOtherCount,    ///< its optimizer counts other steps than those of the other files: likewise
+  kUnlike         ///< shapes or norms that those of its own model cannot be: likewise
 };
 std::string_view word_of(Trouble trouble);
 

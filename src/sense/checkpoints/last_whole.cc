@@ -95,14 +95,37 @@ class Search {
     return true;
   }
 
-  /// The nearest older one that has weights, if one of the last few does.
+  /// The nearest older one that has weights, if one of the last few does; else one that was quarantined.
   const CheckpointScan* before(const std::string& root, const std::set<int64_t>& steps,
                                std::set<int64_t>::const_iterator place) {
     for (size_t i = 0; i < kBefore && place != steps.begin(); ++i) {
       const CheckpointScan& older = scan(root, *--place, nullptr);
       if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
     }
-    return nullptr;
+    return quarantined(root);
+  }
+
+  /// What a whole checkpoint of this folder has shows in a tainted one, too, where a rollback left no other.
+  const CheckpointScan* quarantined(const std::string& root) {
+    const auto [known, anew] = quarantined_.try_emplace(root);
+    if (anew) known->second = scan_quarantined(root);
+    return known->second ? &*known->second : nullptr;
+  }
+  std::optional<CheckpointScan> scan_quarantined(const std::string& root) {
+    size_t scans = 0;
+    for (const std::string_view folder : kQuarantineFolders) {
+      const auto labels = disk_.list(cat(root, "/", folder));
+      for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+        const std::string place = cat(root, "/", folder, "/", label);
+        const auto steps = checkpoint_steps(disk_, place, layout_);
+        for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
+          if (scans++ >= kBefore) return std::nullopt;
+          CheckpointScan one = scan_checkpoint(disk_, cat(place, "/", with_step(layout_.folder, step)), step, nullptr);
+          if (one.there && one.seen.how != How::kBroken && !one.weights.empty()) return one;
+        }
+      }
+    }
+    return std::nullopt;
   }
 
   const CheckpointScan& scan(const std::string& root, int64_t step, const CheckpointScan* before) {
@@ -120,8 +143,9 @@ class Search {
   const CheckpointLayout& layout_;
   std::map<std::string, std::set<int64_t>> steps_;  // by root
   std::set<int64_t> all_, skipped_;
-  std::map<std::string, CheckpointScan> scans_;  // by folder
-  std::set<std::string> compared_;               // with the one before
+  std::map<std::string, CheckpointScan> scans_;                       // by folder
+  std::set<std::string> compared_;                                    // with the one before
+  std::map<std::string, std::optional<CheckpointScan>> quarantined_;  // by root: one that has weights
   LastWhole found_;
 };
 

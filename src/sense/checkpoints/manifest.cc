@@ -1,5 +1,7 @@
 #include "sense/checkpoints/manifest.h"
 
+#include <algorithm>
+
 #include "base/checksum.h"
 #include "base/json.h"
 #include "base/numbers.h"
@@ -51,6 +53,8 @@ std::string manifest_json(const CheckpointManifest& manifest) {
       json.key("changed_ns").integer(file.changed.ns);
       if (file.xxh3 != 0) json.key("xxh3").string(hex_of(file.xxh3));
       if (!file.xxh3_128.empty()) json.key("xxh3_128").string(file.xxh3_128);
+      if (file.numbers > 0)
+        json.key("numbers").integer(static_cast<int64_t>(file.numbers)).key("norm").number(file.norm);
       json.end_object();
     }
     json.end_array().end_object();
@@ -80,7 +84,9 @@ Result<CheckpointManifest> parse_checkpoint_manifest(std::string_view text) {
                          one.integer_or("bytes", 0),
                          {one.integer_or("changed_ns", 0)},
                          hash.value_or(0),
-                         is_hex(wide, 32) ? wide : ""});
+                         is_hex(wide, 32) ? wide : "",
+                         static_cast<uint64_t>(std::max<int64_t>(0, one.integer_or("numbers", 0))),
+                         one.number_or("norm", 0)});
   }
   return out;
 }

@@ -19,6 +19,8 @@ struct ManifestFile {
   Time changed;
   uint64_t xxh3 = 0;     ///< XXH3, 64 bits, of all its bytes; 0 where only the other one is known
   std::string xxh3_128;  ///< XXH3-128 as stores record it; "" in manifests from before 2026-11-25
+  uint64_t numbers = 0;  ///< of F64, F32, F16 and BF16 tensors in it; 0: none, or not known
+  double norm = 0;       ///< L2, of those that are finite
 };
 /// By the longest checksum that both have.
 bool same_bytes(const ManifestFile& a, const ManifestFile& b);

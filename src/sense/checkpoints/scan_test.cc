@@ -149,6 +149,20 @@ TEST_CASE("a restart goes on from the newest that is not broken") {
   CHECK(find_last_whole(none.disk, {"nowhere"}, kTrl, kNoStep).from == kNoStep);
 }
 
+TEST_CASE("the first one after a rollback is compared with what was quarantined") {
+  Folder f;
+  f.whole("ck/.midwatch-quarantine/attempt-1-of-run-0123/checkpoint-10");
+  f.put("ck/checkpoint-5/config.json", "{}");
+  const LastWhole found = find_last_whole(f.disk, {"ck"}, kTrl, kNoStep);
+  CHECK(found.from == 5);
+  CHECK(found.kept == kNoStep);
+  CHECK(contains(found.why, "there are no weights in it"));
+  CHECK(found.seen.size() == 1);  // what is quarantined is none of them
+  Folder alone;
+  alone.put("ck/checkpoint-5/config.json", "{}");
+  CHECK(find_last_whole(alone.disk, {"ck"}, kTrl, kNoStep).from == kNoStep);  // nothing shows that it lacks something
+}
+
 TEST_CASE("where a pointer says what is resumed from, only that counts") {
   Folder f;
   for (const char* name : {"ck/global_step_5", "ck/global_step_10"}) f.whole(name);

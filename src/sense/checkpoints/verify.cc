@@ -10,6 +10,7 @@
 #include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
+#include "sense/checkpoints/unlike.h"
 
 namespace mw {
 namespace {
@@ -47,6 +48,8 @@ class Verification {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
     }
+    look_at_shapes(exam_, options_.beside);
+    look_at_norms(exam_, deep_.files, options_.others);
     if (options_.earlier != nullptr) compare(*options_.earlier);
     look_beside();
     return answer();
@@ -261,6 +264,7 @@ class Verification {
       case Trouble::kOtherTime:
       case Trouble::kSameBytes:
       case Trouble::kOtherCount:
+      case Trouble::kUnlike:
         return Verdict::kSuspect;
       case Trouble::kUnreadable:
         return Verdict::kUnknown;

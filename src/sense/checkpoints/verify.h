@@ -56,7 +56,8 @@ struct VerifyOptions {
   Time now;                                       ///< by the wall clock
   const CheckpointManifest* earlier = nullptr;    ///< of the same path
   std::vector<std::string> beside;                ///< checkpoints beside it, the nearest first
-  std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have
+  std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have,
+                                                  ///< and how large weights were
   CheckProgress progress;
 };
 

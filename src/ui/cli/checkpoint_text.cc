@@ -198,6 +198,22 @@ std::string table(const std::vector<Checkpoint>& all, const Painter& paint, bool
   return out;
 }
 
+/// By the run's own rules, before they do it.
+std::string removable_text(const std::vector<Checkpoint>& all, const Painter& paint) {
+  std::string steps;
+  size_t count = 0;
+  int64_t bytes = 0;
+  for (const Checkpoint& one : all) {
+    if (one.removable.empty()) continue;
+    ++count;
+    bytes += one.bytes;
+    steps += cat(steps.empty() ? "" : ", ", one.step == kNoStep ? escape_terminal(basename(one.path)) : cat(one.step));
+  }
+  if (count == 0) return "";
+  return line(paint, "removable",
+              cat("by [retention]: ", count == 1 ? "step " : "steps ", steps, ", ", size_of(bytes)));
+}
+
 /// What is said of those that are whole: of the newest of a folder, since a resume would take it.
 std::string notes_of_newest(const std::vector<Checkpoint>& all, const Painter& paint) {
   std::string out;
@@ -241,7 +257,7 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   put_words(json, "layouts", one.layouts);
   json.key("depth").string(one.depth).key("files").integer(one.files).key("bytes").integer(one.bytes);
   json.key("written_at").string(format_utc(one.newest)).key("tainted").boolean(one.tainted);
-  json.key("unnamed").boolean(one.unnamed);
+  json.key("unnamed").boolean(one.unnamed).key("removable").string(one.removable);
   put_problems(json, one);
   put_words(json, "beside", one.beside);
   json.key("optimizer_steps");
@@ -298,8 +314,8 @@ std::string checkpoints_list(const CheckpointsAnswer& answer, const Console& con
   const Painter paint(console);
   std::string out = answer.run.empty() ? "" : cat("Checkpoints of ", escape_terminal(answer.run), "\n");
   if (answer.checkpoints.empty()) return out + "No checkpoint is where the run says that it saves.\n";
-  return out + table(answer.checkpoints, paint, true) + notes_of_newest(answer.checkpoints, paint) +
-         resume_from_text(paint, answer);
+  return out + table(answer.checkpoints, paint, true) + removable_text(answer.checkpoints, paint) +
+         notes_of_newest(answer.checkpoints, paint) + resume_from_text(paint, answer);
 }
 
 std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console& console) {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "ui/cli/fleet_text.h"
 #include "ui/cli/take_duration.h"
 #include "ui/cli/take_store.h"
@@ -151,8 +153,48 @@ Exit watch(const Args& args, Services& services, const Console& console) {
   return answer.ok() ? code_of(*answer) : report_error(console, answer.error());
 }
 
+void declare_offers(ArgSpec& spec) {
+  spec.positional("file", "the specification: what the run needs, and who rents machines out (default: as below)",
+                  false, false);
+  spec.option("gpu", "NAME", "each word of it must stand in the offer's: H100, \"RTX 4090\"");
+  spec.option("count", "N", "GPUs of a machine, at least");
+  spec.option("gpu-memory", "SIZE", "of each GPU, at least: 80GB");
+  spec.option("disk", "SIZE", "of the machine, at least: 200GB");
+  spec.option("max-price", "PRICE", "of a machine and an hour, at most");
+  spec.option("provider", "KIND", "ask this one (default: all whose key is in the environment)");
+  spec.option("endpoint", "URL", "another address of that provider's API");
+  declare_json(spec);
+}
+
+/// A size or a number of an option into `out`; "" where all is well, else what is wrong.
+std::string take_wanted(const Args& args, std::string_view option, int64_t& out) {
+  if (!args.has(option)) return "";
+  const std::string text = args.get(option);
+  const bool count = option == "count";
+  const auto whole = count ? parse_int(text) : std::nullopt;
+  const auto size = count ? Result<int64_t>(whole.value_or(0)) : parse_size(text);
+  if (!size.ok() || *size <= 0) return cat("--", option, ": ", text, count ? " is no number of GPUs" : " is no size");
+  out = *size;
+  return "";
+}
+
 Exit offers(const Args& args, Services& services, const Console& console) {
-  const auto answer = services.fleet(request_of(What::kOffers, args));
+  FleetRequest request = request_of(What::kOffers, args);
+  request.provider = args.get("provider");
+  request.endpoint = args.get("endpoint");
+  request.wants.gpu = args.get("gpu");
+  std::string wrong = take_wanted(args, "count", request.wants.count);
+  if (wrong.empty()) wrong = take_wanted(args, "gpu-memory", request.wants.gpu_memory);
+  if (wrong.empty()) wrong = take_wanted(args, "disk", request.wants.disk);
+  const auto price = args.has("max-price") ? parse_double(args.get("max-price")) : std::nullopt;
+  if (args.has("max-price") && !(price.value_or(0) > 0))
+    wrong = cat("--max-price: ", args.get("max-price"), " is no price");
+  const bool words = args.has("gpu") || args.has("count") || args.has("gpu-memory") || args.has("disk") ||
+                     args.has("max-price") || args.has("provider") || args.has("endpoint");
+  if (words && !request.file.empty()) wrong = "a specification says itself what is wanted";
+  if (!wrong.empty()) return report_error(console, {Error::Code::kInvalid, wrong, "midwatch fleet offers --help"});
+  request.max_price = price.value_or(0);
+  const auto answer = services.fleet(request);
   if (!answer.ok()) return report_error(console, answer.error());
   console.out(args.has("json") ? fleet_json(*answer) : fleet_offers_text(*answer, console));
   return Exit::kOk;
@@ -210,7 +252,11 @@ const Verb fleet_watch = {"fleet watch", "Check a run, and rent another machine 
                           "9 a person must look at it.\n",
                           declare_watch, watch};
 const Verb fleet_offers = {"fleet offers", "What may be rented now within the limits, the best of each provider first",
-                           "  midwatch fleet offers run.toml\n", declare, offers};
+                           "  midwatch fleet offers run.toml\n"
+                           "  midwatch fleet offers --gpu H100 --count 2 --max-price 5    without a file\n"
+                           "\nNothing is rented. Without a file all of vast, runpod, prime and lambda are asked whose\n"
+                           "key is in the environment (VAST_API_KEY, RUNPOD_API_KEY, PRIME_API_KEY, LAMBDA_API_KEY).\n",
+                           declare_offers, offers};
 const Verb fleet_launch = {"fleet launch", "Rent the first machine of a run, or one after it had stopped",
                            "  midwatch fleet launch run.toml\n"
                            "  midwatch fleet launch run.toml --dry-run    the request or manifest; nothing is rented\n"

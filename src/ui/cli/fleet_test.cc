@@ -65,6 +65,25 @@ FleetAnswer several() {
   return all;
 }
 
+TEST_CASE("offers are asked for by a file, or by what is wanted") {
+  FakeServices services{State()};
+  CHECK(run(services, {"fleet", "offers", "run.toml"}) == 0);
+  CHECK(services.fleet_asked.file == "run.toml");
+  CHECK(run(services, {"fleet", "offers", "--gpu", "RTX 4090", "--count", "2", "--gpu-memory", "80GB", "--max-price",
+                       "2.50", "--provider", "vast"}) == 0);
+  const FleetRequest& asked = services.fleet_asked;
+  CHECK(asked.file.empty());
+  CHECK(asked.wants.gpu == "RTX 4090");
+  CHECK(asked.wants.count == 2);
+  CHECK(asked.wants.gpu_memory == 80'000'000'000);
+  CHECK(asked.max_price == 2.5);
+  CHECK(asked.provider == "vast");
+  CHECK(run(services, {"fleet", "offers", "run.toml", "--gpu", "H100"}) == 2);
+  CHECK(run(services, {"fleet", "offers", "--count", "many"}) == 2);
+  CHECK(run(services, {"fleet", "offers", "--max-price", "-1"}) == 2);
+  CHECK(run(services, {"fleet", "offers", "--disk", "much"}) == 2);
+}
+
 TEST_CASE("runs are one line each within 80 columns, and what a person must know stands below") {
   Console console;
   console.width = 80;

@@ -1,0 +1,23 @@
+// Is it a checkpoint of the model that its own settings, and the checkpoints beside it, are of? Each file may be sound
+// by itself, and be another model's; and all numbers may be finite, and the weights have blown up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sense/checkpoints/examination.h"
+#include "sense/checkpoints/manifest.h"
+
+namespace mw {
+
+/// Of safetensors: no tensor has the size that config.json beside it says (suspect); tensors have another shape or type
+/// than in the checkpoints beside it. That is suspect only where one before and one after agree: a run may have been
+/// begun anew with another adapter. `beside`: the nearest first.
+void look_at_shapes(Examination& exam, const std::vector<std::string>& beside);
+
+/// Weights of which the norm is ten times what it was in the nearest checkpoint before it that was found whole, or a
+/// tenth: no training does that between two saves and goes on well. `hashed`: of a deep check.
+void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
+                   const std::vector<const CheckpointManifest*>& others);
+
+}  // namespace mw
