@@ -146,7 +146,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
 
 bool Interpreter::feed_folded_trace(const LogLine& line, bool sample) {
   constexpr size_t kFoldedLimit = 64 << 10;
-  const size_t head = find_part(line.text, kTraceHead);
+  const size_t head = line.rare.may_hold('(') ? find_part(line.text, kTraceHead) : std::string_view::npos;
   if (head == std::string_view::npos) return false;
   std::string_view behind = line.text.substr(head + kTraceHead.size());
   if (behind.starts_with(':')) behind.remove_prefix(1);
