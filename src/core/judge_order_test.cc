@@ -66,6 +66,22 @@ TEST_CASE("answers that go on shrinking are one alarm, with how short they becam
   CHECK(contains(said(300, 100), " to 300 tokens since step 31, and to 100 by step 41;"));
 }
 
+TEST_CASE("a step that ends within the scheduler's notice does not hide its reason") {
+  PlantedRun run;
+  run.add("slurm-time-limit", "interrupted", Role::kRoot, Severity::kCritical, true, "restart-run-from-checkpoint");
+  run.steps(1, 5);
+  run.matched("slurm-time-limit");
+  --run.line;
+  event::Ended ended;
+  ended.how = event::Ended::How::kInterrupted;
+  ended.text = "CANCELLED DUE TO TIME LIMIT";
+  run.say(std::move(ended));
+  run.steps(6, 6);
+  const auto incidents = run.close();
+  CHECK(has(incidents, "interrupted", "slurm-time-limit"));
+  CHECK_FALSE(has(incidents, "interrupted", "user-cancelled"));
+}
+
 TEST_CASE("of a scheduler's lines the one with its reason is quoted") {
   PlantedRun run;
   run.add("slurm-cancelled", "interrupted", Role::kRoot, Severity::kWarning, true, "restart-run-from-checkpoint");

@@ -1,4 +1,6 @@
 // Ended by a person, a scheduler or the provider.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
@@ -26,6 +28,21 @@ const Symptom& reason_of(const FailureChain& chain) {
     if (reason->signature != nullptr && other.signature->severity > reason->signature->severity) reason = &other;
   }
   return *reason;
+}
+
+/// What the knowledge says of the line with which an attempt was stopped; nullptr: nothing.
+const Signature* known_stop(const State& state, const Knowledge& knowledge, const Where& line) {
+  const Signature* found = nullptr;
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* one = knowledge.find(seen.id);
+    if (one == nullptr || one->role != Role::kRoot || !stops(one->kind)) continue;
+    const bool there =
+        std::any_of(seen.matches.begin(), seen.matches.end(), [&line](const SignatureState::Match& match) {
+          return match.moment.where.source == line.source && match.moment.where.line == line.line;
+        });
+    if (there && (found == nullptr || one->severity > found->severity)) found = one;
+  }
+  return found;
 }
 
 /// What had already failed was then stopped by somebody: worth knowing, no more.
@@ -70,7 +87,13 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       if (!attempt.ended->text.empty()) {
         finding.evidence.push_back({attempt.ended_at.where, attempt.ended->text, "", kNoStep, 0});
       }
-      finding.suggests.push_back({"user-cancelled", 0.6, "an end record that says interrupted"});
+      if (const Signature* known = known_stop(state, knowledge, attempt.ended_at.where); known != nullptr) {
+        finding.kind = known->kind;
+        finding.summary = cat("The run was stopped from outside: ", stopped_by(attempt.ended->text));
+        finding.suggests.push_back({known->id, 0.7, cat("seen: ", clip(attempt.ended->text, 160))});
+      } else {
+        finding.suggests.push_back({"user-cancelled", 0.6, "an end record that says interrupted"});
+      }
     } else {
       continue;
     }

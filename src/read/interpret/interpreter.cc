@@ -461,6 +461,15 @@ void Interpreter::property(std::string_view key, std::string_view value) {
   recogniser_.unknown_trainer();
   follow_speaker();
   configure(name, value, where(0), {});
+  count_document(key, value);
+}
+
+/// trainer_state.json says how far its run had come, also where its log has no record of that step.
+void Interpreter::count_document(std::string_view key, std::string_view value) {
+  if (key != "document/global_step" && key != "document/max_steps") return;
+  (key == "document/global_step" ? document_done_ : document_total_) = parse_int(trim(value)).value_or(0);
+  if (document_done_ <= 0 || document_total_ < document_done_) return;
+  put(event::Progressed{"", document_done_, document_total_}, 0, {});
 }
 
 void Interpreter::ended(int64_t code, Time at) {

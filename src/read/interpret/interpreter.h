@@ -210,6 +210,7 @@ class Interpreter {
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
+  void count_document(std::string_view key, std::string_view value);
   void bar_before_trace(const LogLine& line, std::span<const uint32_t> hits, bool sample);
   bool is_other_loop(const event::Progressed& bar);
   void follow_other_loop(const MetricLine& metrics, const Pending& as);
@@ -273,8 +274,9 @@ class Interpreter {
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
   std::string bar_title_, bar_what_;  // of the last bar, as it was written and as it is emitted
   std::map<std::string, std::string, std::less<>> configured_;
-  int64_t steps_total_ = 0;                   // of the run, as planned
-  int64_t other_total_ = 0, other_done_ = 0;  // of a bar that began when the steps were complete
+  int64_t document_done_ = 0, document_total_ = 0;  // steps, as a document of the trainer's state says
+  int64_t steps_total_ = 0;                         // of the run, as planned
+  int64_t other_total_ = 0, other_done_ = 0;        // of a bar that began when the steps were complete
   bool steps_complete_ = false;
   uint64_t number_ = 0;
   uint64_t ignored_until_ = 0;  // a traceback that begins before this line was ignored by the interpreter of Python
