@@ -59,6 +59,9 @@ class Check {
   std::string label_of(const Rental& rental) const;
   Result<bool> fence(const Move& move);
   Result<bool> give_back();
+  /// A provider's call, or the machine that this runs on, may have slept: what is paid for counts until the machine is
+  /// known to be gone, not until the check began.
+  void read_clock_again();
   Result<bool> forget(const Move& move);
   Result<bool> began(const Move& move);
   Result<void> await_heartbeat();

@@ -95,6 +95,7 @@ Result<bool> Check::give_back_successor(const Move& move) {
 Result<bool> Check::forget_next(const Move& move) {
   Control to = control();
   Rental gone = *to.successor();
+  read_clock_again();
   forget_successor(to, now_, move.why, move.failed);
   auto swapped = won(std::move(to));
   if (!swapped.ok() || !*swapped) return swapped;
@@ -209,8 +210,7 @@ Result<bool> Check::was_made(Provider& provider, const Instance& made, const Ren
   const bool ahead = control().successor() != nullptr;
   const Holding there = {true, made.id, made.host, made.price, made.state, false};
   (ahead ? successor_.holding : holding_) = there;
-  // The call may have lasted for minutes.
-  if (const auto now = doors_.store.now(plan_.owner); now.ok()) now_ = *now;
+  read_clock_again();  // the call may have lasted for minutes
   out_.done.push_back(cat("rented ", made.id, " of ", provider.name(), " for epoch ", rental.epoch));
   auto taken = note_rented(there, ahead);
   if (taken.ok() && *taken) {

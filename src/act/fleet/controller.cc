@@ -190,9 +190,14 @@ Result<bool> Check::give_back() {
   return !holding_.there();  // else the provider still lists it, and the next check asks again
 }
 
+void Check::read_clock_again() {
+  if (const auto now = doors_.store.now(plan_.owner); now.ok()) now_ = *now;
+}
+
 Result<bool> Check::forget(const Move& move) {
   Control to = control();
   const Rental gone = *to.current();
+  read_clock_again();
   forget_current(to, now_, move.why, move.failed);
   auto swapped = won(std::move(to));
   if (!swapped.ok() || !*swapped) return swapped;
