@@ -41,6 +41,7 @@ midwatch, practice = (os.path.abspath(path) for path in sys.argv[1:3])
 base = os.path.abspath(sys.argv[3])
 environment = {name: value for name, value in os.environ.items() if not name.startswith(("MIDWATCH_", "WANDB_"))}
 environment["MIDWATCH_FLEET_EVERY"] = "500ms"
+environment["MIDWATCH_HOME"] = base + "/home"  # what it remembers of this store goes with it, for the next demo
 
 
 def ask(*words):
