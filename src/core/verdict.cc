@@ -39,7 +39,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   if (last.ended) {
     switch (last.ended->how) {
       case event::Ended::How::kComplete:
-        return crashed ? "crashed" : "finished";
+        return crashed ? "crashed" : open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kExit:
         if (last.ended->code != 0 || crashed) return "crashed";
         return open_in_last("died-silently") ? "ended-early" : "finished";

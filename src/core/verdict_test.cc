@@ -68,6 +68,7 @@ TEST_CASE("how an attempt ended, and what its incidents say of that") {
   CHECK(verdict_of(ended(How::kFailed), {critical("interrupted")}) == "interrupted");
   CHECK(verdict_of(ended(How::kFailed), {critical("preempted")}) == "interrupted");
   CHECK(verdict_of(ended(How::kExit), {critical("died-silently")}) == "ended-early");
+  CHECK(verdict_of(ended(How::kComplete), {critical("died-silently")}) == "ended-early");
   CHECK(verdict_of(ended(How::kExit), {}) == "finished");
   CHECK(verdict_of(ended(How::kExit, 1), {critical("died-silently")}) == "crashed");
   CHECK(verdict_of(ended(How::kStopped), {}) == "interrupted");
