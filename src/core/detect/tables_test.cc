@@ -27,6 +27,7 @@ struct Line {
 /// `count` values around `level`, none far from it.
 std::vector<double> around(double level, int count) {
   std::vector<double> values;
+  values.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) values.push_back(level * (1 + 0.004 * (i % 5)));
   return values;
 }
@@ -161,6 +162,7 @@ TEST_CASE("no differences within any group, by either figure") {
 TEST_CASE("a held-out result that stands while the reward rises is worth a word, unless another one rises") {
   const auto run_with = [](const std::vector<Line>& evaluations) {
     std::vector<double> rising;
+    rising.reserve(60);
     for (int i = 0; i < 60; ++i) rising.push_back(0.2 + 0.01 * i + 0.004 * (i % 5));
     State state = run_of({{"reward.mean", "reward", rising}});
     for (size_t at = 0; at < 6; ++at) {

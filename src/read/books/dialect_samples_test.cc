@@ -175,7 +175,7 @@ TEST_CASE("every dialect understands its own samples") {
   pattern_index.book = &*book;
   pattern_index.knowledge = &knowledge;
   pattern_index.signature_first = static_cast<uint32_t>(list.size());
-  const auto patterns = PatternSet::compile(std::move(list));
+  const auto patterns = PatternSet::compile(list);
   REQUIRE(patterns.ok());
   size_t samples = 0;
   for (size_t d = 0; d < book->dialects().size(); ++d) {

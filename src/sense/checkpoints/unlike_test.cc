@@ -46,7 +46,7 @@ struct Place {
     disk.put(path(step) + "/config.json", cat("{\"hidden_size\":", stated == 0 ? width : stated, "}"));
   }
   static std::string path(int64_t step) { return cat("/ck/checkpoint-", step); }
-  CheckpointVerdict look(int64_t step, std::vector<int64_t> beside, bool deep = false) {
+  CheckpointVerdict look(int64_t step, const std::vector<int64_t>& beside, bool deep = false) {
     VerifyOptions options;
     options.now = Time::from_seconds(1768500000);
     options.deep = deep;

@@ -42,6 +42,7 @@ std::string line(const Painter& paint, std::string_view head, std::string_view t
 
 std::string names_of(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
+  names.reserve(paths.size());
   for (const std::string& path : paths) names.push_back(escape_terminal(basename(path)));
   return joined(names);
 }

@@ -145,7 +145,7 @@ ExpectedEnd expected_end(const State& state) {
 
 std::string expected_end_text(const ExpectedEnd& end) {
   if (!end.known()) return "";
-  const std::string from = minute_of(end.earliest), to = minute_of(end.latest);
+  std::string from = minute_of(end.earliest), to = minute_of(end.latest);
   if (from == to) return from;
   const bool same_day = from.substr(0, from.find('T')) == to.substr(0, to.find('T'));
   return cat(from, " to ", same_day ? to.substr(to.find('T') + 1) : to);
