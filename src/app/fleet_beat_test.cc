@@ -80,11 +80,24 @@ TEST_CASE("a machine that nobody rented says nothing") {
   CHECK(beat.receiving().ns == 0);
 }
 
+/// MIDWATCH_HOME of a machine, while it lives.
+class HomeOf {
+ public:
+  explicit HomeOf(const std::string& folder) {
+    if (const char* const set = ::getenv("MIDWATCH_HOME"); set != nullptr) before_ = set;
+    ::setenv("MIDWATCH_HOME", cat(folder, "/home").c_str(), 1);
+  }
+  ~HomeOf() { before_.empty() ? ::unsetenv("MIDWATCH_HOME") : ::setenv("MIDWATCH_HOME", before_.c_str(), 1); }
+  HomeOf(const HomeOf&) = delete;
+  HomeOf& operator=(const HomeOf&) = delete;
+
+ private:
+  std::string before_;
+};
+
 TEST_CASE("a machine that is taken away before its run began says so, and nothing is written over that") {
   const RentedMachine machine;
-  const char* const set = ::getenv("MIDWATCH_HOME");
-  const std::string before = set == nullptr ? "" : set;
-  ::setenv("MIDWATCH_HOME", cat(machine.folder, "/home").c_str(), 1);
+  const HomeOf home(machine.folder);
   const auto disk = make_posix_disk();
   const fleet::MachineIdentity identity = **own_identity();
   std::atomic<int> ended{0};
@@ -108,7 +121,6 @@ TEST_CASE("a machine that is taken away before its run began says so, and nothin
   CHECK(noted_taken_away(*disk, identity) == std::string(kGotSigterm));
   (void)send_beat(*disk, identity, about_machine(identity)).ok();      // no controller keeps books here
   CHECK(machine.said()->phase == fleet::Heartbeat::Phase::kStarting);  // a machine that begins again is heard
-  before.empty() ? ::unsetenv("MIDWATCH_HOME") : ::setenv("MIDWATCH_HOME", before.c_str(), 1);
 }
 
 TEST_CASE("on a machine that nobody rented a signal does what it always does") {
@@ -121,9 +133,7 @@ TEST_CASE("on a machine that nobody rented a signal does what it always does") {
 
 TEST_CASE("a machine that was notified that it goes is preempted, whatever its start script says then") {
   const RentedMachine machine;
-  const char* const set = ::getenv("MIDWATCH_HOME");
-  const std::string before = set == nullptr ? "" : set;
-  ::setenv("MIDWATCH_HOME", cat(machine.folder, "/home").c_str(), 1);
+  const HomeOf home(machine.folder);
   const auto disk = make_posix_disk();
   const fleet::MachineIdentity identity = **own_identity();
   (void)say_unfit(*disk, "onstart failed").ok();  // no controller keeps books here
@@ -139,7 +149,6 @@ TEST_CASE("a machine that was notified that it goes is preempted, whatever its s
   note_of_taken_away()(SIGTERM);
   for (int tries = 0; tries < 6000 && !noted_taken_away(*disk, identity); ++tries) sleep_for(Duration::millis(10));
   CHECK(noted_taken_away(*disk, identity) == std::string(kGotSigterm));
-  before.empty() ? ::unsetenv("MIDWATCH_HOME") : ::setenv("MIDWATCH_HOME", before.c_str(), 1);
 }
 
 TEST_CASE(

@@ -9,6 +9,7 @@
 #include "core/plan_bar.h"
 #include "platform/fake/fake_disk.h"
 #include "read/files/testing/encode.h"
+#include "read/testing/whole_log.h"
 
 namespace mw {
 namespace {
@@ -55,19 +56,6 @@ TEST_CASE("a live watch judges a quarter of the time at the most, the first at o
     replay.observe("host:test", {clock.now(), {}, event::Matched{"cuda-oom", "out of memory", 1, false}});
     CHECK_FALSE(replay.owes_judgement());
   }
-}
-
-/// What the whole of `log` says, as a replay reads it.
-State state_of(const std::string& log) {
-  FakeDisk disk;
-  disk.put("/run/train.log", log);
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
-  REQUIRE(reader.open({"/run/train.log"}, "").ok());
-  reader.read_all({});
-  reader.close();
-  return reader.state();
 }
 
 TEST_CASE("what another process prints into a boxed table loses none of its rows") {

@@ -4,23 +4,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "platform/fake/fake_disk.h"
-#include "read/run_reader.h"
+#include "read/testing/whole_log.h"
 
 namespace mw {
 namespace {
-
-State state_of(const std::string& log) {
-  FakeDisk disk;
-  disk.put("/run/train.log", log);
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
-  REQUIRE(reader.open({"/run/train.log"}, "").ok());
-  reader.read_all({});
-  reader.close();
-  return reader.state();
-}
 
 bool in_trouble(const State& state) {
   return std::any_of(state.incidents.begin(), state.incidents.end(),

@@ -95,27 +95,6 @@ bool find_drop(const Track& track, bool higher, Drop& found) {
   return false;
 }
 
-/// The training reward rises far and the held-out result does not move: information only, as it may be another task.
-bool judge_flat(const State& state, const Track& track, std::vector<Finding>& out) {
-  for (size_t i = points_of(kFlatHistory) - 1; i < track.size(); ++i) {
-    const auto all = track.slice(0, i + 1);
-    if (*std::max_element(all.begin(), all.end()) > 1 || *std::min_element(all.begin(), all.end()) < 0) return false;
-    const double gain = mean(all.subspan(i - 1)) - mean(all.subspan(0, 2));
-    const auto reward = outcome_of(state, track.points[1], track.points[i]);
-    if (gain > kFlat.value || mean(all) > kSolvedShare || !reward || !reward->rose(kFlatReward.value)) continue;
-    Finding finding =
-        make_finding("eval-regression", "reward-hacking", Severity::kInfo, track.points[1], track.points[i],
-                     cat(track.series->raw, " stays at ", mean(all.subspan(i - 1)),
-                         " while the training reward rose from ", reward->before, " to ", reward->after));
-    add_figures(finding, track, 0, i);
-    finding.suggests.push_back({"train-eval-divergence", 0.5, "training and held-out results part"});
-    finding.suggests.push_back({"reward-hacking", 0.4, "the reward rises and the held-out result does not"});
-    out.push_back(std::move(finding));
-    return true;
-  }
-  return false;
-}
-
 /// Some held-out result rises: what stands beside it is another task, or is solved as far as it can be.
 bool any_rises(const State& state) {
   return std::any_of(state.eval.begin(), state.eval.end(), [](const Series& series) {
@@ -129,8 +108,30 @@ bool any_rises(const State& state) {
   });
 }
 
+/// The training reward rises far and the held-out result does not move: information only, as it may be another task.
+bool judge_flat(const State& state, const Track& track, std::vector<Finding>& out) {
+  for (size_t i = points_of(kFlatHistory) - 1; i < track.size(); ++i) {
+    const auto all = track.slice(0, i + 1);
+    if (*std::max_element(all.begin(), all.end()) > 1 || *std::min_element(all.begin(), all.end()) < 0) return false;
+    const double gain = mean(all.subspan(i - 1)) - mean(all.subspan(0, 2));
+    const auto reward = outcome_of(state, track.points[1], track.points[i]);
+    if (gain > kFlat.value || mean(all) > kSolvedShare || !reward || !reward->rose(kFlatReward.value)) continue;
+    if (any_rises(state)) return true;
+    Finding finding =
+        make_finding("eval-regression", "reward-hacking", Severity::kInfo, track.points[1], track.points[i],
+                     cat(track.series->raw, " stays at ", mean(all.subspan(i - 1)),
+                         " while the training reward rose from ", reward->before, " to ", reward->after));
+    add_figures(finding, track, 0, i);
+    finding.suggests.push_back({"train-eval-divergence", 0.5, "training and held-out results part"});
+    finding.suggests.push_back({"reward-hacking", 0.4, "the reward rises and the held-out result does not"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  bool flat = any_rises(state);  // said, or no question
+  bool flat = false;  // said, or no question
   for (const Series& series : state.eval) {
     const EvaluationSense sense = sense_of(series);
     if (sense == EvaluationSense::kNoResult) continue;

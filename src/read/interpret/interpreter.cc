@@ -32,6 +32,7 @@ bool is_emitted(uint64_t times) { return times <= kEmittedSingly || power_of_two
 bool says_error(std::string_view text) {
   constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
                                                        "ERROR: ", "Exception ", "Failed to "};
+  // Most lines begin with none of the words' first letters.
   if (text.empty() || std::string_view("EFGHPRr").find(text.front()) == std::string_view::npos) return false;
   const auto begins = [text](std::string_view begin) { return text.starts_with(begin); };
   // "POST http://10.0.0.2:6000/score failed: 503 Service Unavailable": a client's own print of a call.

@@ -274,9 +274,9 @@ std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
   for (const TimeShare& part : split) sum += part.beside ? 0 : part.seconds_per_step;
   double all = whole.seconds_per_step;
   // Phases that are a small part of what the steps take by the clock explain nothing.
-  if (const double clock = seconds_per_step(state) * static_cast<double>(steps);
-      all <= 0 && clock > kPartOfStep * sum) {
-    all = clock;
+  if (all <= 0) {
+    const double clock = seconds_per_step(state) * static_cast<double>(steps);
+    if (clock > kPartOfStep * sum) all = clock;
   }
   if (const double rest = all - sum; rest > kUnsaidShare * all) {
     split.push_back({"not said", rest, 0});
