@@ -117,9 +117,14 @@ Made components(TaskContext& context) {
   return {std::move(watch)};
 }
 
+CleanupSettings cleanup_of(const TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  return cleanup_settings(context.config, spec.dry, spec.unattended);
+}
+
 Made resources(TaskContext& context) {
   return {watch_resources(
-      context.doors.clock, context.folder, cleanup_settings(context.config, context.supervisor->spec().dry),
+      context.doors.clock, context.folder, cleanup_of(context),
       [&context] { return context.supervisor->keeper_pid() != 0; }, context.write)};
 }
 
@@ -176,9 +181,9 @@ Made evidence(TaskContext& context) {
 Made cleanup(TaskContext& context) {
   const RunSpec& spec = context.supervisor->spec();
   auto task = watch_space(
-      context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints},
-      cleanup_settings(context.config, spec.dry), layouts_of(context.knowledge), context.say,
-      [&context] { return context.supervisor->keeper_pid() != 0; }, context.write);
+      context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints}, cleanup_of(context),
+      layouts_of(context.knowledge), context.say, [&context] { return context.supervisor->keeper_pid() != 0; },
+      context.write);
   context.cleanup = task.get();
   context.supervisor->when_space_is_wanted([made = task.get()](const State& state) { return made->made_room(state); });
   return {std::move(task)};

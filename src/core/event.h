@@ -245,7 +245,7 @@ struct Asked {  ///< midwatch asks a person whether it may
 struct Answered {  ///< the answer, or that the reason to ask is gone
   int64_t attempt = 0;
   std::string action;  ///< as of Asked
-  std::string answer;  ///< "yes", "no", "withdrawn"
+  std::string answer;  ///< "yes", "no", "withdrawn", and those of core/supervise/supervision.h
 };
 struct Decided {  ///< what follows the end of an attempt
   int64_t attempt = 0;

@@ -156,7 +156,8 @@ std::string to_sentence(const ResumeAdvice& advice) {
   }
   if (advice.turned != kNoStep) {
     out += cat("; ", advice.turn, " began before it, at step ", advice.turned);
-    if (advice.before != kNoStep) out += cat(" (step ", advice.before, " is the newest from before that)");
+    out += advice.before != kNoStep ? cat(" (step ", advice.before, " is the newest from before that)")
+                                    : " (none from before that was seen)";
   }
   if (!advice.suspect.empty()) out += cat("; ", listed(advice.suspect));
   if (advice.step != kNoStep && advice.last > advice.step)

@@ -16,6 +16,7 @@ struct NoticeContext {
   bool supervises = false;  ///< midwatch supervises the run; otherwise it only watches
   bool breaker = false;     ///< the circuit breaker is on
   Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk, breaking_hang = Mode::kAsk;
+  Duration answer_patience = {};  ///< as of RunSpec
 };
 
 /// The key of the notice that an incident opened, at this severity: a new notice is sent when it becomes more severe.

@@ -208,6 +208,11 @@ Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer)
     }
     if (due.decision.pause) MW_TRY(writer.record(event::Requested{kPause, "midwatch"}));
     if (what != What::kAct) return {};
+    if (due.decision.unanswered) {
+      MW_TRY(writer.record(event::Answered{attempt_, kBreak, std::string(kUnanswered)}));
+      doors_.say(due.decision.why);
+      MW_TRY(writer.note({"midwatch", due.decision.why}, doors_.clock.now()));
+    }
     MW_TRY(trip(*due.incident, writer));
   }
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile

@@ -97,6 +97,17 @@ constexpr std::array kKeys = {
     ConfigKey{"run.hang_patience", Kind::kDuration, "\"10m\"", 0, 864000, "",
               "How long a run that does nothing any more (a critical stall) is waited for before actions.break_hang.",
               "by then ten usual steps and at least half an hour have passed without a step"},
+    ConfigKey{
+        "run.answer_patience", Kind::kDuration, "\"30m\"", 0, 864000, "",
+        "How long midwatch waits for an answer where it asks about a hang (actions.break_hang). Then it ends the "
+        "attempt by itself, if a second witness says that the run has rested ever since (its processes do next to "
+        "nothing, or its engine does no work) and nobody has stopped its processes. 0s: it waits for ever.",
+        "at night nobody answers, and what rests for more than an hour in the middle of its plan does not go on"},
+    ConfigKey{
+        "run.unattended", Kind::kBoolean, "false", 0, 0, "",
+        "Nobody is there to ask: every mode of [actions] and [cleanup] that is \"ask\" is \"act\". Those that are "
+        "\"watch\" stay so.",
+        "what is ended or deleted does not come back: a person says once that it may"},
     ConfigKey{"run.first_wait", Kind::kDuration, "\"10s\"", 0, 86400, "",
               "Wait before a restart; it doubles while there is no progress.",
               "ports, GPU memory and leases of the dead attempt are free again by then"},

@@ -130,9 +130,14 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   // Time alone shows it: no line of the run does.
   const Time detected = sooner ? sooner->from : since + Duration::seconds(patience);
   finding.detected = {step, detected, {}, static_cast<uint16_t>(number)};
+  const double stopped = live ? stopped_processes(state, end.at) : 0;
   finding.summary =
       cat("No step after ", step, " for ", format_duration(end.at - since), sooner ? cat(", and ", sooner->why) : "",
-          "; a step usually takes ", format_duration(Duration::seconds(usual)));
+          "; a step usually takes ", format_duration(Duration::seconds(usual)),
+          stopped > 0
+              ? cat("; ", static_cast<int64_t>(stopped), stopped > 1 ? " of its processes are" : " of its processes is",
+                    " stopped (SIGSTOP): kill -CONT resumes what somebody stopped")
+              : "");
   finding.suggests.push_back({"hang-no-progress-generic", 0.5,
                               talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));

@@ -7,6 +7,7 @@
 #include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
 #include "ui/view/incident_chains.h"
+#include "ui/view/log_words.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
 
@@ -24,7 +25,10 @@ void declare(ArgSpec& spec) {
 
 std::string reasons(const Painter& paint, const std::vector<std::string>& items, std::string_view mark) {
   std::string out;
-  for (const std::string& item : items) out += paint.hanging(mark, item, kTextLines);
+  for (const std::string& item : items) {
+    const std::string words = reason_words(item);
+    out += paint.hanging(mark, words.empty() ? log_words(item) : words, kTextLines);
+  }
   return out;
 }
 

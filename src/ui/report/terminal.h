@@ -46,6 +46,9 @@ std::string terminal_now(const State& state, const Console& console);
 /// The last steps side by side, at most `rows` signals; "" when no step reported a figure.
 std::string terminal_steps(const State& state, const Console& console, size_t rows);
 
+/// The last held-out evaluations side by side, at most `rows` results; "" when there was none.
+std::string terminal_evaluations(const State& state, const Console& console, size_t rows);
+
 /// "" when there was only one attempt; "" when no checkpoint was seen.
 std::string terminal_attempts(const State& state, const Console& console);
 std::string terminal_checkpoints(const State& state, const Console& console);
