@@ -9,6 +9,7 @@
 #include "core/incident_kind.h"
 #include "core/signal.h"
 #include "core/trajectory.h"
+#include "ui/view/step_gaps.h"
 
 namespace mw {
 namespace {
@@ -365,13 +366,12 @@ double stated_pace(const Series& series) {
   return by_clock > kPartOfStep * stated ? by_clock : stated;
 }
 
-/// By the progress bar over the steps, of the last kPaceSteps marks; 0 where there is none.
-double pace_by_bar(const State& state) {
-  if (state.attempts.empty() || state.attempts.back().bar.size() <= kPaceLeast) return 0;
-  const auto& marks = state.attempts.back().bar;
+/// The median of the last kPaceSteps gaps; 0 where there are too few.
+double median_pace(const std::vector<StepGap>& gaps) {
+  if (gaps.size() < kPaceLeast) return 0;
   std::vector<double> paces;
-  for (size_t i = marks.size() - std::min(marks.size() - 1, kPaceSteps); i < marks.size(); ++i) {
-    paces.push_back((marks[i].elapsed - marks[i - 1].elapsed) / static_cast<double>(marks[i].done - marks[i - 1].done));
+  for (size_t i = gaps.size() - std::min(gaps.size(), kPaceSteps); i < gaps.size(); ++i) {
+    paces.push_back(gaps[i].seconds / gaps[i].steps);
   }
   return median_of(std::move(paces));
 }
@@ -383,7 +383,8 @@ double seconds_per_step(const State& state) {
   for (const Series& s : state.series) {
     if (const std::vector<double> paces = paces_by_clock(s); paces.size() >= kPaceLeast) return median_of(paces);
   }
-  return pace_by_bar(state);
+  const double by_bar = median_pace(gaps_by_bar(state));
+  return by_bar > 0 ? by_bar : median_pace(gaps_by_watch(state));
 }
 
 Time stepped_at(const State& state, int64_t step) {
@@ -398,8 +399,12 @@ Time stepped_at(const State& state, int64_t step) {
 
 namespace {
 
-/// " by the few lines that have a clock" where most of what was measured has none.
+/// " by the few lines that have a clock" where most of what was measured has none, " watched" where no line has one.
 std::string few_clocks(const State& state) {
+  const bool own = std::any_of(state.sources.begin(), state.sources.end(), [](const SourceState& source) {
+    return source.kind != kHostKind && source.clock.before(UINT64_MAX).known();
+  });
+  if (!own && !state.ticks.empty()) return " watched";
   size_t dated = 0, all = 0;
   for (const Series& series : state.series) {
     all += series.points().size();
