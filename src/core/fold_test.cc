@@ -55,9 +55,6 @@ TEST_CASE("what midwatch decides on a line gives the line no time") {
   const Time watched = Time::from_seconds(1'700'000'000);
   fold(state, {watched, {0, 1}, event::VerdictGiven{"running"}, watched});
   CHECK_FALSE(state.sources[0].clock.before(UINT64_MAX).known());
-  log.at = watched;
-  log.measure(2, 0.5);
-  CHECK(state.sources[0].clock.before(UINT64_MAX) == watched);
 }
 
 TEST_CASE("a traceback that is emitted behind later steps happened where it stands") {
