@@ -36,7 +36,7 @@ std::string said(double long_answers, double short_answers, const Part& part) {
 
 TEST_CASE("a penalty over all tokens makes short answers pay") {
   CHECK(said(300, 30, [](double length) { return -0.05 * length; }) ==
-        "reward.component.p rose from -15.3 to -1.53 as they got shorter: short answers are rewarded");
+        "reward.component.p rose from -15.5 to -1.55 as they got shorter: short answers are rewarded");
 }
 
 TEST_CASE("nothing pays for being short where the part falls, stands, or gains next to nothing, or answers are empty") {
