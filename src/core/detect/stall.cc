@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/components.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/pause.h"
@@ -100,11 +101,12 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (state.attempts.empty() || state.anchors.empty()) return;
   judge_gap(state, out);
   const AttemptState& attempt = state.attempts.back();
-  if (is_paused(state)) return;
+  if (is_paused(state) || stopped_by_somebody(state) != nullptr) return;  // component-down reports what is stopped
   const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
-  const Time since = std::max(live ? watched.since : work_since(state, at), last_resumed(state));
+  const Time since =
+      std::max({live ? watched.since : work_since(state, at), last_resumed(state), last_continued(state)});
   const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
