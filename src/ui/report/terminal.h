@@ -56,6 +56,9 @@ std::vector<std::string> leading_signals(const State& state);
 /// "read 2 files, 3 MB, 1234 lines in 20 ms"
 std::string terminal_input(const Replayed& replayed);
 
+/// First and last value, range and course of each signal and evaluation.
+std::string terminal_signals(const State& state, const Console& console);
+
 /// Signals, where the time goes, tools, formats, checkpoints, warnings: the tables below the incidents.
 std::string terminal_tables(const State& state, const Console& console);
 

@@ -66,7 +66,7 @@ std::string others(const Painter& paint, const State& state, size_t loud) {
   for (const Incident& incident : state.incidents) {
     if (incident.severity == Severity::kInfo) out += cat(out.empty() ? "" : ", ", "#", incident.id, " ", incident.kind);
   }
-  if (loud > kIncidentsShown) out += cat(out.empty() ? "" : ", and ", loud - kIncidentsShown, " more that matter");
+  if (loud > kIncidentsShown) out += cat(out.empty() ? "" : ", and ", loud - kIncidentsShown, " more");
   return out.empty() ? out : paint.hanging("Besides: ", out, 2, &Painter::dim, &Painter::dim);
 }
 
@@ -107,7 +107,10 @@ std::string terminal_brief(const Replayed& replayed, const Console& console, std
                                   [](const Incident& incident) { return incident.severity != Severity::kInfo; });
   std::string out = terminal_status(state, console) + "\n" + incidents(paint, state);
   out += terminal_decisions(state, console);
-  if (loud == 0) out += terminal_steps(state, console, kStepRows);  // there is room for it
+  if (loud == 0) {  // there is room for it
+    const std::string steps = terminal_steps(state, console, kStepRows);
+    out += steps.empty() && !evaluations(state, {}).empty() ? terminal_signals(state, console) : steps;
+  }
   out += terminal_curves(state, console, signals_of(state), loud == 1 ? kCurvesShown : 1, kCurveRows);
   out += "\n" + paint.hanging("", cat(terminal_input(replayed), ". ", more), 2, &Painter::dim);
   return out;

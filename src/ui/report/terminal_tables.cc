@@ -26,6 +26,7 @@ constexpr size_t kAttemptsShown = 20;
 constexpr size_t kDecisionLines = 4;  // of the terminal, for one sentence
 constexpr size_t kStepRows = 24;
 constexpr size_t kBatchesShown = 3;
+constexpr std::string_view kEval = "eval ";
 constexpr size_t kPartName = 16;   // cells
 constexpr size_t kNumber = 11;     // cells of a number
 constexpr size_t kSparkMost = 32;  // cells of a sparkline
@@ -70,7 +71,8 @@ std::string metrics(const Painter& paint, const State& state, const Console& con
     out += metric_row(columns, lines[i].name, lines[i], console.unicode);
   }
   for (size_t i = 0; i < evals.size() && i < kEvalsShown; ++i) {
-    out += metric_row(columns, "eval " + evals[i].name, evals[i], console.unicode);
+    const std::string name = fit_end(escape_terminal(evals[i].name), columns.name - kEval.size());
+    out += metric_row(columns, cat(kEval, name), evals[i], console.unicode);
   }
   const size_t others_shown = lines.size() < kFewMapped ? std::min(others.size(), kOthersShown) : 0;
   for (size_t i = 0; i < others_shown; ++i) out += metric_row(columns, others[i].name, others[i], console.unicode);
@@ -219,6 +221,10 @@ std::string terminal_decisions(const State& state, const Console& console) {
     out += paint.hanging(line.starts_with(' ') ? "    " : "  ", trim(line), kDecisionLines);
   }
   return out.empty() ? out : paint.heading("Supervision") + out;
+}
+
+std::string terminal_signals(const State& state, const Console& console) {
+  return metrics(Painter(console), state, console);
 }
 
 std::string terminal_tables(const State& state, const Console& console) {

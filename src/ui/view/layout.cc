@@ -74,6 +74,15 @@ std::string fit_place(std::string_view text, size_t cells) {
   return fit(text.substr(0, prefix(text, cells - tail.size() - 1)), cells) + "…" + std::string(tail);
 }
 
+std::string fit_end(std::string_view text, size_t cells) {
+  if (cells_of(text) <= cells || cells == 0) return fit(text, cells);
+  while (cells_of(text) > cells - 1) {
+    text.remove_prefix(1);
+    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0U) == 0x80U) text.remove_prefix(1);
+  }
+  return "…" + std::string(text);
+}
+
 std::string pad(std::string_view text, size_t cells, bool right) {
   const size_t used = cells_of(text);
   const std::string fill(used < cells ? cells - used : 0, ' ');

@@ -22,6 +22,10 @@ TEST_CASE("columns have their width, whatever is in them") {
     }
   }
   CHECK(fit("abcdef", 4) == "abc…");
+  CHECK(fit_end("abcdef", 4) == "…def");
+  CHECK(fit_end("abcd", 4) == "abcd");
+  CHECK(fit_end("漢字漢字", 4) == "…字");
+  CHECK(fit_end("abc", 0).empty());
   CHECK(fit("abcd", 4) == "abcd");
   CHECK(pad("7", 3, true) == "  7");
 }

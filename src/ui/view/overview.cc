@@ -398,8 +398,12 @@ Time stepped_at(const State& state, int64_t step) {
 
 namespace {
 
-/// " by the few lines that have a clock" where most of what was measured has none.
+/// " by the few lines that have a clock" where most of what was measured has none. A watch has a clock of its own.
 std::string few_clocks(const State& state) {
+  const bool dated_lines = std::any_of(state.sources.begin(), state.sources.end(), [](const SourceState& source) {
+    return source.kind != kHostKind && source.clock.before(UINT64_MAX).known();
+  });
+  if (!dated_lines || !state.ticks.empty() || !state.supervision.attempts.empty()) return "";
   size_t dated = 0, all = 0;
   for (const Series& series : state.series) {
     all += series.points().size();

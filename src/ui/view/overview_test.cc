@@ -135,6 +135,8 @@ TEST_CASE("a time range that few lines show says so") {
   run.measure(11, 0.5);
   CHECK(time_span(run.state) ==
         "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m by the few lines that have a clock)");
+  run.say(event::Ticked{});  // a live watch, which has a clock of its own
+  CHECK(time_span(run.state) == "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m)");
 }
 
 TEST_CASE("a time range says what the log's clocks do not name") {
