@@ -19,6 +19,7 @@ constexpr double kSame = 0.02;         // of the larger one: values this close a
 constexpr double kTrendSpreads = 1.0;  // quarters this many spreads apart are a trend
 constexpr size_t kPaceSteps = 20;      // steps whose median is the pace
 constexpr size_t kPaceLeast = 3;       // steps whose clocks show a pace
+constexpr double kOtherPace = 1.5;     // times what a step took before: the pace of now is not that of the run
 constexpr double kPartOfStep = 3;      // times a stated step time: evaluations and saves alone do not take that
 constexpr double kUnsaidShare = 0.02;  // of a step: less than this that no phase explains is not worth a row
 
@@ -337,11 +338,18 @@ size_t pace_begin(const std::vector<Point>& points) {
   return points.size() - own > kPaceLeast ? own : last;
 }
 
-/// Seconds per step between the last points of a series, by their clocks.
-std::vector<double> paces_by_clock(const Series& series) {
+/// The points that show the pace of now, or those before them.
+struct Stretch {
+  size_t begin = 0, end = 0;
+  Stretch(const std::vector<Point>& points, bool before)
+      : begin(before ? 0 : pace_begin(points)), end(before ? pace_begin(points) : points.size()) {}
+};
+
+/// Seconds per step between the points of a stretch, by their clocks.
+std::vector<double> paces_by_clock(const Series& series, Stretch stretch) {
   const auto& points = series.points();
   std::vector<double> paces;
-  for (size_t i = std::max<size_t>(1, pace_begin(points)); i < points.size(); ++i) {
+  for (size_t i = std::max<size_t>(1, stretch.begin); i < stretch.end; ++i) {
     const Point &before = points[i - 1], &point = points[i];
     if (before.attempt != point.attempt) continue;
     if (point.step == kNoStep || before.step == kNoStep || point.step <= before.step) continue;
@@ -352,14 +360,14 @@ std::vector<double> paces_by_clock(const Series& series) {
 }
 
 /// What the trainer calls the time of a step is sometimes that of a part of it: then its clock counts.
-double stated_pace(const Series& series) {
+double stated_pace(const Series& series, Stretch stretch) {
   const auto& points = series.points();
-  std::vector<double> recent;
-  for (size_t i = pace_begin(points); i < points.size(); ++i) {
-    if (std::isfinite(points[i].value)) recent.push_back(points[i].value);
+  std::vector<double> said;
+  for (size_t i = stretch.begin; i < stretch.end; ++i) {
+    if (std::isfinite(points[i].value)) said.push_back(points[i].value);
   }
-  const double stated = median_of(recent);
-  const std::vector<double> clock = paces_by_clock(series);
+  const double stated = median_of(said);
+  const std::vector<double> clock = paces_by_clock(series, stretch);
   if (clock.size() < kPaceLeast) return stated;
   const double by_clock = median_of(clock);
   return by_clock > kPartOfStep * stated ? by_clock : stated;
@@ -376,14 +384,27 @@ double pace_by_bar(const State& state) {
   return median_of(std::move(paces));
 }
 
+/// Of the last steps, or of those before them; 0 when not known.
+double pace(const State& state, bool before) {
+  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) {
+    return stated_pace(*s, Stretch(s->points(), before));
+  }
+  for (const Series& s : state.series) {
+    const std::vector<double> paces = paces_by_clock(s, Stretch(s.points(), before));
+    if (paces.size() >= kPaceLeast) return median_of(paces);
+  }
+  return before ? 0 : pace_by_bar(state);
+}
+
 }  // namespace
 
-double seconds_per_step(const State& state) {
-  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) return stated_pace(*s);
-  for (const Series& s : state.series) {
-    if (const std::vector<double> paces = paces_by_clock(s); paces.size() >= kPaceLeast) return median_of(paces);
-  }
-  return pace_by_bar(state);
+double seconds_per_step(const State& state) { return pace(state, false); }
+std::string pace_text(const State& state) {
+  const double now = pace(state, false), before = pace(state, true);
+  if (now <= 0) return "";
+  const std::string text = format_duration(Duration::seconds(now)) + " per step";
+  const bool changed = before > 0 && std::max(now, before) >= kOtherPace * std::min(now, before);
+  return changed ? cat(text, " of late, ", format_duration(Duration::seconds(before)), " before") : text;
 }
 
 Time stepped_at(const State& state, int64_t step) {

@@ -121,6 +121,22 @@ TEST_CASE("thousands are whole numbers, and nothing is minus zero") {
   CHECK(format_value(7.36e10, "bytes") == "73.6 GB");
 }
 
+TEST_CASE("the pace is that of the last steps, and what it was before where that is another") {
+  FakeRun run;
+  CHECK(pace_text(run.state).empty());
+  for (int step = 1; step <= 60; ++step) run.measure(step, step <= 30 ? 90 : 80, "time.step", "s/step");
+  CHECK(pace_text(run.state) == "1m 20s per step");
+  for (int step = 61; step <= 85; ++step) run.measure(step, 16, "time.step", "s/step");  // its engine is gone
+  CHECK(pace_text(run.state) == "16.0 s per step of late, 1m 20s before");
+  FakeRun dated;
+  dated.at = Time::from_seconds(1'000'000);
+  for (int step = 1; step <= 40; ++step) {
+    dated.measure(step, 0.5);
+    dated.at = dated.at + Duration::seconds(step < 20 ? 10 : 30);
+  }
+  CHECK(pace_text(dated.state) == "30.0 s per step of late, 10.0 s before");
+}
+
 TEST_CASE("a time range that few lines show says so") {
   FakeRun run;
   for (int step = 1; step <= 8; ++step) run.measure(step, 0.5);
