@@ -52,13 +52,30 @@ struct Known {
   Time began;
 };
 
-/// Without what the journals hold; the latest begun first.
+/// Written so lately that somebody on another machine or in another container may still watch it.
+bool heard_lately(const RunStatus& status) {
+  return status.elsewhere && status.heard.known() && status.now - status.heard < kHeard;
+}
+
+/// Of a run that was watched elsewhere and whose last attempt has ended, whether it is over: its journal alone says so.
+void ask_journal(Disk& disk, Processes& processes, RunStatus& status) {
+  if (!heard_lately(status) || status.phase != RunStatus::Phase::kEnded) return;
+  const auto state = read_recorded(disk, status.folder);
+  if (!state.ok()) return;
+  auto known = run_status(disk, processes, status.folder, state->supervision);
+  if (!known.ok()) return;
+  known->now = status.now;
+  status = std::move(*known);
+}
+
+/// Without what the journals hold, where it is known without; the latest begun first.
 std::vector<Known> known_runs(Disk& disk, Processes& processes, Time now, const std::string& home) {
   std::vector<Known> runs;
   for (const std::string& folder : recorded_runs(disk, home)) {
     auto status = run_status(disk, processes, folder, Supervision());
     if (!status.ok()) continue;
     status->now = now;
+    ask_journal(disk, processes, *status);
     runs.push_back({std::move(*status), begun(disk, folder)});
   }
   std::stable_sort(runs.begin(), runs.end(), [](const Known& a, const Known& b) { return a.began > b.began; });
@@ -125,8 +142,7 @@ std::vector<std::string> recorded_runs(Disk& disk, const std::string& home) {
 }
 
 bool is_live(const RunStatus& status) {
-  return status.watcher != 0 || status.pid != 0 ||
-         (status.elsewhere && status.heard.known() && status.now - status.heard < kHeard);
+  return status.watcher != 0 || status.pid != 0 || (status.phase != RunStatus::Phase::kOver && heard_lately(status));
 }
 
 Result<std::string> find_run(Disk& disk, Processes& processes, Time now, const RunName& name, Purpose purpose) {

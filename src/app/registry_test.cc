@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "app/find_run.h"
 #include "app/note_by_hand.h"
 #include "base/text.h"
 #include "core/notes.h"
@@ -91,6 +92,16 @@ TEST_CASE("nothing is kept of a live run") {
   Recorded run;
   CHECK(run.record(true).step == 3);
   CHECK_FALSE(run.disk->info(run.kept()).ok());
+}
+
+TEST_CASE("a run that was watched on another machine is live while its journal is written, and not once it is over") {
+  RunStatus status;
+  status.elsewhere = true;
+  status.now = status.heard = Time::from_seconds(1'000'000);
+  status.phase = RunStatus::Phase::kEnded;
+  CHECK(is_live(status));  // maybe between two attempts
+  status.phase = RunStatus::Phase::kOver;
+  CHECK_FALSE(is_live(status));
 }
 
 TEST_CASE("nobody writes a note into the journal of a run that is watched") {

@@ -46,6 +46,30 @@ bool others_serve(const State& state, const ComponentState& component) {
   });
 }
 
+const ComponentState* stopped_by_somebody(const State& state) {
+  for (const ComponentState& component : state.components) {
+    if (component.troubles.empty()) continue;
+    const ComponentState::Trouble& last = component.troubles.back();
+    const bool here = !last.ended && last.began.attempt + 1U == state.attempts.size();
+    if (!here || component.last.health != event::ComponentSaw::Health::kFrozen) continue;
+    // A step that was done since shows that the run does without it, or that a watch missed how it was continued.
+    if (state.attempts.back().last_step <= (last.certain ? last.certain->step : last.began.step)) return &component;
+  }
+  return nullptr;
+}
+
+Time last_continued(const State& state) {
+  Time last;
+  for (const ComponentState& component : state.components) {
+    for (const ComponentState::Trouble& trouble : component.troubles) {
+      const bool continued = trouble.saw.health == event::ComponentSaw::Health::kFrozen && trouble.ended &&
+                             trouble.began.attempt + 1U == state.attempts.size();
+      if (continued && trouble.ended->at.known()) last = std::max(last, trouble.ended->at);
+    }
+  }
+  return last;
+}
+
 void add_component(State& state, const event::ComponentSaw& seen, const Moment& moment) {
   event::ComponentSaw saw = bounded(seen);
   ComponentState& found = component_of(state, saw.component);

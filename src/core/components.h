@@ -11,6 +11,12 @@ constexpr bool in_trouble(event::ComponentSaw::Health health) {
   return health != event::ComponentSaw::Health::kWell && health != event::ComponentSaw::Health::kStarting;
 }
 
+/// A process of the run that somebody has stopped (SIGSTOP, a debugger) in the attempt that runs now, so that no step
+/// was done since; nullptr when there is none. It is no failure: midwatch ends nothing for it.
+const ComponentState* stopped_by_somebody(const State& state);
+/// When one of those was last continued, by the clock of the watch; unknown when none was.
+Time last_continued(const State& state);
+
 /// Does a match of it say that a server was not reached, or failed?
 inline bool speaks_of_servers(const Signature& signature) {
   return signature.kind == "network" || signature.kind == "engine-dead";

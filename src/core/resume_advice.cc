@@ -155,9 +155,10 @@ std::string to_sentence(const ResumeAdvice& advice) {
                             : " (its save began, by the log)");
   }
   if (advice.turned != kNoStep) {
-    out += cat("; ", advice.turn, " began before it, at step ", advice.turned);
-    out += advice.before != kNoStep ? cat(" (step ", advice.before, " is the newest from before that)")
-                                    : " (none from before that was seen)";
+    out += cat("; ", advice.turn, " began ", advice.turned < advice.step ? "before it, at step " : "at step ",
+               advice.turned, " (",
+               advice.before != kNoStep ? cat("step ", advice.before, " is the newest from before that)")
+                                        : "no checkpoint from before that was seen)");
   }
   if (!advice.suspect.empty()) out += cat("; ", listed(advice.suspect));
   if (advice.step != kNoStep && advice.last > advice.step)

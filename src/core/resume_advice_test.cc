@@ -61,8 +61,14 @@ TEST_CASE("a checkpoint from after learning had turned is offered with that word
         "from before that); 6 of 106 steps are lost.");
   went_bad(state, "length-collapse", 15, Severity::kWarning);
   CHECK(to_sentence(*resume_advice(state)) ==
-        "Resume from step 100 (saved, by the log); length-collapse began before it, at step 15 (none from before "
-        "that was seen); 6 of 106 steps are lost.");
+        "Resume from step 100 (saved, by the log); length-collapse began before it, at step 15 (no checkpoint from "
+        "before that was seen); 6 of 106 steps are lost.");
+  state.incidents.clear();
+  went_bad(state, "reward-collapse", 100, Severity::kWarning);  // at the very step of the save
+  CHECK(
+      to_sentence(*resume_advice(state)) ==
+      "Resume from step 100 (saved, by the log); reward-collapse began at step 100 (step 80 is the newest from before "
+      "that); 6 of 106 steps are lost.");
   state.incidents.clear();
   went_bad(state, "reward-collapse", 103, Severity::kWarning);  // after the newest checkpoint
   went_bad(state, "kl-runaway", 1, Severity::kWarning);         // from the first step: nothing is from before it

@@ -179,8 +179,6 @@ constexpr std::array kRows = {
     SignalRow{"process.count", "1", "Processes of the run", 0, kInf, Worse::kNeither, "host"},
     SignalRow{"process.threads", "1", "Threads of the run's processes", 0, kInf, Worse::kUp, "host"},
     SignalRow{"process.files", "ratio", "Open files of a process as a share of its limit", 0, 1, Worse::kUp, "host"},
-    SignalRow{"process.stopped", "1", "Processes of the run that are stopped (SIGSTOP, state T)", 0, kInf, Worse::kUp,
-              "host"},
     SignalRow{"process.blocked", "s", "For how long a process has not come out of a wait for a device (state D)", 0,
               kInf, Worse::kUp, "host"},
     SignalRow{"log.silent", "s", "For how long none of the run's files has said anything (0 below two minutes)", 0,

@@ -47,7 +47,7 @@ class Walk {
     }
     const auto names = disk_.list(path);
     if (!names.ok()) {
-      found_.notes.push_back(cat("cannot list ", path, ": ", names.error().what));
+      found_.notes.push_back(names.error().what);
       return;
     }
     for (const std::string& name : *names) {
@@ -175,6 +175,17 @@ void newest_history(Found& found) {
   found.files.erase(left_out, found.files.end());
 }
 
+/// What is given and cannot be read, in words for who gave it.
+Error why_not(const std::string& path, const Result<FileInfo>& info) {
+  constexpr std::string_view kSave = "midwatch reads files: save the stream first, as in kubectl logs POD > train.log.";
+  if (path.empty()) {
+    return {Error::Code::kNotFound, "an empty path was given", "A variable of the shell that is not set gives one."};
+  }
+  if (info.ok()) return {Error::Code::kUnsupported, cat(path, " is a pipe or a device"), std::string(kSave)};
+  if (path == "-") return {info.error().code, info.error().what, std::string(kSave)};
+  return info.error();
+}
+
 }  // namespace
 
 Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
@@ -184,8 +195,8 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
   std::vector<Error> errors;
   for (const std::string& path : paths) {
     const auto info = disk.info(path);
-    if (!info.ok()) {
-      errors.push_back(info.error());
+    if (!info.ok() || info->kind == FileInfo::Kind::kOther) {
+      errors.push_back(why_not(path, info));
       continue;
     }
     walk.take(path, *info, true);

@@ -622,13 +622,16 @@ def engine_dead_hang(base):
 
 @drill("engine-frozen")
 def engine_frozen(base):
-    """SIGSTOP of the engine: the trainer waits, nothing is dead."""
+    """SIGSTOP of the engine: the trainer waits, nothing is dead, and nothing is ended: whoever stopped it continues it."""
     run = Supervised(base, practice(base, pace=0.2))
     wait_until("a checkpoint", lambda: saved(base, 10))
-    os.kill(engine_of(run), signal.SIGSTOP)
-    run.expect("stall", "hang-no-progress-generic", time.monotonic(), 10)
+    engine = engine_of(run)
+    os.kill(engine, signal.SIGSTOP)
+    run.expect("stall", "process-stopped", time.monotonic(), 10)
+    time.sleep(3)
+    os.kill(engine, signal.SIGCONT)
     code, over = run.end()
-    assert code == 0 and over["attempts"] == 2, over
+    assert code == 0 and over["attempts"] == 1, over
     assert weights(base) == Undisturbed.of()
     return run
 

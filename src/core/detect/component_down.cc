@@ -119,7 +119,7 @@ std::string_view kind_for(const event::ComponentSaw& saw) {
 }
 
 std::string_view cause_for(const event::ComponentSaw& saw) {
-  if (saw.health == Health::kFrozen) return "hang-no-progress-generic";
+  if (saw.health == Health::kFrozen) return "process-stopped";
   if (saw.kind == "engine") {
     return saw.health == Health::kHalfDead || saw.health == Health::kSilent ? "vllm-engine-dead" : "vllm-silent-death";
   }
@@ -150,7 +150,8 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   if (!heard.words.empty()) finding.evidence.push_back({heard.where, clip(heard.words, 300), "", kNoStep, 0});
   const bool complains = heard.complaint != nullptr;
   if (complains) finding.suggests.push_back({heard.complaint->id, 0.6, cat("said since: ", clip(heard.words, 160))});
-  finding.suggests.push_back({std::string(cause_for(saw)), complains ? 0.35 : 0.5, saw.text});
+  const double seen = saw.health == Health::kFrozen ? 0.9 : 0.5;  // a process's state leaves no doubt
+  finding.suggests.push_back({std::string(cause_for(saw)), complains ? 0.35 : seen, saw.text});
   if (one.trouble->ended) {
     finding.resolved = true;
     finding.resolved_at = *one.trouble->ended;

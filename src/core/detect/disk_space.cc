@@ -7,7 +7,9 @@
 namespace mw::detect {
 namespace {
 
-constexpr Knob kFull{"full", 64e6, "bytes", "With less no checkpoint, log or socket can be written", "own"};
+constexpr Knob kFull{"full", 64e6, "bytes",
+                     "With less no checkpoint, log or socket can be written; of a small disk, what `share` says",
+                     "own"};
 constexpr Knob kShare{"share", 0.05, "of the disk", "Below this Ray spills no more objects and its tasks fail",
                       "Ray, local_fs_capacity_threshold 0.95"};
 constexpr Knob kRoom{"room", 20e9, "bytes", "5 % of a large disk are room enough: it must be less than this, too",
@@ -19,10 +21,14 @@ constexpr Knob kKnobs[] = {kFull, kShare, kRoom, kFiles, kLasts, kRelief};
 
 constexpr std::string_view kName = "disk-space", kShared = "/dev/shm";
 
-void judge_full(const State& state, const Series& series, std::vector<Finding>& out) {
+/// A disk of a few megabytes in memory is not full as long as most of it is free.
+double full_below(double size) { return std::min(kFull.value, kShare.value * size); }
+
+void judge_full(const State& state, const Series& series, double size, std::vector<Finding>& out) {
+  const double bound = full_below(size);
   EpisodeRule rule;
-  rule.bad = [](const Point& p) { return p.value < kFull.value; };
-  rule.good = [](const Point& p) { return p.value >= kRelief.value * kFull.value; };
+  rule.bad = [bound](const Point& p) { return p.value < bound; };
+  rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
   for (const Episode& episode : episodes(state, series, rule)) {
     Finding finding =
         host_finding(state, kName, "disk-full", Severity::kCritical, episode, series,
@@ -39,7 +45,7 @@ void judge_nearly(const State& state, const Series& series, double size, std::ve
   rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
   rule.persist = Duration::seconds(kLasts.value);
   for (const Episode& episode : episodes(state, series, rule)) {
-    if (episode.first.value < kFull.value) continue;  // reported as full
+    if (episode.first.value < full_below(size)) continue;  // reported as full
     const double used = std::clamp(1 - episode.first.value / size, 0.0, 1.0) * 100;
     Finding finding =
         host_finding(state, kName, "disk-pressure", Severity::kWarning, episode, series,
@@ -72,7 +78,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     if (series->raw == kShared) continue;  // another chain: shared-memory
     const auto size = host_value(state, "disk.size", series->raw, state.last_at);
     if (!size || *size <= 0) continue;
-    judge_full(state, *series, out);
+    judge_full(state, *series, *size, out);
     judge_nearly(state, *series, *size, out);
   }
   for (const Series* series : host_series(state, "disk.inodes.free")) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/components.h"
 #include "core/detect/support/host.h"
 #include "core/detect/support/pause.h"
 #include "core/detect/support/rhythm.h"
@@ -106,7 +107,7 @@ Finding finding_of(const State& state, const Episode& seen, const Series& series
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const Series* silent = host_series(state, "log.silent", "run");
-  if (silent == nullptr || is_paused(state)) return;
+  if (silent == nullptr || is_paused(state) || stopped_by_somebody(state) != nullptr) return;
   EpisodeRule rule;
   rule.bad = [&state](const Point& point) { return point.value > 0 && silence_at(state, point).reported; };
   rule.good = [](const Point& point) { return point.value <= 0; };

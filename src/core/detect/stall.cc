@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/components.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/pause.h"
@@ -100,11 +101,12 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (state.attempts.empty() || state.anchors.empty()) return;
   judge_gap(state, out);
   const AttemptState& attempt = state.attempts.back();
-  if (is_paused(state)) return;
+  if (is_paused(state) || stopped_by_somebody(state) != nullptr) return;  // component-down reports what is stopped
   const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
-  const Time since = std::max(live ? watched.since : work_since(state, at), last_resumed(state));
+  const Time since =
+      std::max({live ? watched.since : work_since(state, at), last_resumed(state), last_continued(state)});
   const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
@@ -130,14 +132,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   // Time alone shows it: no line of the run does.
   const Time detected = sooner ? sooner->from : since + Duration::seconds(patience);
   finding.detected = {step, detected, {}, static_cast<uint16_t>(number)};
-  const double stopped = live ? stopped_processes(state, end.at) : 0;
   finding.summary =
       cat("No step after ", step, " for ", format_duration(end.at - since), sooner ? cat(", and ", sooner->why) : "",
-          "; a step usually takes ", format_duration(Duration::seconds(usual)),
-          stopped > 0
-              ? cat("; ", static_cast<int64_t>(stopped), stopped > 1 ? " of its processes are" : " of its processes is",
-                    " stopped (SIGSTOP): kill -CONT resumes what somebody stopped")
-              : "");
+          "; a step usually takes ", format_duration(Duration::seconds(usual)));
   finding.suggests.push_back({"hang-no-progress-generic", 0.5,
                               talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));

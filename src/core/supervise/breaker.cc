@@ -62,10 +62,11 @@ bool begun_by_midwatch(const State& state) {
 using Trouble = ComponentState::Trouble;
 
 /// The trouble of the attempt that runs now in which a component still is, and it is certain or no other does its work;
-/// nullptr when there is none.
+/// nullptr when there is none. Certain is no process that is only stopped.
 const Trouble* trouble_now(const State& state, bool certain) {
   for (const ComponentState& component : state.components) {
     if (component.troubles.empty()) continue;
+    if (certain && component.last.health == event::ComponentSaw::Health::kFrozen) continue;  // it may be continued
     const Trouble& last = component.troubles.back();
     const bool here = !last.ended && last.began.attempt + 1U == state.attempts.size();
     if (here && (last.certain || (!certain && !others_serve(state, component)))) return &last;
@@ -166,6 +167,7 @@ BreakCase on(const State& state, const Incident& incident) {
   }
   if (incident.kind == "stall" || incident.kind == "worker-lost") {
     if (trouble_now(state, true) != nullptr) return dead;
+    if (stopped_by_somebody(state) != nullptr) return {};  // whoever stopped it may continue it: nothing is lost
     return incident.kind == "stall" ? BreakCase{&incident, BreakReason::kHang} : BreakCase();
   }
   if (incident.kind == "zero-reward") return on_zero_reward(state, incident);

@@ -9,7 +9,7 @@ namespace mw {
 
 /// What the case for ending an attempt rests on. Each has a mode of its own in [actions].
 enum class BreakReason {
-  kDeadComponent,  ///< a component that the run needs is proven dead or stopped, and the trainer goes on without it
+  kDeadComponent,  ///< a component that the run needs is proven dead, and the trainer goes on without it
   kLearning,       ///< the figures are poisoned: they stayed so over completed steps, or two kinds of evidence agree
   kRule,           ///< a rule of the user's own says so
   kHang,           ///< nothing is done any more: no step, no line, and no component is known to be the reason

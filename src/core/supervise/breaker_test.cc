@@ -86,6 +86,27 @@ TEST_CASE("rewards on their floor end the attempt only when they stay there") {
   CHECK(run.trips_for(BreakReason::kLearning));
 }
 
+TEST_CASE("what somebody stopped is not ended: an engine at once, a trainer after hours, whatever waits for them") {
+  for (const char* kind : {"engine", "other"}) {
+    CAPTURE(kind);
+    Run run;
+    run.healthy(10);
+    event::ComponentSaw saw;
+    saw.component = saw.kind = kind;
+    saw.health = event::ComponentSaw::Health::kFrozen;
+    saw.text = "it was stopped";
+    saw.certain = true;
+    run.put(event::ComponentSaw(saw));
+    run.put(event::Ticked{});
+    REQUIRE(!run.state.incidents.empty());
+    CHECK(run.state.incidents.back().kind == "stall");
+    CHECK(run.trips().incident == nullptr);
+    saw.health = event::ComponentSaw::Health::kDead;  // somebody killed it then
+    run.put(event::ComponentSaw(saw));
+    if (saw.kind == "engine") CHECK(run.trips_for(BreakReason::kDeadComponent));
+  }
+}
+
 TEST_CASE("two kinds of evidence are enough after few steps: zero rewards for answers that are empty") {
   Run run;
   run.healthy(10);

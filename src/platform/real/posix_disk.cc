@@ -31,6 +31,7 @@ Error error_of(int number, std::string_view what, const std::string& path) {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
+    case ELOOP:  // a link that leads to itself leads nowhere
       error.code = Error::Code::kNotFound;
       error.hint = "check the path";
       break;

@@ -34,7 +34,7 @@ class Taker {
     if (into_.folders.count(folder) != 0 || (depth > 0 && enough_ && enough_())) return {};
     const auto names = disk_.list(folder);
     if (!names.ok()) {
-      if (silent(names.error())) return names.error();
+      if (silent(names.error()) && depth == 0) return names.error();
       if (names.error().code == Error::Code::kNotFound) into_.folders[folder];
       return {};
     }
@@ -43,7 +43,9 @@ class Taker {
     Snapshot::Things things;
     for (const std::string& name : *names) {
       const auto info = disk_.info(cat(folder, "/", name));
-      if (!info.ok() && silent(info.error())) return info.error();
+      // One dead mount among them must not keep the command from its start. What is there stays unknown, so it counts
+      // as there before the run.
+      if (!info.ok() && silent(info.error())) things[name] = {};
       if (info.ok() && info->kind == FileInfo::Kind::kFolder) things[name] = {info->device, info->inode};
     }
     into_.folders[folder] = things;

@@ -32,7 +32,8 @@ struct Snapshot {
 };
 
 /// Lists each of `places` and the folders below them, as far as that is no work: kDepth levels, kEntries entries of
-/// one place. kIo when the disk does not answer. `enough`: asked between two folders; true ends it.
+/// one place. kIo when a place itself does not answer; what does not answer below one is there and unknown. `enough`:
+/// asked between two folders; true ends it.
 Result<Snapshot> take_snapshot(Disk& disk, const std::vector<std::string>& places, const std::function<bool()>& enough);
 /// As text, as a number of JSON does not hold 64 bits; nothing known of what is no such text.
 std::string identity_text(const Snapshot::Thing& thing);

@@ -65,6 +65,23 @@ TEST_CASE("its own is what was not there before and was written while an attempt
   CHECK(run.whose(11) == Whose::kOwn);
 }
 
+TEST_CASE("a dead mount in the working directory is there and unknown, and keeps nothing else from being known") {
+  Run run;
+  run.save(500, "/w/dead/ck", 3);
+  FakeDisk::Faults faults;
+  faults.look = 1;
+  faults.look_under = "/w/dead";
+  run.disk.set_faults(faults);
+  const auto snapshot = take_snapshot(run.disk, {kRoot, "/w"}, nullptr);
+  REQUIRE(snapshot.ok());
+  CHECK(snapshot->knows(kRoot));
+  CHECK(snapshot->knows("/w/not-there"));
+  CHECK(snapshot->had("/w", "dead", {1, 77}));  // whatever it turns out to be
+  faults.other = 1;
+  run.disk.set_faults(faults);
+  CHECK_FALSE(take_snapshot(run.disk, {"/w"}, nullptr).ok());  // the place itself
+}
+
 TEST_CASE("of what was there before only what the run said it wrote over is its own") {
   Run run;
   run.save(1500, kRoot, 3);

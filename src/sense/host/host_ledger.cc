@@ -33,7 +33,6 @@ constexpr Rule kRules[] = {
     {"process.memory", 0.2, 0.05, 1000 * kMega},
     {"process.files", 0.02, 0.02, 1},
     {"process.blocked", 0.5, 0.2, 1},
-    {"process.stopped", 0, 0, 1},
     {"process.core_dump", 0.01, 0.01, 1},
     {"process.", 0.5, 0.1, 20},
     {"engine.kv_usage", 2, 0.1, 0.2, true},

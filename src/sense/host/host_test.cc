@@ -74,20 +74,6 @@ TEST_CASE("only the processes below the root count, with what they used between 
   CHECK(measure(*part, {0, {}, ""}, 130).at("process.count run") == -1);
 }
 
-TEST_CASE("processes that somebody stopped are counted, and once more when they go on") {
-  FakeSystem system;
-  Seen seen;
-  const auto part = make_processes(system, seen);
-  system.files["/proc/10/stat"] = stat_line(10, "keep", 'S', 1, 0, 10);
-  system.files["/proc/11/stat"] = stat_line(11, "python", 'S', 10, 0, 10);
-  CHECK(measure(*part, {10, {}, ""}, 10).at("process.stopped run") == -1);
-  system.files["/proc/11/stat"] = stat_line(11, "python", 'T', 10, 0, 10);
-  CHECK(measure(*part, {10, {}, ""}, 20).at("process.stopped run") == 1);
-  system.files["/proc/11/stat"] = stat_line(11, "python", 't', 10, 0, 10);  // a debugger reads it
-  CHECK(measure(*part, {10, {}, ""}, 30).at("process.stopped run") == 0);
-  CHECK(measure(*part, {10, {}, ""}, 40).at("process.stopped run") == -1);
-}
-
 TEST_CASE("a process near its limit of files is named, and named once more when it no longer is") {
   FakeSystem system;
   Seen seen;

@@ -74,11 +74,6 @@ class Processes final : public Part {
     notes.figure("process.count", "run", static_cast<double>(found_.size()));
     notes.figure("process.threads", "run", static_cast<double>(threads));
     notes.figure("process.memory", "run", bytes);
-    const auto stopped =
-        std::count_if(found_.begin(), found_.end(), [](const Figures& one) { return one.info.state == 'T'; });
-    std::map<std::string, double> by_hand;  // a figure only where there is something to say
-    if (stopped > 0) by_hand["run"] = static_cast<double>(stopped);
-    report_named(notes, "process.stopped", by_hand, reported_stopped_);
     if (cores_ >= 0) notes.figure("process.cpu", "run", cores_);
     report_files(notes, now);
     report_states(notes, now);
@@ -245,7 +240,7 @@ class Processes final : public Part {
   double machine_ = -1, cores_ = -1;
   std::vector<Figures> found_;
   std::map<int64_t, Known> known_;
-  std::set<std::string> reported_files_, reported_blocked_, reported_stopped_;
+  std::set<std::string> reported_files_, reported_blocked_;
   const long page_ = sysconf(_SC_PAGESIZE), ticks_ = sysconf(_SC_CLK_TCK);
 };
 

@@ -167,8 +167,9 @@ void TreeWatch::take(const ProcessInfo& info, std::string_view stat, Duration no
   const bool renamed = member.info.name != info.name;
   member.info = info;
   if (renamed && member.kind.empty()) member.looked_at = false;
-  if (info.state != 'T') member.stopped = {};
-  if (info.state == 'T' && member.stopped.ns == 0) member.stopped = now;
+  const bool stopped = info.state == 'T' || info.state == 't';  // by a signal, by a debugger
+  if (!stopped) member.stopped = {};
+  if (stopped && member.stopped.ns == 0) member.stopped = now;
   if ((info.state == 'Z' || info.state == 'X') && member.ended.ns == 0) {
     member.ended = now;
     member.status = static_cast<int>(stat_field(stat, kStatusField));
@@ -219,6 +220,7 @@ bool TreeWatch::elsewhere(int64_t port) const {
 
 void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {
   if (member.ended.ns > 0) {
+    if (member.health == Health::kFrozen) report(member, Health::kWell, false, "it is not stopped: it has ended", 0);
     if (!member.certain && now.ns - member.ended.ns >= kSettles.ns) judge_end(member, rhythm, now);
     return;
   }
@@ -252,6 +254,17 @@ bool TreeWatch::trainer_goes_on(const Member& but) const {
     return &other != &but && other.kind.empty() && other.ended.ns == 0 && other.stopped.ns == 0 &&
            !is_shell(other.info.name);
   });
+}
+
+/// Of the trainer's processes that are all stopped the oldest is reported.
+bool TreeWatch::stands_for_all(const Member& member) const {
+  const auto is_trainers = [](const Member& one) {
+    return one.kind.empty() && one.ended.ns == 0 && !is_shell(one.info.name);
+  };
+  const auto born = [](const Member& one) { return std::pair(one.info.id.start, one.info.id.pid); };
+  return is_trainers(member) && std::none_of(members_.begin(), members_.end(), [&](const auto& entry) {
+           return is_trainers(entry.second) && born(entry.second) < born(member);
+         });
 }
 
 /// Others of its kind go on beside it: one of several engines may be taken away on purpose.
@@ -294,16 +307,17 @@ void TreeWatch::judge_stop(Member& member, const Rhythm& rhythm, Duration now) {
     return;
   }
   const Duration stopped{now.ns - member.stopped.ns};
-  if (member.certain || stopped < kStopReported || !trainer_goes_on(member)) return;
-  if (!known && !served(member, rhythm, now)) return;
+  if (member.certain || stopped < kStopReported) return;
+  const bool all = !trainer_goes_on(member);
+  if (all ? !stands_for_all(member) : !known && !served(member, rhythm, now)) return;
   // The trainer may not have come to need it yet.
   const bool waits = known ? rhythm.waits(member.stopped, now, kStopReported, kSteps, kStopLong) ||
                                  (stopped >= kStopLong && rhythm.last() < member.stopped)
                            : rhythm.waits(member.stopped, now, kStopReported, kSteps, kNoRhythm);
-  if (!waits && (!known || member.health == Health::kFrozen)) return;
+  if (!waits && ((!known && !all) || member.health == Health::kFrozen)) return;
   report(member, Health::kFrozen, waits,
-         cat("Process ", member.info.id.pid, " (", known ? member.label : member.info.name,
-             ") of the run has been stopped (SIGSTOP) for ", format_duration(stopped),
+         cat("Process ", member.info.id.pid, " (", known ? member.label : member.info.name, ") of the run was stopped ",
+             member.info.state == 't' ? "by a debugger" : "(SIGSTOP)", all ? ", and with it all of the trainer's" : "",
              waits ? ", and no step was done since" : ""),
          stopped.seconds());
 }

@@ -1,5 +1,6 @@
 // Watches the processes below a supervised command closely: which of them is an engine or a server, and which dies or
-// is stopped while the trainer goes on. Helpers that come and go are ignored.
+// is stopped while the trainer goes on, or whether somebody stopped the trainer itself. Helpers that come and go are
+// ignored.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,7 @@ class TreeWatch {
     Duration addresses_due;
     std::vector<std::string> addresses;
     double ports_age = 0;  ///< seconds, of the next check where it listens
-    Duration stopped;      ///< since when its state is T; 0: it is not
+    Duration stopped;      ///< since when its state is T or t; 0: it is not
     Duration ended;        ///< when it was first seen dead or gone; 0: it lives
     int status = -1;       ///< as wait(2) gives it; -1: not known, as another process reaped it
     bool reaped = false;
@@ -84,6 +85,7 @@ class TreeWatch {
   bool alone(const Member& member) const;
   bool served(const Member& member, const Rhythm& rhythm, Duration at) const;
   bool trainer_goes_on(const Member& but) const;
+  bool stands_for_all(const Member& member) const;
   bool others_serve(const Member& member) const;
   double age(const Member& member, Duration at) const;
   void report(Member& member, Health health, bool certain, const std::string& text, double seconds);

@@ -197,17 +197,48 @@ TEST_CASE("an engine that is stopped is reported, and that it goes on") {
   CHECK(world.news.back().health == Health::kWell);
 }
 
-TEST_CASE("a run that a person paused is not reported as stopped") {
+TEST_CASE("a run that a person paused is not reported as stopped, what somebody else stopped is") {
   World world;
   world.engine();
   world.pass(30);
+  world.training = false;
   world.run.paused = true;
   for (const int64_t pid : {101, 102, 200}) world.state(pid, 'T');
   world.pass(3600);
   CHECK(world.trouble().empty());
   world.run.paused = false;
-  world.pass(3600);  // all of it is stopped: somebody else's pause
+  world.pass(4);
   CHECK(world.trouble().empty());
+  world.pass(3600);                      // all of it is stopped: somebody else's pause
+  REQUIRE(world.trouble().size() == 2);  // that it is so, and that no step was done since
+  CHECK(world.trouble()[1].component == "python3 (102)");
+  CHECK(world.trouble()[1].health == Health::kFrozen);
+  CHECK(world.trouble()[1].certain);
+  for (const int64_t pid : {101, 102, 200}) world.state(pid, 'S');
+  world.pass(1);
+  CHECK(world.news.back().health == Health::kWell);
+  CHECK(world.news.back().component == "python3 (102)");
+}
+
+TEST_CASE("a trainer that a debugger holds is stopped, and that is over when it ends") {
+  World world;
+  world.put(300, 102, 'S', "pt_data_worker");
+  world.pass(30);
+  world.training = false;
+  world.state(102, 't');
+  world.state(300, 't');
+  world.pass(5.5);
+  REQUIRE(world.trouble().size() == 1);  // at once, as nothing of the trainer goes on; certain after three usual steps
+  CHECK(contains(world.trouble()[0].text, "Process 102 (python3) of the run was stopped by a debugger"));
+  CHECK_FALSE(world.trouble()[0].certain);
+  world.pass(10);
+  REQUIRE(world.trouble().size() == 2);
+  CHECK(world.trouble()[1].certain);
+  world.state(300, 'S');
+  world.end(102);
+  world.pass(1);
+  CHECK(world.news.back().component == "python3 (102)");
+  CHECK(world.news.back().health == Health::kWell);
 }
 
 TEST_CASE("an engine that its framework starts anew is in order again") {

@@ -41,7 +41,9 @@ Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& servi
   if (!replayed.ok() || !attempt) return replayed;
   const size_t attempts = (*replayed)->state.attempts.size();
   if (*attempt < 1 || static_cast<size_t>(*attempt) > attempts) {
-    return Error{Error::Code::kInvalid, cat(name, " has ", attempts, " attempts; there is no #", *attempt), ""};
+    return Error{Error::Code::kInvalid,
+                 cat(name, " has ", attempts, attempts == 1 ? " attempt" : " attempts", "; there is no #", *attempt),
+                 ""};
   }
   (*replayed)->state = attempt_of((*replayed)->state, static_cast<size_t>(*attempt));
   return replayed;
@@ -179,6 +181,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (!rows || *rows < 0 || *rows > 100'000)
     return report_error(console, {Error::Code::kInvalid, "--rows is a number from 0 up", ""});
   const Comparison c = compare((*a)->state, (*b)->state);
+  for (const std::string& name : args.list("signal")) {
+    const bool common =
+        std::any_of(c.metrics.begin(), c.metrics.end(), [&name](const auto& m) { return m.name == name; });
+    if (common) continue;
+    return report_error(console, {Error::Code::kInvalid, cat("no signal called ", name, " is in both runs"),
+                                  "Without --signal the table names those that are; --all also the trainers' own."});
+  }
   console.out(args.has("json") ? json(c, (*a)->state, (*b)->state)
                                : table(c, (*a)->state, (*b)->state, args, static_cast<size_t>(*rows), console));
   return (*a)->partial || (*b)->partial ? Exit::kPartial : Exit::kOk;

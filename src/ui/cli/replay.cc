@@ -54,6 +54,10 @@ Exit show_runs(const Replayed& result, const Args& args, const Console& console)
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
+  if (args.has("json") && args.has("series")) {
+    return report_error(console, {Error::Code::kInvalid, "--json and --series are two outputs",
+                                  "Give one of them; --json has the first, last, least and greatest of each series."});
+  }
   ReplayRequest request;
   request.paths = args.list("paths");
   request.framework = args.get("framework");

@@ -256,6 +256,10 @@ TEST_CASE("exit codes are those of the table") {
   CHECK(run(services, {"why", "9", "a.log"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"report", "a.log", "--since", "soon"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"compare", "a.log#7", "a.log"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"compare", "a.log", "a.log", "--signal", "nope"}) == static_cast<int>(Exit::kUsage));
+  FakeServices healthy(State{});
+  CHECK(run(healthy, {"why", "a.log"}) == 0);  // nothing is wrong with the question
+  CHECK(run(services, {"replay", "a.log", "--json", "--series"}) == static_cast<int>(Exit::kUsage));
 }
 
 TEST_CASE("a recorded run may be named without --run, and why without a number is of the incident that leads") {

@@ -33,7 +33,8 @@ std::string verify_json(const VerifyAnswer& answer) {
 
 std::string verify_text(const VerifyAnswer& answer) {
   std::string out = cat(escape_terminal(answer.run), ": ", answer.events, " events, ", answer.judgements,
-                        " changes of incidents and verdict, ", answer.decisions, " decisions between attempts.\n");
+                        " changes of incidents and verdict, ", answer.decisions,
+                        answer.decisions == 1 ? " decision" : " decisions", " between attempts.\n");
   for (const std::string& one : answer.damage) out += cat("  damaged: ", escape_terminal(one), "\n");
   for (const std::string& one : answer.differences) out += cat("  ", escape_terminal(one), "\n");
   if (answer.differing > answer.differences.size()) {

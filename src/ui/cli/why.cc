@@ -1,11 +1,13 @@
 // midwatch why N: one incident, explained.
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
 #include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
+#include "ui/report/terminal.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/log_words.h"
 #include "ui/view/overview.h"
@@ -67,8 +69,12 @@ std::string evidence(const Painter& paint, const State& state, const std::vector
     if (std::any_of(all.begin(), at, like)) continue;
     out += evidence_line(paint, state, all[i]);
     std::string places;
+    uint32_t source = at->where.source;  // a file that was just named is not named again
     for (auto other = std::next(at); other != all.end(); ++other) {
-      if (like(*other)) places += cat(places.empty() ? "" : ", ", describe(state, other->where));
+      if (!like(*other)) continue;
+      const bool again = std::exchange(source, other->where.source) == other->where.source && other->where.line != 0;
+      places +=
+          cat(places.empty() ? "" : ", ", again ? cat("line ", other->where.line) : describe(state, other->where));
     }
     if (!places.empty()) out += paint.hanging("  likewise  ", places, kTextLines, nullptr, &Painter::dim);
   }
@@ -143,9 +149,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
                                  : explain(Painter(console), state, *incident, services.knowledge()));
     return Exit::kOk;
   }
-  const std::string which = number ? cat("there is no incident ", *number, "; the run has ", state.incidents.size())
-                                   : std::string("the run has no incident");
-  return report_error(console, {Error::Code::kInvalid, which, "midwatch incidents lists them."});
+  if (!number) {  // nothing is wrong with the question
+    console.out(args.has("json") ? "null\n" : terminal_status(state, console) + "\nNo incident: nothing to explain.\n");
+    return Exit::kOk;
+  }
+  return report_error(
+      console, {Error::Code::kInvalid, cat("there is no incident ", *number, "; the run has ", state.incidents.size()),
+                "midwatch incidents lists them."});
 }
 
 }  // namespace

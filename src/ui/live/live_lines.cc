@@ -8,6 +8,7 @@
 #include "ui/report/paint.h"
 #include "ui/view/layout.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/plot.h"
 
 namespace mw {
@@ -133,7 +134,7 @@ Piece checkpoint_piece(const State& state, const NewestCheckpoint& newest, const
   const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
   const std::string old = facts.saved.known() ? cat(", ", age(facts.saved, facts.now), " ago")
                           : step != kNoStep && newest.step != kNoStep && step >= newest.step
-                              ? cat(", ", step - newest.step, " steps ago")
+                              ? cat(", ", step - newest.step, step == newest.step + 1 ? " step ago" : " steps ago")
                               : "";
   const std::string head = newest.step == kNoStep ? std::string("checkpoint") : cat("checkpoint step ", newest.step);
   return {cat(head, newest.whole ? " whole" : " saved, by the log", old), head, 8, nullptr};

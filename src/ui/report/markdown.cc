@@ -14,6 +14,7 @@
 #include "ui/view/expected_end.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/lost_time.h"
+#include "ui/view/pace.h"
 #include "ui/view/ranked.h"
 #include "ui/view/reward_parts.h"
 #include "ui/view/run_record.h"
@@ -61,9 +62,7 @@ std::string facts(const State& state, const Cycle& cycle) {
   }
   out += row("Attempts", cat(state.attempts.size()));
   out += row("Time", time_span(state));
-  if (const double pace = seconds_per_step(state); pace > 0) {
-    out += row("Pace", format_duration(Duration::seconds(pace)) + " per step");
-  }
+  out += row("Pace", pace_text(state));
   out += row("Cost", cost_text(run_seconds(state), cost_per_hour(state)));
   out += row("Lost", lost_time_text(record_of(state)));
   out += row("W&B run", wandb_page(state));

@@ -64,9 +64,9 @@ std::string command_text(const RunStatus& status) {
 
 std::string who_watches(const RunStatus& status) {
   if (status.watcher != 0) return cat("midwatch process ", status.watcher);
+  if (status.supervised && status.phase == Phase::kOver) return "nobody: the run is over";
   if (status.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
   if (!status.supervised) return "nobody now";
-  if (status.phase == Phase::kOver) return "nobody: the run is over";
   return cat("NOBODY: ", status.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
              "Reattach: midwatch run --reattach ", status.name);
 }
@@ -145,10 +145,10 @@ std::string checkpoint_text(const State& state, Time now) {
   if (last == nullptr) return "";
   const auto& [moment, saved] = *last;
   const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
-  return cat(
-      saved.step == kNoStep ? "" : cat("step ", saved.step),
-      saved.step != kNoStep && step != kNoStep && step >= saved.step ? cat(", ", step - saved.step, " steps ago") : "",
-      moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
+  const int64_t behind = saved.step != kNoStep && step >= saved.step ? step - saved.step : 0;
+  return cat(saved.step == kNoStep ? "" : cat("step ", saved.step),
+             behind > 0 ? cat(", ", behind, behind == 1 ? " step ago" : " steps ago") : "",
+             moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
 }
 
 /// Where the newest checkpoints are: what is shipped, what is on its way, and why not.
@@ -177,11 +177,13 @@ std::string ages_text(const State& state, const RunStatus& status) {
   return written.substr(0, written.find(','));
 }
 
-/// The components of the attempt that runs, and how those of the last one ended.
-std::vector<const ComponentState*> components_shown(const State& state) {
+/// The components of the attempt that runs; of a run that is over those that were in trouble, as the others ended with
+/// it.
+std::vector<const ComponentState*> components_shown(const State& state, const RunStatus& status) {
   std::vector<const ComponentState*> shown;
   for (const ComponentState& component : state.components) {
-    if (component.since.attempt + 1U == state.attempts.size()) shown.push_back(&component);
+    if (component.since.attempt + 1U != state.attempts.size()) continue;
+    if (status.phase != Phase::kOver || in_trouble(component.last.health)) shown.push_back(&component);
   }
   return shown;
 }
@@ -277,7 +279,7 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   const std::string change = save_change(state, status.save_setting);
   line("  saves       ", cat(save_advice(state), change.empty() ? "" : "; ", change));
   line("  shipped     ", shipped_text(state, status), fails ? &Painter::yellow : nullptr);
-  for (const ComponentState* component : components_shown(state)) {
+  for (const ComponentState* component : components_shown(state, status)) {
     const bool trouble = in_trouble(component->last.health);
     line("  component   ", component_text(*component, status.now), trouble ? &Painter::red : nullptr);
   }
@@ -313,9 +315,9 @@ void put_step(JsonWriter& json, std::string_view key, int64_t step) {
   step == kNoStep ? json.null() : json.integer(step);
 }
 
-void put_components(JsonWriter& json, const State& state) {
+void put_components(JsonWriter& json, const State& state, const RunStatus& status) {
   json.key("components").begin_array();
-  for (const ComponentState* component : components_shown(state)) {
+  for (const ComponentState* component : components_shown(state, status)) {
     const event::ComponentSaw& saw = component->last;
     json.begin_object().key("name").string(saw.component).key("kind").string(saw.kind);
     json.key("health").string(enum_name(saw.health)).key("text").string(saw.text);
@@ -411,7 +413,8 @@ std::string status_json(const State& state, const RunStatus& status) {
   JsonWriter json(out);
   const StatusLine headline = status_line(state);
   json.begin_object().key("schema").string("midwatch.status/1").key("run").string(status.name);
-  json.key("folder").string(status.folder).key("held").boolean(status.supervised);
+  json.key("folder").string(status.folder).key("supervised").boolean(status.supervised);
+  json.key("held").boolean(status.supervised);  // its name until 0.1
   json.key("phase").string(phase_word(status)).key("command").begin_array();
   for (const std::string& word : redact_words(status.command)) json.string(word);
   json.end_array().key("allow").begin_array();
@@ -453,7 +456,7 @@ std::string status_json(const State& state, const RunStatus& status) {
   }
   json.end_array();
   if (!status.store.empty()) put_shipments(json, state, status);
-  put_components(json, state);
+  put_components(json, state, status);
   put_actions(json, state);
   json.key("changes").begin_array();
   for (const event::Changed* change : last_changes(state)) put_change(json, *change);

@@ -42,5 +42,31 @@ TEST_CASE("status forecasts the next save, and gives a better interval as a chan
   CHECK(status_json(State(), how).find("\"next_save\":null") != std::string::npos);
 }
 
+TEST_CASE("of a run that is over no engine is well, and nobody is thought to watch it") {
+  FakeRun run;
+  run.say(event::AttemptBegan{"banner"});
+  run.measure(4, 0.5);
+  run.say(event::CheckpointSaved{3, "", true});
+  event::ComponentSaw saw;
+  saw.component = "engine (7)";
+  saw.kind = "engine";
+  run.say(event::ComponentSaw(saw));
+  RunStatus how;
+  how.supervised = how.elsewhere = true;
+  how.phase = RunStatus::Phase::kRunning;
+  CHECK(terminal_run_status(run.state, how, Console{}).find("engine (7), engine: well") != std::string::npos);
+  CHECK(status_json(run.state, how).find("\"supervised\":true,\"held\":true") != std::string::npos);
+  how.phase = RunStatus::Phase::kOver;
+  const std::string over = terminal_run_status(run.state, how, Console{});
+  CHECK(over.find("engine (7)") == std::string::npos);
+  CHECK(over.find("nobody: the run is over") != std::string::npos);
+  CHECK(over.find("step 3, 1 step ago") != std::string::npos);
+  CHECK(status_json(run.state, how).find("\"components\":[]") != std::string::npos);
+  saw.health = event::ComponentSaw::Health::kDead;
+  saw.text = "it was ended by signal 9";
+  run.say(event::ComponentSaw(saw));
+  CHECK(terminal_run_status(run.state, how, Console{}).find("it was ended by signal 9") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace mw

@@ -6,6 +6,7 @@
 #include "ui/report/paint.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/plot.h"
 #include "ui/view/ranked.h"
 
@@ -33,9 +34,7 @@ std::string facts_of(const State& state) {
     facts += cat(" · ", steps.count, steps.count == 1 ? " step seen" : " steps seen");
   }
   if (const std::string span = time_span(state); !span.empty()) facts += cat(" · ", span);
-  if (const double pace = seconds_per_step(state); pace > 0 && state.steps().count > 0) {
-    facts += cat(" · ", format_duration(Duration::seconds(pace)), " per step");
-  }
+  if (const std::string pace = pace_text(state); !pace.empty() && state.steps().count > 0) facts += cat(" · ", pace);
   return facts;
 }
 

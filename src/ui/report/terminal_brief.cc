@@ -67,7 +67,7 @@ std::string others(const Painter& paint, const State& state, size_t loud) {
   for (const Incident& incident : state.incidents) {
     if (incident.severity == Severity::kInfo) out += cat(out.empty() ? "" : ", ", "#", incident.id, " ", incident.kind);
   }
-  if (loud > kIncidentsShown) out += cat(out.empty() ? "" : ", and ", loud - kIncidentsShown, " more that matter");
+  if (loud > kIncidentsShown) out += cat(out.empty() ? "" : ", and ", loud - kIncidentsShown, " more");
   return out.empty() ? out : paint.hanging("Besides: ", out, 2, &Painter::dim, &Painter::dim);
 }
 

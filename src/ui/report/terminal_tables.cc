@@ -7,6 +7,7 @@
 #include "ui/view/decisions.h"
 #include "ui/view/machine.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/plot.h"
 #include "ui/view/reward_parts.h"
 #include "ui/view/rollout_times.h"

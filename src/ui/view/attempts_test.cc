@@ -8,6 +8,7 @@
 #include "ui/testing/fake_run.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/expected_end.h"
+#include "ui/view/pace.h"
 #include "ui/view/run_now.h"
 
 namespace mw {

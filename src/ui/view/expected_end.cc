@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "core/incident_kind.h"
 #include "ui/view/overview.h"
-#include "ui/view/step_gaps.h"
+#include "ui/view/pace.h"
 
 namespace mw {
 namespace {

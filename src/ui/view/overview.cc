@@ -9,7 +9,7 @@
 #include "core/incident_kind.h"
 #include "core/signal.h"
 #include "core/trajectory.h"
-#include "ui/view/step_gaps.h"
+#include "ui/view/pace.h"
 
 namespace mw {
 namespace {
@@ -18,9 +18,6 @@ constexpr size_t kTrendPoints = 6;     // fewest points whose quarters are compa
 constexpr size_t kFewPoints = 3;       // fewer have no trend
 constexpr double kSame = 0.02;         // of the larger one: values this close are the same
 constexpr double kTrendSpreads = 1.0;  // quarters this many spreads apart are a trend
-constexpr size_t kPaceSteps = 20;      // steps whose median is the pace
-constexpr size_t kPaceLeast = 3;       // steps whose clocks show a pace
-constexpr double kPartOfStep = 3;      // times a stated step time: evaluations and saves alone do not take that
 constexpr double kUnsaidShare = 0.02;  // of a step: less than this that no phase explains is not worth a row
 
 double mean_of(const std::vector<double>& values, size_t from, size_t to) {
@@ -67,13 +64,6 @@ Trend trend_of_few(const std::vector<double>& values) {
   const bool rises = std::is_sorted(values.begin(), values.end());
   const bool falls = std::is_sorted(values.rbegin(), values.rend());
   return rises ? Trend::kRising : falls ? Trend::kFalling : Trend::kNoisy;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
-  return values[middle];
 }
 
 }  // namespace
@@ -328,65 +318,6 @@ std::vector<std::string> time_to_win(const std::vector<TimeShare>& split) {
   return out;
 }
 
-namespace {
-
-/// Where the points begin that show the pace of now: the last ones, of the latest attempt alone once it has enough.
-size_t pace_begin(const std::vector<Point>& points) {
-  const size_t last = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0;
-  size_t own = points.size();
-  while (own > last && points[own - 1].attempt == points.back().attempt) --own;
-  return points.size() - own > kPaceLeast ? own : last;
-}
-
-/// Seconds per step between the last points of a series, by their clocks.
-std::vector<double> paces_by_clock(const Series& series) {
-  const auto& points = series.points();
-  std::vector<double> paces;
-  for (size_t i = std::max<size_t>(1, pace_begin(points)); i < points.size(); ++i) {
-    const Point &before = points[i - 1], &point = points[i];
-    if (before.attempt != point.attempt) continue;
-    if (point.step == kNoStep || before.step == kNoStep || point.step <= before.step) continue;
-    if (!point.at.known() || !before.at.known() || point.at <= before.at) continue;
-    paces.push_back((point.at - before.at).seconds() / static_cast<double>(point.step - before.step));
-  }
-  return paces;
-}
-
-/// What the trainer calls the time of a step is sometimes that of a part of it: then its clock counts.
-double stated_pace(const Series& series) {
-  const auto& points = series.points();
-  std::vector<double> recent;
-  for (size_t i = pace_begin(points); i < points.size(); ++i) {
-    if (std::isfinite(points[i].value)) recent.push_back(points[i].value);
-  }
-  const double stated = median_of(recent);
-  const std::vector<double> clock = paces_by_clock(series);
-  if (clock.size() < kPaceLeast) return stated;
-  const double by_clock = median_of(clock);
-  return by_clock > kPartOfStep * stated ? by_clock : stated;
-}
-
-/// The median of the last kPaceSteps gaps; 0 where there are too few.
-double median_pace(const std::vector<StepGap>& gaps) {
-  if (gaps.size() < kPaceLeast) return 0;
-  std::vector<double> paces;
-  for (size_t i = gaps.size() - std::min(gaps.size(), kPaceSteps); i < gaps.size(); ++i) {
-    paces.push_back(gaps[i].seconds / gaps[i].steps);
-  }
-  return median_of(std::move(paces));
-}
-
-}  // namespace
-
-double seconds_per_step(const State& state) {
-  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) return stated_pace(*s);
-  for (const Series& s : state.series) {
-    if (const std::vector<double> paces = paces_by_clock(s); paces.size() >= kPaceLeast) return median_of(paces);
-  }
-  const double by_bar = median_pace(gaps_by_bar(state));
-  return by_bar > 0 ? by_bar : median_pace(gaps_by_watch(state));
-}
-
 Time stepped_at(const State& state, int64_t step) {
   Time at;
   for (const Series& series : state.series) {
@@ -399,12 +330,14 @@ Time stepped_at(const State& state, int64_t step) {
 
 namespace {
 
-/// " by the few lines that have a clock" where most of what was measured has none, " watched" where no line has one.
+/// " by the few lines that have a clock" where most of what was measured has none, " watched" where no line has one: a
+/// watch has a clock of its own.
 std::string few_clocks(const State& state) {
-  const bool own = std::any_of(state.sources.begin(), state.sources.end(), [](const SourceState& source) {
+  const bool dated_lines = std::any_of(state.sources.begin(), state.sources.end(), [](const SourceState& source) {
     return source.kind != kHostKind && source.clock.before(UINT64_MAX).known();
   });
-  if (!own && !state.ticks.empty()) return " watched";
+  if (!dated_lines && !state.ticks.empty()) return " watched";
+  if (!dated_lines || !state.ticks.empty() || !state.supervision.attempts.empty()) return "";
   size_t dated = 0, all = 0;
   for (const Series& series : state.series) {
     all += series.points().size();

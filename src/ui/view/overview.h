@@ -94,9 +94,6 @@ std::string bound_by(const std::vector<TimeShare>& split);
 /// tenth of a step, the largest first.
 std::vector<std::string> time_to_win(const std::vector<TimeShare>& split);
 
-/// Seconds per step (median of the last 20), from time.step, from the steps' own times, from the progress bar over
-/// them or from the clock of who watches; 0 when not known.
-double seconds_per_step(const State& state);
 /// When the last step of the latest attempt was reported, by its figures, else by the clock of who watched; unknown
 /// where neither has a time.
 Time stepped_at(const State& state, int64_t step);

@@ -9,6 +9,7 @@
 #include "ui/testing/fake_run.h"
 #include "ui/view/compare.h"
 #include "ui/view/expected_end.h"
+#include "ui/view/pace.h"
 
 namespace mw {
 namespace {
@@ -143,6 +144,22 @@ TEST_CASE("thousands are whole numbers, and nothing is minus zero") {
   CHECK(format_value(7.36e10, "bytes") == "73.6 GB");
 }
 
+TEST_CASE("the pace is that of the last steps, and what it was before where that is another") {
+  FakeRun run;
+  CHECK(pace_text(run.state).empty());
+  for (int step = 1; step <= 60; ++step) run.measure(step, step <= 30 ? 90 : 80, "time.step", "s/step");
+  CHECK(pace_text(run.state) == "1m 20s per step");
+  for (int step = 61; step <= 85; ++step) run.measure(step, 16, "time.step", "s/step");  // its engine is gone
+  CHECK(pace_text(run.state) == "16.0 s per step of late, 1m 20s before");
+  FakeRun dated;
+  dated.at = Time::from_seconds(1'000'000);
+  for (int step = 1; step <= 40; ++step) {
+    dated.measure(step, 0.5);
+    dated.at = dated.at + Duration::seconds(step < 20 ? 10 : 30);
+  }
+  CHECK(pace_text(dated.state) == "30.0 s per step of late, 10.0 s before");
+}
+
 TEST_CASE("a time range that few lines show says so") {
   FakeRun run;
   for (int step = 1; step <= 8; ++step) run.measure(step, 0.5);
@@ -157,6 +174,8 @@ TEST_CASE("a time range that few lines show says so") {
   run.measure(11, 0.5);
   CHECK(time_span(run.state) ==
         "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m by the few lines that have a clock)");
+  run.say(event::Ticked{});  // a live watch, which has a clock of its own
+  CHECK(time_span(run.state) == "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m)");
 }
 
 TEST_CASE("a time range says what the log's clocks do not name") {

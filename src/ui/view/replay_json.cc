@@ -13,6 +13,7 @@
 #include "core/signal.h"
 #include "ui/view/expected_end.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/rollout_times.h"
 #include "ui/view/tool_times.h"
 
@@ -285,7 +286,7 @@ void history(JsonWriter& out, const State& state) {
   for (size_t i = skip; i < state.checkpoints.size(); ++i) {
     const auto& [when, saved] = state.checkpoints[i];
     out.begin_object();
-    step_or_null(out, "step", saved.step);
+    step_or_null(out, "step", saved.step != kNoStep ? saved.step : when.step);  // as the advice to resume has it
     time_or_null(out, "time", when.at);
     out.key("path").string(saved.path).key("complete").boolean(saved.complete);
     out.end_object();

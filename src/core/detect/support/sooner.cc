@@ -75,8 +75,6 @@ std::optional<Sooner> has_rested_since(const State& state, Time at) {
   if (state.attempts.empty() || state.anchors.empty() || state.ticks.empty() || state.closed) return {};
   const Standstill watched = standstill(state);
   if (!watched.since.known() || is_paused(state)) return {};
-  const Time now = state.ticks.back().at;
-  if (stopped_processes(state, now) > 0) return {};
   const auto rests = stalls_sooner(state, rhythm_of(state, state.anchors.back().first, kStepsLeast),
                                    std::max(watched.since, last_resumed(state)));
   return rests && rests->from <= at ? rests : std::nullopt;

@@ -234,13 +234,9 @@ TEST_CASE("nobody's silence ends what may still work, or what somebody stopped")
   CHECK(worked.decision(spec).what == Decision::What::kNothing);
   Watched stopped;
   REQUIRE(asked_about(stopped, spec, 0.3, 0));
-  stopped.say(event::Measured{kNoStep, false, {{"process.stopped", "run", 3}}}, 1);
+  stopped.engine(event::ComponentSaw::Health::kFrozen);
   stopped.wait(3600);
-  const Decision waits = stopped.decision(spec);
-  CHECK(waits.what != Decision::What::kAct);
-  stopped.say(event::Measured{kNoStep, false, {{"process.stopped", "run", 0}}}, 1);
-  stopped.wait(60);
-  CHECK(stopped.decision(spec).what == Decision::What::kAct);
+  CHECK(stopped.decision(spec).what == Decision::What::kWithdraw);
 }
 
 TEST_CASE("a clock that is set forward answers for nobody") {

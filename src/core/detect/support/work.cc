@@ -55,8 +55,4 @@ Work work_at(const State& state, Time began, Time since, Time at) {
   return work;
 }
 
-double stopped_processes(const State& state, Time at) {
-  return host_value(state, "process.stopped", "run", at).value_or(0);
-}
-
 }  // namespace mw::detect

@@ -22,8 +22,4 @@ struct Work {
 /// What the run's processes do at `at`, beside what they did from `began` to `since`.
 Work work_at(const State& state, Time began, Time since, Time at);
 
-/// How many of the run's processes are stopped (SIGSTOP), by a person or by midwatch's own pause, as the watch last saw
-/// it.
-double stopped_processes(const State& state, Time at);
-
 }  // namespace mw::detect
