@@ -14,7 +14,7 @@
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
-#include "sense/checkpoints/deep_look.h"
+#include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/roots.h"

@@ -147,13 +147,13 @@ Made checkpoints(TaskContext& context) {
 }
 
 /// Where the manifests of checkpoints are kept: beside the runs.
-Made deep_looks(TaskContext& context) {
+Made deep_reads(TaskContext& context) {
   if (!context.host || !context.config.boolean("checkpoints.deep")) return {};
   DeepScope scope;
   scope.home = folder_of(folder_of(context.folder));
   scope.share = context.config.real("checkpoints.deep_share");
-  scope.look = [disk = std::shared_ptr<Disk>(make_posix_disk())](const DeepJob& job, const std::atomic<bool>& stop) {
-    return look_deeply(*disk, job, stop);
+  scope.read = [disk = std::shared_ptr<Disk>(make_posix_disk())](const DeepJob& job, const std::atomic<bool>& stop) {
+    return read_deeply(*disk, job, stop);
   };
   return {std::make_unique<DeepWatch>(context.doors.clock, std::move(scope))};
 }
@@ -265,7 +265,7 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
-    {"deep looks", kSense, Of::kAny, "reads all bytes of what was saved", deep_looks},
+    {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.
     {"evidence", kEvidence, Of::kAny, "collects what the processes of a run in trouble do", evidence},
     {"cleanup", kAct, Of::kSupervised, "deletes stale resources", cleanup},

@@ -7,14 +7,14 @@
 namespace mw::detect {
 namespace {
 
-using Look = std::pair<Moment, event::PointerSeen>;
+using Scan = std::pair<Moment, event::PointerSeen>;
 
 constexpr Knob kKnobs[] = {
     {"reported", 5, "pointers", "Of an actor and a critic there is one each; more of them say no more", "own"},
 };
 
-Finding finding_of(const Look& look) {
-  const auto& [moment, seen] = look;
+Finding finding_of(const Scan& scan) {
+  const auto& [moment, seen] = scan;
   Finding finding;
   finding.kind = finding.detector = "checkpoint-pointer";
   finding.severity = Severity::kWarning;
@@ -32,17 +32,17 @@ Finding finding_of(const Look& look) {
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  const std::vector<Look>& looks = state.pointers;
+  const std::vector<Scan>& scans = state.pointers;
   size_t reported = 0;
-  for (size_t i = 0; i < looks.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
-    if (looks[i].second.right) continue;
-    const auto same = [&](const Look& look) { return look.second.path == looks[i].second.path; };
-    const auto before = std::find_if(looks.rbegin() + static_cast<ptrdiff_t>(looks.size() - i), looks.rend(), same);
-    if (before != looks.rend() && !before->second.right) continue;  // reported
-    Finding finding = finding_of(looks[i]);
-    const auto mended = std::find_if(looks.begin() + static_cast<ptrdiff_t>(i), looks.end(),
-                                     [&](const Look& look) { return same(look) && look.second.right; });
-    finding.resolved = mended != looks.end();
+  for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
+    if (scans[i].second.right) continue;
+    const auto same = [&](const Scan& scan) { return scan.second.path == scans[i].second.path; };
+    const auto before = std::find_if(scans.rbegin() + static_cast<ptrdiff_t>(scans.size() - i), scans.rend(), same);
+    if (before != scans.rend() && !before->second.right) continue;  // reported
+    Finding finding = finding_of(scans[i]);
+    const auto mended = std::find_if(scans.begin() + static_cast<ptrdiff_t>(i), scans.end(),
+                                     [&](const Scan& scan) { return same(scan) && scan.second.right; });
+    finding.resolved = mended != scans.end();
     if (finding.resolved) finding.resolved_at = mended->first;
     out.push_back(std::move(finding));
     ++reported;

@@ -177,7 +177,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
       for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
         answer.found.emplace_back(cat(root, "/", with_step(layout.folder, one)), one);
       }
-      answer.pointers[root] = look_at_pointer(*disk, root, layout);
+      answer.pointers[root] = scan_pointer(*disk, root, layout);
       if (doubted.count(root) != 0 && system != nullptr && is_held_open(*system, root)) answer.held_roots.insert(root);
     }
     return answer;

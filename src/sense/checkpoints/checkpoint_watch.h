@@ -69,7 +69,7 @@ class CheckpointWatch final : public Task {
     bool held_open = false;                              ///< somebody has a file in it open
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
     std::set<std::string> listed_before;                 ///< roots that an earlier scan listed
-    std::map<std::string, PointerLook> pointers;         ///< by root
+    std::map<std::string, PointerScan> pointers;         ///< by root
     std::set<std::string> held_roots;                    ///< of those that are doubted: somebody has a file there open
     std::set<std::string> written;                       ///< folders that are being saved to
     std::map<std::string, SavedBeside> beside;           ///< others where it may save

@@ -88,23 +88,23 @@ void DeepWatch::skip(const std::string& why, EventWriter& writer) {
   writer.observed(std::string(kScanSource), std::move(read));
 }
 
-void DeepWatch::take(DeepLook look, EventWriter& writer) {
-  if (look.how == DeepLook::How::kStopped) {
+void DeepWatch::take(DeepRead done, EventWriter& writer) {
+  if (done.how == DeepRead::How::kStopped) {
     return skip(why_.empty() ? "the next save began while it was read" : why_, writer);
   }
-  if (look.how == DeepLook::How::kBusy) {
+  if (done.how == DeepRead::How::kBusy) {
     Try& again = tries_[job_.path];
     again.due = {clock_.steady().ns + kAgain.ns};
     ++again.count;
     return;
   }
   tries_.erase(job_.path);
-  if (look.read.seconds > 0 && look.read.bytes > 0) rate_ = static_cast<double>(look.read.bytes) / look.read.seconds;
-  writer.observed(std::string(kScanSource), std::move(look.read));
+  if (done.read.seconds > 0 && done.read.bytes > 0) rate_ = static_cast<double>(done.read.bytes) / done.read.seconds;
+  writer.observed(std::string(kScanSource), std::move(done.read));
 }
 
 std::optional<Duration> DeepWatch::turn(const State& state, bool, EventWriter& writer) {
-  if (auto look = call_.take()) take(std::move(*look), writer);
+  if (auto done = call_.take()) take(std::move(*done), writer);
   const bool saving = is_saving(state);
   if (call_.started()) {
     if (saving && !stop_->load()) {
@@ -120,7 +120,7 @@ std::optional<Duration> DeepWatch::turn(const State& state, bool, EventWriter& w
   if (is_too_much(state, *seen, writer)) return kPeriod;
   stop_ = std::make_shared<std::atomic<bool>>(false);
   why_.clear();
-  call_.start([look = scope_.look, job = job_, stop = stop_] { return look(job, *stop); });
+  call_.start([read = scope_.read, job = job_, stop = stop_] { return read(job, *stop); });
   return kSoon;
 }
 

@@ -12,7 +12,7 @@
 #include "core/task.h"
 #include "platform/background_call.h"
 #include "platform/clock.h"
-#include "sense/checkpoints/deep_look.h"
+#include "sense/checkpoints/deep_read.h"
 
 namespace mw {
 
@@ -20,7 +20,7 @@ struct DeepScope {
   std::string home;  ///< below which manifests are kept
   double share = 0;  ///< of the time, in which it reads
   /// Reads one, off the loop's thread.
-  std::function<DeepLook(const DeepJob& job, const std::atomic<bool>& stop)> look;
+  std::function<DeepRead(const DeepJob& job, const std::atomic<bool>& stop)> read;
 };
 
 class DeepWatch final : public Task {
@@ -45,7 +45,7 @@ class DeepWatch final : public Task {
   };
   const event::CheckpointSeen* next(const State& state);
   bool is_too_much(const State& state, const event::CheckpointSeen& seen, EventWriter& writer);
-  void take(DeepLook look, EventWriter& writer);
+  void take(DeepRead done, EventWriter& writer);
   void skip(const std::string& why, EventWriter& writer);
 
   Clock& clock_;
@@ -56,7 +56,7 @@ class DeepWatch final : public Task {
   DeepJob job_;                       // that is out, or was last
   double rate_ = 0;                   // bytes in a second, pauses included, as measured; 0: not yet
   std::map<std::string, Try> tries_;  // by path
-  BackgroundCall<DeepLook> call_;
+  BackgroundCall<DeepRead> call_;
 };
 
 }  // namespace mw

@@ -38,17 +38,17 @@ class World {
     DeepScope scope;
     scope.home = "/home";
     scope.share = share;
-    scope.look = [this](const DeepJob& job, const std::atomic<bool>& stop) {
-      looked.push_back(job.step);
+    scope.read = [this](const DeepJob& job, const std::atomic<bool>& stop) {
+      asked.push_back(job.step);
       while (lasts && !stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      DeepLook look;
-      look.how = stop.load() ? DeepLook::How::kStopped : busy ? DeepLook::How::kBusy : DeepLook::How::kRead;
-      look.read.how = How::kSane;
-      look.read.step = job.step;
-      look.read.path = job.path;
-      look.read.bytes = 1000;
-      look.read.seconds = 1;
-      return look;
+      DeepRead read;
+      read.how = stop.load() ? DeepRead::How::kStopped : busy ? DeepRead::How::kBusy : DeepRead::How::kRead;
+      read.read.how = How::kSane;
+      read.read.step = job.step;
+      read.read.path = job.path;
+      read.read.bytes = 1000;
+      read.read.seconds = 1;
+      return read;
     };
     watch_ = std::make_unique<DeepWatch>(clock, std::move(scope));
     say(event::SourceOpened{0, "train.log", "text", 0});
@@ -72,7 +72,7 @@ class World {
   FakeClock clock;
   State state;
   Hears hears{state, clock};
-  std::vector<int64_t> looked;
+  std::vector<int64_t> asked;
   std::atomic<bool> lasts{false}, busy{false};
 
  private:
@@ -86,15 +86,15 @@ TEST_CASE("each checkpoint that is found whole is read once, the newest of a fol
   world.seen(20);
   world.seen(30, 1000, event::CheckpointSeen::How::kBroken);
   world.pass(30);
-  CHECK(world.looked == std::vector<int64_t>{20});
+  CHECK(world.asked == std::vector<int64_t>{20});
   REQUIRE(world.hears.reads.size() == 1);
   CHECK(world.hears.reads[0].how == How::kSane);
   world.seen(40);
   world.pass(30);
-  CHECK(world.looked == std::vector<int64_t>{20, 40});
+  CHECK(world.asked == std::vector<int64_t>{20, 40});
   world.seen(40);  // saved anew
   world.pass(30);
-  CHECK(world.looked == std::vector<int64_t>{20, 40, 40});
+  CHECK(world.asked == std::vector<int64_t>{20, 40, 40});
 }
 
 TEST_CASE("nothing is read while the trainer saves, and a save that begins ends the reading with that reason") {
@@ -102,11 +102,11 @@ TEST_CASE("nothing is read while the trainer saves, and a save that begins ends 
   world.seen(10);
   world.say(event::PhaseBegan{"save"});
   world.pass(60);
-  CHECK(world.looked.empty());
+  CHECK(world.asked.empty());
   world.say(event::PhaseBegan{"train"});
   world.lasts = true;
   world.pass(30);
-  CHECK(world.looked.size() == 1);
+  CHECK(world.asked.size() == 1);
   CHECK(world.hears.reads.empty());
   world.say(event::PhaseBegan{"save"});
   world.pass(5);
@@ -127,7 +127,7 @@ TEST_CASE("what would not be read before the next save is skipped, and why is sa
   for (int i = 0; i < 3; ++i) world.say(event::CheckpointSaved{steps(10), "/ck/step", true});
   world.seen(30, 47'000'000'000);
   world.pass(20);
-  CHECK(world.looked.empty());
+  CHECK(world.asked.empty());
   REQUIRE(world.hears.reads.size() == 1);
   CHECK(world.hears.reads[0].how == How::kSkipped);
   CHECK(contains(world.hears.reads[0].what, "deep_share"));
@@ -135,7 +135,7 @@ TEST_CASE("what would not be read before the next save is skipped, and why is sa
   world.say(event::CheckpointSaved{steps(10), "/ck/step", true});
   world.seen(40, 1'000'000'000);
   world.pass(20);
-  CHECK(world.looked == std::vector<int64_t>{40});
+  CHECK(world.asked == std::vector<int64_t>{40});
 }
 
 TEST_CASE("while a newer one is written it is asked again later, not for ever") {
@@ -143,11 +143,11 @@ TEST_CASE("while a newer one is written it is asked again later, not for ever") 
   world.busy = true;
   world.seen(10);
   world.pass(30);
-  CHECK(world.looked.size() == 1);
+  CHECK(world.asked.size() == 1);
   world.pass(60);
-  CHECK(world.looked.size() == 2);
+  CHECK(world.asked.size() == 2);
   world.pass(1200);
-  CHECK(world.looked.size() == DeepWatch::kTries);
+  CHECK(world.asked.size() == DeepWatch::kTries);
   CHECK(world.hears.reads.empty());
 }
 

@@ -25,26 +25,26 @@ uint64_t state_of(Disk& disk, const std::string& root) {
   return state;
 }
 
-std::string what_is_wrong(const PointerLook& look, const std::set<int64_t>& broken) {
-  if (look.text.empty()) return "it is empty";
-  if (look.dangles && look.step != kNoStep) return cat("it names step ", look.step, ", which is not there");
-  if (look.dangles) return cat("it says \"", clip(look.text, kTextShown), "\", which is not there");
-  if (broken.count(look.step) != 0) return cat("it names step ", look.step, ", which is not whole");
+std::string what_is_wrong(const PointerScan& scan, const std::set<int64_t>& broken) {
+  if (scan.text.empty()) return "it is empty";
+  if (scan.dangles && scan.step != kNoStep) return cat("it names step ", scan.step, ", which is not there");
+  if (scan.dangles) return cat("it says \"", clip(scan.text, kTextShown), "\", which is not there");
+  if (broken.count(scan.step) != 0) return cat("it names step ", scan.step, ", which is not whole");
   return "";
 }
 
 }  // namespace
 
-PointerLook look_at_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
-  PointerLook look;
+PointerScan scan_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  PointerScan scan;
   const auto text = ask_pointer(disk, root, layout);
-  if (!text.ok() || !*text) return look;
-  look.known = true;
-  look.text = **text;
-  look.step = step_in(layout.pointer_text, look.text).value_or(kNoStep);
-  look.dangles = pointer_dangles(disk, root, layout);
-  if (look.dangles) look.folder = state_of(disk, root);
-  return look;
+  if (!text.ok() || !*text) return scan;
+  scan.known = true;
+  scan.text = **text;
+  scan.step = step_in(layout.pointer_text, scan.text).value_or(kNoStep);
+  scan.dangles = pointer_dangles(disk, root, layout);
+  if (scan.dangles) scan.folder = state_of(disk, root);
+  return scan;
 }
 
 bool PointerWatch::doubted(const std::string& root) const {
@@ -53,31 +53,31 @@ bool PointerWatch::doubted(const std::string& root) const {
 }
 
 std::optional<event::PointerSeen> PointerWatch::judge(const std::string& root, const CheckpointLayout& layout,
-                                                      const PointerLook& look, const Facts& facts) {
-  if (!look.known) return std::nullopt;
+                                                      const PointerScan& scan, const Facts& facts) {
+  if (!scan.known) return std::nullopt;
   Kept& kept = kept_[root];
   event::PointerSeen seen;
   seen.path = cat(root, "/", layout.pointer);
-  seen.step = look.step;
+  seen.step = scan.step;
   if (!facts.whole.empty()) {
     seen.whole = *facts.whole.rbegin();
     seen.whole_path = cat(root, "/", with_step(layout.folder, seen.whole));
   }
-  const std::string wrong = what_is_wrong(look, facts.broken);
+  const std::string wrong = what_is_wrong(scan, facts.broken);
   if (wrong.empty()) {
     const bool was = kept.reported;
     kept = {};
     return was ? std::optional(seen) : std::nullopt;
   }
-  const bool anew = kept.wrong != wrong || kept.text != look.text;
+  const bool anew = kept.wrong != wrong || kept.text != scan.text;
   if (anew) {
     kept.wrong = wrong;
-    kept.text = look.text;
+    kept.text = scan.text;
     kept.newest_before = seen.whole;
   }
   const bool went_back = facts.run_step != kNoStep && facts.run_step < kept.still_from;  // another attempt
-  if (anew || facts.saving || went_back || kept.folder != look.folder || kept.newest != seen.whole) {
-    kept.folder = look.folder;
+  if (anew || facts.saving || went_back || kept.folder != scan.folder || kept.newest != seen.whole) {
+    kept.folder = scan.folder;
     kept.newest = seen.whole;
     kept.still_since = facts.now;
     kept.still_from = facts.run_step;

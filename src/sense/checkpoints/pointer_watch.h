@@ -16,15 +16,15 @@
 
 namespace mw {
 
-/// One look at the pointer in a folder of checkpoints.
-struct PointerLook {
+/// One scan of the pointer in a folder of checkpoints.
+struct PointerScan {
   bool known = false;      ///< there is one, and the disk answered
   std::string text;        ///< what stands in it, without blanks around it
   int64_t step = kNoStep;  ///< that it names
   bool dangles = false;    ///< what it names is not there
   uint64_t folder = 0;  ///< of names, sizes and times there, where it dangles: the same number means that all is still
 };
-PointerLook look_at_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
+PointerScan scan_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
 
 class PointerWatch {
  public:
@@ -43,9 +43,9 @@ class PointerWatch {
     bool saving = false;              ///< a save is under way, or somebody writes there
     std::set<int64_t> whole, broken;  ///< checkpoints beside it, as they were found last
   };
-  /// Call it with every look. What to report, once; and that it is right again, where it was reported.
+  /// Call it with every scan. What to report, once; and that it is right again, where it was reported.
   std::optional<event::PointerSeen> judge(const std::string& root, const CheckpointLayout& layout,
-                                          const PointerLook& look, const Facts& facts);
+                                          const PointerScan& scan, const Facts& facts);
   /// It was reported as wrong before this watch began.
   void reported(const std::string& root) { kept_[root].reported = true; }
   /// Was it looked at before?

@@ -9,7 +9,7 @@
 namespace mw {
 namespace {
 
-/// A trainer that takes a step a minute and saves each tenth, and a look at its folder every ten seconds.
+/// A trainer that takes a step a minute and saves each tenth, and a scan at its folder every ten seconds.
 class World {
  public:
   World() {
@@ -21,10 +21,10 @@ class World {
     for (int64_t i = 0; i < seconds; i += 10) {
       now_ += 10;
       disk_.set_time(Time::from_seconds(1'700'000'000.0 + static_cast<double>(now_)));
-      const PointerLook look = look_at_pointer(disk_, "/ck", layout_);
+      const PointerScan scan = scan_pointer(disk_, "/ck", layout_);
       PointerWatch::Facts facts{Duration::seconds(static_cast<double>(now_)), trains ? now_ / 60 : started_, saving,
                                 whole_, broken_};
-      if (auto seen = watch_.judge("/ck", layout_, look, facts)) reports.push_back(*seen);
+      if (auto seen = watch_.judge("/ck", layout_, scan, facts)) reports.push_back(*seen);
     }
   }
   void begin(int64_t step) {

@@ -26,7 +26,7 @@ struct DeepJob {
   std::function<void(Duration)> sleep = nullptr;  ///< unset: the thread sleeps
 };
 
-struct DeepLook {
+struct DeepRead {
   enum class How {
     kRead,  ///< `read` says what was found
     kBusy,  ///< a newer checkpoint beside it is being written, or it changed itself: ask again later
@@ -41,7 +41,7 @@ struct DeepLook {
 ///
 /// Suspect: numbers of its weights are not finite, or their norm is not that of the save before. Corrupt: bytes do not
 /// have the checksum that is stored with them. What else speaks against it is left to those who judge its structure.
-DeepLook look_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& stop);
+DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& stop);
 
 /// What the verdict of a deep verification says of the checkpoint's numbers and bytes.
 event::CheckpointRead read_of(const CheckpointVerdict& verdict, const DeepJob& job);

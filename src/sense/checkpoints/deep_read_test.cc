@@ -1,4 +1,4 @@
-#include "sense/checkpoints/deep_look.h"
+#include "sense/checkpoints/deep_read.h"
 
 #include <doctest/doctest.h>
 
@@ -39,8 +39,8 @@ struct World {
     disk.put(cat("/ck/checkpoint-", step, "/model.safetensors"), safetensors(numbers));
     disk.put(cat("/ck/checkpoint-", step, "/config.json"), "{}");
   }
-  DeepLook look(int64_t step, double age = 300) {
-    return look_deeply(disk, {cat("/ck/checkpoint-", step), step, "/home", 1, Time::from_seconds(at + age), nullptr},
+  DeepRead look(int64_t step, double age = 300) {
+    return read_deeply(disk, {cat("/ck/checkpoint-", step), step, "/home", 1, Time::from_seconds(at + age), nullptr},
                        stop);
   }
 };
@@ -54,16 +54,16 @@ std::vector<float> around(float level) {
 TEST_CASE("numbers that are not finite are named with their tensor; what is sane is remembered") {
   World world;
   world.save(10, around(0.02F));
-  const DeepLook sane = world.look(10);
-  REQUIRE(sane.how == DeepLook::How::kRead);
+  const DeepRead sane = world.look(10);
+  REQUIRE(sane.how == DeepRead::How::kRead);
   CHECK(sane.read.how == How::kSane);
   CHECK(sane.read.bytes > 4000);
   CHECK(load_manifest(world.disk, "/home", "/ck/checkpoint-10").ok());
   auto numbers = around(0.021F);
   numbers[500] = std::numeric_limits<float>::quiet_NaN();
   world.save(20, numbers);
-  const DeepLook suspect = world.look(20);
-  REQUIRE(suspect.how == DeepLook::How::kRead);
+  const DeepRead suspect = world.look(20);
+  REQUIRE(suspect.how == DeepRead::How::kRead);
   CHECK(suspect.read.how == How::kSuspect);
   CHECK(contains(suspect.read.what, "layers.0.mlp"));
   CHECK(contains(suspect.read.what, "NaN"));
@@ -86,8 +86,8 @@ TEST_CASE("of real samples all are sane, and a bit that is flipped in an archive
   for (const testing::Sample& sample : testing::samples()) {
     CAPTURE(std::string(sample.layout));
     const DeepJob job{cat("/ck/", sample.path), 20, "/home", 1, Time::from_seconds(kSaved + 1e6), nullptr};
-    const DeepLook look = look_deeply(disk, job, stop);
-    REQUIRE(look.how == DeepLook::How::kRead);
+    const DeepRead look = read_deeply(disk, job, stop);
+    REQUIRE(look.how == DeepRead::How::kRead);
     CAPTURE(look.read.what);
     CHECK(look.read.how == How::kSane);
   }
@@ -96,9 +96,9 @@ TEST_CASE("of real samples all are sane, and a bit that is flipped in an archive
   REQUIRE(content.size() > 2000);
   content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 0x40);
   disk.put(file, content);
-  const DeepLook look =
-      look_deeply(disk, {"/ck/verl/global_step_20", 20, "", 1, Time::from_seconds(kSaved + 1e6), nullptr}, stop);
-  REQUIRE(look.how == DeepLook::How::kRead);
+  const DeepRead look =
+      read_deeply(disk, {"/ck/verl/global_step_20", 20, "", 1, Time::from_seconds(kSaved + 1e6), nullptr}, stop);
+  REQUIRE(look.how == DeepRead::How::kRead);
   CHECK(look.read.how == How::kCorrupt);
 }
 
@@ -106,10 +106,10 @@ TEST_CASE("nothing is read while a newer one is written beside it, and a stop is
   World world;
   world.save(10, around(0.02F));
   world.disk.put("/ck/checkpoint-20/model.safetensors", "half");
-  CHECK(world.look(10, 5).how == DeepLook::How::kBusy);
-  CHECK(world.look(10, 300).how == DeepLook::How::kRead);  // it was left behind by a crash
+  CHECK(world.look(10, 5).how == DeepRead::How::kBusy);
+  CHECK(world.look(10, 300).how == DeepRead::How::kRead);  // it was left behind by a crash
   world.stop = true;
-  CHECK(world.look(10).how == DeepLook::How::kStopped);
+  CHECK(world.look(10).how == DeepRead::How::kStopped);
 }
 
 TEST_CASE("the work takes no larger share of the time than it may") {

@@ -1,4 +1,4 @@
-#include "sense/checkpoints/deep_look.h"
+#include "sense/checkpoints/deep_read.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +20,7 @@ using Steady = std::chrono::steady_clock;
 constexpr std::ptrdiff_t kTried = 64;   // checkpoints before and after one, of which there may be manifests
 constexpr std::ptrdiff_t kNearest = 2;  // likewise, with whose files samples are compared
 constexpr size_t kManifests = 8;        // of the nearest checkpoints beside one
-constexpr Duration kLooksUp = Duration::seconds(2);       // between looks for a newer checkpoint
+constexpr Duration kSearches = Duration::seconds(2);      // between looks for a newer checkpoint
 constexpr Duration kLongestSleep = Duration::seconds(1);  // so that a stop is soon heard
 
 Duration since(Steady::time_point then) {
@@ -117,10 +117,10 @@ event::CheckpointRead read_of(const CheckpointVerdict& verdict, const DeepJob& j
   return read;
 }
 
-DeepLook look_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& stop) {
+DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& stop) {
   lower_own_priority();
   const Steady::time_point began = Steady::now();
-  DeepLook out;
+  DeepRead out;
   const std::set<std::string> newer = newer_beside(disk, job);
   for (const std::string& one : newer) {
     if (is_being_written(disk, one, job.now)) return out;
@@ -143,11 +143,11 @@ DeepLook look_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
     }
   };
   const Pacer pacer(job.share, sleep);
-  Steady::time_point worked = Steady::now(), looked = worked;
+  Steady::time_point worked = Steady::now(), searched = worked;
   options.progress = [&](int64_t, int64_t) {
     pacer.rest(since(worked));
-    if (since(looked) > kLooksUp) {
-      looked = Steady::now();
+    if (since(searched) > kSearches) {
+      searched = Steady::now();
       overtaken = newer_beside(disk, job) != newer;
     }
     worked = Steady::now();
@@ -155,11 +155,11 @@ DeepLook look_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
   };
   const auto verdict = verify_checkpoint(disk, job.path, options);
   if (stop.load() || overtaken) {
-    out.how = DeepLook::How::kStopped;
+    out.how = DeepRead::How::kStopped;
     return out;
   }
   if (!verdict.ok() || verdict->state == Verdict::kWriting) return out;
-  out.how = DeepLook::How::kRead;
+  out.how = DeepRead::How::kRead;
   out.read = read_of(*verdict, job);
   out.read.tree_state = before.state;
   out.read.seconds = since(began).seconds();
