@@ -117,7 +117,7 @@ TEST_CASE("nothing is read while the trainer saves, and a save that begins ends 
 
 TEST_CASE("what would not be read before the next save is skipped, and why is said") {
   World world(0.01);
-  const auto steps = [&world, step = int64_t{0}](int64_t count) mutable {
+  auto steps = [&world, step = int64_t{0}](int64_t count) mutable {
     for (int64_t i = 0; i < count; ++i) {
       world.clock.pass(Duration::seconds(60));
       world.say(event::Measured{++step, false, {{"time.step", "s/step", 60.0}}});

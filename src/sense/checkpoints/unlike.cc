@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/tensor_scan.h"
 
 namespace mw {
 namespace {
