@@ -17,9 +17,8 @@ using How = event::CheckpointRead::How;
 using Verdict = CheckpointVerdict::State;
 using Steady = std::chrono::steady_clock;
 
-constexpr std::ptrdiff_t kTried = 64;   // checkpoints before and after one, of which there may be manifests
-constexpr std::ptrdiff_t kNearest = 2;  // likewise, with whose files samples are compared
-constexpr size_t kManifests = 8;        // of the nearest checkpoints beside one
+constexpr std::ptrdiff_t kTried = 64;  // checkpoints before and after one, of which there may be manifests
+constexpr size_t kManifests = 8;       // of the nearest checkpoints beside one
 constexpr Duration kSearches = Duration::seconds(2);      // between looks for a newer checkpoint
 constexpr Duration kLongestSleep = Duration::seconds(1);  // so that a stop is soon heard
 
@@ -133,7 +132,7 @@ DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
   options.now = job.now;
   options.earlier = earlier.ok() ? &*earlier : nullptr;
   for (const CheckpointManifest& other : others) options.others.push_back(&other);
-  options.beside = nearest_beside(disk, job.path, kNearest);
+  // Nothing is compared with the bytes of its neighbours: frozen weights would be read twice more, and without a rest.
   bool overtaken = false;
   const auto sleep = [&](Duration all) {
     for (Duration left = all; left.ns > 0 && !stop.load() && !overtaken;) {
