@@ -30,19 +30,6 @@ class Found {
     const bool wrong = last != nullptr && last->second.how != Read::kSane;
     return wrong ? &last->second : nullptr;
   }
-  std::map<std::string, event::CheckpointRead> unsound_reads(const State& state) {
-    std::map<std::string, event::CheckpointRead> out;
-    for (const auto& [moment, read] : state.checkpoint_reads) {
-      if (read.how == Read::kSkipped) continue;
-      if (read.how == Read::kSane) {
-        out.erase(read.path);
-      } else {
-        out[read.path] = read;
-      }
-    }
-    return out;
-  }
-
   std::set<int64_t> unsound_steps() const {
     std::set<int64_t> steps;
     for (const auto& [path, one] : reads_) {
@@ -69,6 +56,19 @@ class Found {
 
 const event::CheckpointRead* unsound(const State& state, const std::string& path) {
   return Found(state, {}).unsound(path);
+}
+
+std::map<std::string, event::CheckpointRead> unsound_reads(const State& state) {
+  std::map<std::string, event::CheckpointRead> out;
+  for (const auto& [moment, read] : state.checkpoint_reads) {
+    if (read.how == Read::kSkipped) continue;
+    if (read.how == Read::kSane) {
+      out.erase(read.path);
+    } else {
+      out[read.path] = read;
+    }
+  }
+  return out;
 }
 
 std::set<int64_t> unsound_steps(const State& state) {
