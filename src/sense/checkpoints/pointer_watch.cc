@@ -28,6 +28,7 @@ uint64_t state_of(Disk& disk, const std::string& root) {
 std::string what_is_wrong(const PointerScan& scan, const std::set<int64_t>& broken) {
   if (scan.text.empty()) return "it is empty";
   if (scan.dangles && scan.step != kNoStep) return cat("it names step ", scan.step, ", which is not there");
+  if (scan.empty) return cat("it names step ", scan.step, ", which is an empty folder");
   if (scan.dangles) return cat("it says \"", clip(scan.text, kTextShown), "\", which is not there");
   if (broken.count(scan.step) != 0) return cat("it names step ", scan.step, ", which is not whole");
   return "";
@@ -43,7 +44,11 @@ PointerScan scan_pointer(Disk& disk, const std::string& root, const CheckpointLa
   scan.text = **text;
   scan.step = step_in(layout.pointer_text, scan.text).value_or(kNoStep);
   scan.dangles = pointer_dangles(disk, root, layout);
-  if (scan.dangles) scan.folder = state_of(disk, root);
+  if (!scan.dangles && scan.step != kNoStep) {
+    const auto names = disk.list(cat(root, "/", with_step(layout.folder, scan.step)));
+    scan.empty = names.ok() && names->empty();
+  }
+  if (scan.dangles || scan.empty) scan.folder = state_of(disk, root);
   return scan;
 }
 

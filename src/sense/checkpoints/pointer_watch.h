@@ -22,7 +22,9 @@ struct PointerScan {
   std::string text;        ///< what stands in it, without blanks around it
   int64_t step = kNoStep;  ///< that it names
   bool dangles = false;    ///< what it names is not there
-  uint64_t folder = 0;  ///< of names, sizes and times there, where it dangles: the same number means that all is still
+  bool empty = false;      ///< what it names is an empty folder
+  uint64_t folder =
+      0;  ///< of names, sizes and times there, where it leads to nothing: the same number means that all is still
 };
 PointerScan scan_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
 

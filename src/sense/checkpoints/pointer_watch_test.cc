@@ -40,12 +40,13 @@ class World {
     for (const char* file : {"part.pt", "model.pt"}) disk_.unlink(cat("/ck/global_step_", step, "/", file));
     whole_.erase(step);
     broken_.erase(step);
+    if (!leaves_folder) (void)disk_.remove(cat("/ck/global_step_", step)).ok();
   }
   void point(int64_t step) { disk_.put("/ck/latest.txt", cat(step, "\n")); }
   void empty() { disk_.put("/ck/latest.txt", ""); }
 
   std::vector<event::PointerSeen> reports;
-  bool saving = false, trains = true;
+  bool saving = false, trains = true, leaves_folder = false;
 
  private:
   FakeDisk disk_;
@@ -120,6 +121,7 @@ TEST_CASE("a pointer to what was removed is reported once a further save is over
 TEST_CASE("without a further save a pointer that names nothing is reported after half an hour of training") {
   for (const bool cut : {false, true}) {
     World world;
+    world.leaves_folder = true;
     for (const int64_t step : {10, 20}) {
       world.begin(step);
       world.end(step);
@@ -135,7 +137,7 @@ TEST_CASE("without a further save a pointer that names nothing is reported after
     CHECK(world.reports.empty());
     world.pass(200);
     REQUIRE(world.reports.size() == 1);
-    CHECK(world.reports[0].what == (cut ? "it is empty" : "it names step 20, which is not there"));
+    CHECK(world.reports[0].what == (cut ? "it is empty" : "it names step 20, which is an empty folder"));
     CHECK(world.reports[0].whole == (cut ? 20 : 10));
   }
 }

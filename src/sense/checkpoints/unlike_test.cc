@@ -198,7 +198,7 @@ TEST_CASE("shapes of torch.save and of torch.distributed.checkpoint are compared
     const char *before, *own, *tensor;
   };
   for (const Case& one :
-       {Case{"/ck/torch-bin/step_10", "/ck/torch-bin/step_20", "is BF16 [16, 8], and BF16 [8, 16]"},
+       {Case{"/ck/torch-bin/step_10", "/ck/torch-bin/step_20", "is F16 [16, 8], and F16 [8, 16]"},
         Case{"/ck/prime-rl/checkpoints/step_10", "/ck/prime-rl/checkpoints/step_20", "is [16, 8], and [8, 16]"}}) {
     CAPTURE(std::string(one.own));
     Samples at;
@@ -219,6 +219,8 @@ TEST_CASE("shapes of torch.save and of torch.distributed.checkpoint are compared
 TEST_CASE("a whole model by torch.save is held against config.json, too") {
   Samples at;
   const std::string config = "/ck/torch-bin/step_20/config.json";
+  at.disk.put("/ck/torch-bin/step_20/pytorch_model-more.bin",
+              at.disk.content("/ck/torch-bin/step_20/pytorch_model-00001-of-00003.bin"));
   CHECK(at.said_of("/ck/torch-bin/step_20", {}).empty());
   std::string text = at.disk.content(config);
   replace_all(text, "\"hidden_size\": 8", "\"hidden_size\": 12");
