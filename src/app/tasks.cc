@@ -21,6 +21,7 @@
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
+#include "sense/checkpoints/deep_watch.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
 #include "sense/processes/component_watch.h"
@@ -150,6 +151,18 @@ Made checkpoints(TaskContext& context) {
   return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members, context.folder)};
 }
 
+/// Where the manifests of checkpoints are kept: beside the runs.
+Made deep_reads(TaskContext& context) {
+  if (!context.host || !context.config.boolean("checkpoints.deep")) return {};
+  DeepScope scope;
+  scope.home = folder_of(folder_of(context.folder));
+  scope.share = context.config.real("checkpoints.deep_share");
+  scope.read = [disk = std::shared_ptr<Disk>(make_posix_disk())](const DeepJob& job, const std::atomic<bool>& stop) {
+    return read_deeply(*disk, job, stop);
+  };
+  return {std::make_unique<DeepWatch>(context.doors.clock, std::move(scope))};
+}
+
 /// Of a process that is only read, nothing that could stop it.
 EvidenceScope evidence_scope(const TaskContext& context) {
   EvidenceScope scope;
@@ -257,6 +270,7 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
+    {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.
     {"evidence", kEvidence, Of::kAny, "collects what the processes of a run in trouble do", evidence},
     {"cleanup", kAct, Of::kSupervised, "deletes stale resources", cleanup},

@@ -169,6 +169,8 @@ class Folder {
     add_checkpoint(state_, place.moment, saved);
   }
   void operator()(const event::CheckpointSeen& seen) { add_checkpoint_scan(state_, event_, seen, attempt_by_clock()); }
+  void operator()(const event::CheckpointRead& read) { add_checkpoint_read(state_, event_, read, attempt_by_clock()); }
+  void operator()(const event::PointerSeen& seen) { add_pointer(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::WeightsSynced&) {
     const Place place = live();
     ++state_.weight_syncs;

@@ -175,10 +175,14 @@ void fill_in(Notice& notice, const State& state, const NoticeContext& context) {
   notice.incident_json = shown_incident_json(incident, state);
 }
 
-std::vector<Notice> attempt_news(const Supervision& known) {
+std::vector<Notice> attempt_news(const State& state) {
   std::vector<Notice> notices;
-  for (const SupervisedAttempt& attempt : known.attempts) {
-    if (attempt.decided) notices.push_back(attempt_notice(attempt));
+  const auto advice = resume_advice(state);
+  for (const SupervisedAttempt& attempt : state.supervision.attempts) {
+    if (!attempt.decided) continue;
+    notices.push_back(attempt_notice(attempt));
+    const bool last = attempt.number == static_cast<int64_t>(state.attempts.size());
+    if (last && advice && notices.back().event != "finished") notices.back().what += cat(" ", to_sentence(*advice));
   }
   return notices;
 }

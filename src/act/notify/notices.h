@@ -34,6 +34,7 @@ std::vector<Notice> incident_news(const State& state, const NoticeContext& conte
 void fill_in(Notice& notice, const State& state, const NoticeContext& context);
 
 /// Notices of the decisions after the attempts of a supervised run: restarted, asks, stopped, finished. In order.
-std::vector<Notice> attempt_news(const Supervision& known);
+/// Of the last attempt, unless it finished, with what its end costs.
+std::vector<Notice> attempt_news(const State& state);
 
 }  // namespace mw

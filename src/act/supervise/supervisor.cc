@@ -10,6 +10,7 @@
 #include "act/supervise/run_ownership.h"
 #include "act/supervise/tainted.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/exit_status.h"
 #include "core/supervise/decide.h"
 #include "core/supervise/outcome_json.h"
@@ -285,7 +286,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
   if (asks_to_resume(spec_.command)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
-  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
+  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
     if (is_news(state, seen)) writer.observed(std::string(kScanSource), event::CheckpointSeen(seen));

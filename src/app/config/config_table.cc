@@ -29,7 +29,9 @@ constexpr std::array kSections = {
                   "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
                   "`[run] checkpoints`, "
                   "and only once a newer one is proven whole on the disk."},
-    ConfigSection{"checkpoints", "How the trainer's checkpoints are named, where midwatch does not know it."},
+    ConfigSection{"checkpoints",
+                  "How the trainer's checkpoints are named, where midwatch does not know it, and how deep they are "
+                  "looked at while it trains."},
     ConfigSection{"store",
                   "Where `midwatch run` ships the run's checkpoints after each save, with its journal and logs "
                   "(docs/checkpoints.md). For `midwatch run` only. Credentials come from the environment or ~/.aws."},
@@ -275,6 +277,16 @@ constexpr std::array kKeys = {
               "The name of one checkpoint's folder, with {step} in it: \"step_{step}\", \"ckpt-{step:06}\" with zeros "
               "before it. What [run] checkpoints, or the log, says where they lie.",
               "known of the frameworks that midwatch knows"},
+    ConfigKey{
+        "checkpoints.deep", Kind::kBoolean, "true", 0, 0, "",
+        "Whether all bytes of each checkpoint are read after its save: NaN and infinite numbers, norms against the "
+        "save before, checksums (docs/checkpoints.md). Never while a save is being written, and not where it would "
+        "not be over before the next one.",
+        "a checkpoint full of NaN is whole by its structure, and a restart would resume from it"},
+    ConfigKey{"checkpoints.deep_share", Kind::kNumber, "0.01", 0.001, 1, "",
+              "The share of the time in which that reads; for the rest it sleeps. At the lowest priority for the "
+              "processor and the disk.",
+              "1 % of a core and of a disk is less than anybody notices: about 1 GB in half a minute"},
     ConfigKey{"signals.reward", Kind::kText, "", 0, 0, "", "The mean reward that the run optimises.",
               "known by its usual names"},
     ConfigKey{"signals.pass_rate", Kind::kText, "", 0, 0, "", "The share of samples that pass.", "likewise"},

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
+#include "core/incident_kind.h"
+#include "core/resume_advice.h"
 #include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
@@ -111,6 +113,10 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("  began     ", describe(state, incident.onset), kTextLines);
   out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
   out += paint.hanging("  reaction  ", reaction_text(incident), kTextLines);
+  const bool costs = incident.open && (taints(incident.kind) || ends_runs(incident.kind)) &&
+                     incident.latest.attempt + 1U >= state.attempts.size();
+  const auto advice = costs ? resume_advice(state) : std::nullopt;
+  if (advice) out += paint.hanging("  resume    ", to_sentence(*advice), kTextLines);
   if (!incident.evidence.empty()) out += paint.heading("Evidence");
   out += evidence(paint, state, incident.evidence);
   out += processes(paint, state, incident);
