@@ -74,10 +74,13 @@ LogRecord log_record(RowBuilder& row) {
     const bool logger = is_one_of(
         name, std::array<std::string_view, 6>{"logger", "logger_name", "stream", "caller", "pathname", "funcname"});
     record.words = record.words || record.level || logger;
+    if (text.key.starts_with("record/")) continue;  // loguru's: its "function" is the caller's name
     record.other = record.other || is_one_of(name, std::array<std::string_view, 8>{"tool", "tool_name", "function",
                                                                                    "prompt", "response", "completion",
                                                                                    "observation", "tool_output"});
   }
+  const auto levels = [](const RowNumber& one) { return contains(one.key, "level"); };  // 30 is INFO to some
+  record.words = record.words || std::any_of(row.numbers().begin(), row.numbers().end(), levels);
   record.words = record.words && std::all_of(row.numbers().begin(), row.numbers().end(),
                                              [](const RowNumber& one) { return is_logger_name(one.key); });
   return record;
@@ -196,6 +199,7 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
     const std::string line(trace ? "" : record.loud ? "ERROR " : record.warns ? "WARNING " : "");
     for (const std::string_view part : split(text.value, '\n'))
       sink.text(line.empty() ? part : line + std::string(part), lines_, at);
+    if (!trace && !record.loud) return;  // the same words may stand under two names
   }
 }
 

@@ -50,7 +50,7 @@ void unescape(std::string_view text, std::string& out) {
 
 bool logged_message(std::string_view line, std::string& out) {
   if (!line.starts_with("{\"") || line.back() != '}') return false;
-  for (const std::string_view name : {"\"message\":", "\"msg\":", "\"event\":"}) {
+  for (const std::string_view name : {"\"message\":", "\"msg\":", "\"event\":", "\"log\":"}) {
     size_t begin = find_part(line, name);
     if (begin == kNone) continue;
     begin = line.find_first_not_of(' ', begin + name.size());
@@ -64,11 +64,16 @@ bool logged_message(std::string_view line, std::string& out) {
 }
 
 bool is_logger_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 16> kNames = {
-      "ts",      "t",     "pid",  "tid",   "process", "thread",    "line",       "lineno",
-      "levelno", "level", "rank", "msecs", "created", "node_rank", "local_rank", "v"};
-  const std::string_view last = name.substr(name.rfind('/') + 1);
-  return contains_folded(last, "time") || std::find(kNames.begin(), kNames.end(), last) != kNames.end();
+  static constexpr std::array<std::string_view, 20> kNames = {
+      "ts",      "t",    "pid", "tid",   "process", "thread",    "line",       "lineno", "levelno", "level",
+      "elapsed", "rank", "no",  "msecs", "created", "node_rank", "local_rank", "v",      "id",      "seconds"};
+  for (std::string_view rest = name; !rest.empty();) {
+    const size_t end = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    if (contains_folded(part, "time") || std::find(kNames.begin(), kNames.end(), part) != kNames.end()) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 }  // namespace mw

@@ -11,7 +11,8 @@ namespace mw {
 /// of its own beside the logger's (is_logger_name()).
 bool logged_message(std::string_view line, std::string& out);
 
-/// Whether a logger numbers its records by that name, whoever logs: their time, process, thread, line, level, rank.
+/// Whether a logger numbers its records by that name, or below it ("process/id"): their time, process, thread, line,
+/// level, rank.
 bool is_logger_name(std::string_view name);
 
 }  // namespace mw

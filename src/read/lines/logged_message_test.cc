@@ -36,6 +36,7 @@ TEST_CASE("names by which a logger numbers its records") {
   CHECK(is_logger_name("timestamp"));
   CHECK(is_logger_name("extra/elapsed_time"));
   CHECK(is_logger_name("process"));
+  CHECK(is_logger_name("record/thread/id"));
   CHECK_FALSE(is_logger_name("loss"));
   CHECK_FALSE(is_logger_name("step"));
 }
