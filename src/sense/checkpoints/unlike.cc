@@ -1,6 +1,7 @@
 #include "sense/checkpoints/unlike.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -18,7 +19,8 @@ constexpr size_t kFiles = 256;                    // whose tensors are compared
 constexpr size_t kConfigBytes = size_t{1} << 20;  // of a config.json
 constexpr size_t kMetadataBytes = 64 << 20;       // of a .metadata
 constexpr size_t kFewTensors = 4;                 // of which nothing is expected
-constexpr double kApart = 10;                     // norms that are so many times each other
+constexpr double kBegan = 1e-3;  // root mean square: below it is what began at zero, and grows many times
+constexpr double kApart = 10;    // norms that are so many times each other
 
 bool is_safetensors(const TreeFile& file) {
   return ending_of(file.name()) == "safetensors" && file.role == FileRole::kWeights;
@@ -205,7 +207,8 @@ void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
     const TreeFile* const file = exam.tree().find(now.path);
     if (was == then.end() || file == nullptr || file->role != FileRole::kWeights) continue;
     const ManifestFile& old = *was->second;
-    if (now.numbers == 0 || now.numbers != old.numbers || old.norm <= 0) continue;
+    if (now.numbers == 0 || now.numbers != old.numbers) continue;
+    if (old.norm < kBegan * std::sqrt(static_cast<double>(old.numbers))) continue;  // LoRA's B, a new head
     if (now.norm < old.norm * kApart && now.norm * kApart > old.norm) continue;
     exam.problem(Trouble::kUnlike, now.path,
                  cat("the norm of its numbers is ", format_short(now.norm), ", and was ", format_short(old.norm),

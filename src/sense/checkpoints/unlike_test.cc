@@ -128,6 +128,14 @@ TEST_CASE("weights that blew up are suspect, beside the nearest whole one before
   CHECK(said(place.look(30, {}, true)).empty());
 }
 
+TEST_CASE("what began at zero grows many times") {
+  Place place;
+  place.save(1, 8, 1e-5F);  // a new head after one step
+  place.save(40, 8, 4e-4F);
+  place.remember(1);
+  CHECK(said(place.look(40, {1}, true)).empty());
+}
+
 // ---- what torch wrote: real samples, and copies of them in which a matrix lies the other way round
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
