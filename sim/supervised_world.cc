@@ -101,7 +101,8 @@ Result<void> SupervisedProcesses::signal(const ProcessId& id, int signal) {
 // ---- the world
 // --------------------------------------------------------------------------------------------------------
 
-SupervisedWorld::SupervisedWorld(uint64_t seed) : disk(seed), dice(seed * 7919 + 3) {
+SupervisedWorld::SupervisedWorld(uint64_t seed) : disk(seed), dice(seed * 7919 + 3), reads_(seed * 104729 + 11) {
+  unsound_chance_ = reads_.chance(0.5) ? 0 : 0.3;
   processes.dice = &dice;
   processes.on_signal = [this](const ProcessId& id, int signal) { check_signal(id, signal); };
   strangers_.insert(processes.add(1, 0).info.id.pid);
@@ -349,6 +350,7 @@ void SupervisedWorld::spawn() {
       if (!disk_lies) wrong("it is to resume from a broken checkpoint");
       a.crash_at = tick_ + 1;
     }
+    if (is_unsound(*newest) && !disk_lies) wrong("it is to resume from a checkpoint whose numbers are not sane");
     if (foreign_.count(*newest) != 0) wrong("it is to resume from somebody else's checkpoint");
     a.step = *newest;
     a.poisoned = disk.content(checkpoint(*newest) + "/policy.bin") == "poison";
@@ -394,11 +396,6 @@ void SupervisedWorld::write_late(int64_t step) {
   disk.set_time({clock.now().ns + 1'000 * ++late_writes_});  // two writes of one size in one moment would look the same
   for (const char* name : {"/optimizer.bin", "/rng.bin"})
     disk.put(checkpoint(step) + name, cat("attempt ", number(), " at ", tick_));
-}
-
-/// What it printed of its save leaves its buffer, unless it was killed before.
-void SupervisedWorld::say_saved() {
-  if (attempt_->unsaid) say(*std::exchange(attempt_->unsaid, std::nullopt));
 }
 
 /// The engine is gone: either the trainer dies of it soon, or it goes on with empty answers.

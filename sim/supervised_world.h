@@ -140,6 +140,8 @@ class SupervisedWorld {
   void finish_save();
   std::optional<int64_t> resumes_from();
   void say_saved();
+  bool is_unsound(int64_t step) const;
+  bool has_sound_before(int64_t step) const;
   void lose_engine();
   void break_rule();
   void end_child(int code, int signal);
@@ -162,13 +164,16 @@ class SupervisedWorld {
   size_t delivered_ = 0;
   uint64_t line_ = 0;
   int64_t tick_ = 0;
-  std::set<int64_t> strangers_;  ///< pids
-  std::set<int64_t> foreign_;    ///< steps of somebody else's checkpoints
-  bool saved_whole_ = false;     ///< with weights, at least once
-  double early_death_ = 0;       ///< of a keeper, between any two things that it does to begin a command
-  double reuse_chance_ = 0;      ///< of a number that is free again, per tick
-  double broken_chance_ = 0;     ///< of a save that is logged as good
-  double fault_chance_ = 0;      ///< of each kind, per tick
+  std::set<int64_t> strangers_;             ///< pids
+  std::set<int64_t> foreign_;               ///< steps of somebody else's checkpoints
+  Prng reads_;                              ///< of what reading checkpoints finds
+  double unsound_chance_ = 0;               ///< that it finds numbers that are not sane
+  std::map<int64_t, std::string> unsound_;  ///< by step, what tells the save from others
+  bool saved_whole_ = false;                ///< with weights, at least once
+  double early_death_ = 0;                  ///< of a keeper, between any two things that it does to begin a command
+  double reuse_chance_ = 0;                 ///< of a number that is free again, per tick
+  double broken_chance_ = 0;                ///< of a save that is logged as good
+  double fault_chance_ = 0;                 ///< of each kind, per tick
 };
 
 }  // namespace mw::sim

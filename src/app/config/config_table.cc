@@ -286,7 +286,7 @@ constexpr std::array kKeys = {
     ConfigKey{"checkpoints.deep_share", Kind::kNumber, "0.01", 0.001, 1, "",
               "The share of the time in which that reads; for the rest it sleeps. At the lowest priority for the "
               "processor and the disk.",
-              "1 % of a core and of a disk is less than anybody notices: about 1 GB in half a minute"},
+              "1 % of a core and of a disk is less than anybody notices; 1 GB that is in memory takes 14 s"},
     ConfigKey{"signals.reward", Kind::kText, "", 0, 0, "", "The mean reward that the run optimises.",
               "known by its usual names"},
     ConfigKey{"signals.pass_rate", Kind::kText, "", 0, 0, "", "The share of samples that pass.", "likewise"},

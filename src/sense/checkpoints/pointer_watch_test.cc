@@ -40,7 +40,7 @@ class World {
     for (const char* file : {"part.pt", "model.pt"}) disk_.unlink(cat("/ck/global_step_", step, "/", file));
     whole_.erase(step);
     broken_.erase(step);
-    if (!leaves_folder) (void)disk_.remove(cat("/ck/global_step_", step)).ok();
+    if (!leaves_folder) (void)disk_.rename(cat("/ck/global_step_", step), cat("/gone/", step)).ok();
   }
   void point(int64_t step) { disk_.put("/ck/latest.txt", cat(step, "\n")); }
   void empty() { disk_.put("/ck/latest.txt", ""); }

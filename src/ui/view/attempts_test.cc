@@ -189,6 +189,29 @@ FakeRun going_on() {
   return run;
 }
 
+TEST_CASE("a checkpoint row says what reading all of its bytes found; no crash goes back to one that is not sane") {
+  FakeRun run;
+  run.at = clock_of("09:00");
+  using Read = event::CheckpointRead::How;
+  for (const int step : {10, 20, 30}) {
+    run.measure(step, 0.5);
+    run.say(event::CheckpointSeen{step, cat("/ck/step_", step), event::CheckpointSeen::How::kWhole, "", "", 100, 2});
+  }
+  run.measure(32, 0.5);
+  run.say(event::CheckpointRead{10, "/ck/step_10", Read::kSane, "", 7, 100, 1});
+  run.say(event::CheckpointRead{20, "/ck/step_20", Read::kSkipped, "a save began while it was read", 7, 0, 0});
+  const auto verified = [&run](size_t row) { return checkpoint_rows(run.state, {})[row].verified; };
+  REQUIRE(checkpoint_rows(run.state, {}).size() == 3);
+  CHECK(verified(0) == "whole on disk, all bytes read: sane");
+  CHECK(verified(1) == "whole on disk, not read: a save began while it was read");
+  CHECK(verified(2) == "whole on disk");
+  CHECK(crash_cost(run.state).from == 30);
+  run.at = run.at + Duration::seconds(60);
+  run.say(event::CheckpointRead{30, "/ck/step_30", Read::kSuspect, "w: 3 of 9 numbers are NaN", 7, 100, 1});
+  CHECK(verified(2) == "SUSPECT: w: 3 of 9 numbers are NaN");
+  CHECK(crash_cost(run.state).from == 20);
+}
+
 TEST_CASE("where the run is now: phase, next step, save and evaluation, and what a crash would cost") {
   FakeRun run = going_on();
   CHECK(now_text(run.state, "Phase") ==
