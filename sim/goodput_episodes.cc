@@ -139,16 +139,25 @@ class Played {
     return watch(costs_.empty_step, [this] { figures(0, -0.02, 0), next_ = costs_.empty_step; });
   }
 
-  /// Until the circuit breaker acts or asks. `does` is called after `first` seconds, and says when it is due again.
+  /// Until the circuit breaker acts, or asks about more than a hang: one that nobody answers may be ended later. `does`
+  /// is called after `first` seconds, and says when it is due again.
   template <typename Do>
   Episode watch(double first, const Do& does) {
     next_ = first;
     double due = at_ + first;
-    while (at_ - fault_at_ < kLongest) {
+    // What nobody answers is done soon after its time, or never: whatever spins goes on spinning.
+    const double unanswered = spec_.answer_patience.seconds() + kLate;
+    while (at_ - fault_at_ < kLongest && (!hang_ || at_ - asked_at_ < unanswered)) {
       const BreakDecision found = decide_break(state_, spec_, 1);
       using What = Decision::What;
       const What what = found.decision.what;
-      if (what == What::kAct || what == What::kAsk) return breaks(*found.incident, what == What::kAsk);
+      if (what == What::kAct) return breaks(*found.incident);
+      if (what == What::kAsk) {
+        asked_at_ = at_;
+        if (found.incident->kind != "stall") return breaks(*found.incident);
+        say(event::Asked{1, "break", found.decision.text});
+        hang_ = *found.incident;
+      }
       pass(at_ - fault_at_ < kLate ? kTick : kLateTick);
       if (at_ >= due) {
         does();
@@ -156,13 +165,17 @@ class Played {
       }
       say(event::Ticked{});
     }
-    return {};
+    if (!hang_) return {};
+    Episode out = breaks(*hang_);
+    out.unanswered = kNever;
+    return out;
   }
 
-  Episode breaks(const Incident& incident, bool asks) {
+  Episode breaks(const Incident& incident) {
     Episode out;
-    out.decides = at_ - fault_at_;
-    out.asks = asks;
+    out.asks = asked_at_ > 0;
+    out.decides = (out.asks ? asked_at_ : at_) - fault_at_;
+    if (hang_) out.unanswered = at_ - fault_at_;
     trip_ = trip_on(incident);
     say(tripped_event(1, *trip_));
     ended(-1, 15);
@@ -196,7 +209,8 @@ class Played {
   Kept kept_;
   std::optional<Trip> trip_;
   HostLedger ledger_;
-  double at_ = 0, fault_at_ = 0, next_ = kNever, figures_at_ = 0;
+  std::optional<Incident> hang_;  ///< about which it asks
+  double at_ = 0, fault_at_ = 0, next_ = kNever, figures_at_ = 0, asked_at_ = 0;
   int64_t step_ = 0;
   uint64_t line_ = 0;
   bool idle_ = false;  ///< what its processes do
@@ -214,7 +228,7 @@ Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Cost
 
 Episodes::Episodes(const Knowledge& knowledge, const Costs& costs, bool may_act)
     : knowledge_(knowledge), costs_(costs), may_act_(may_act) {
-  if (may_act) spec_.breaking_learning = spec_.breaking_hang = Mode::kAct;
+  if (may_act) answer_for_itself(spec_);
   for (size_t fault = 0; fault < kFaults; ++fault) {
     auto& variants = known_.emplace_back();
     if (!is_seen_alive(static_cast<Fault>(fault))) continue;

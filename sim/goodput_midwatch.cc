@@ -159,7 +159,8 @@ class Midwatch final : public Policy {
       return;
     }
     asked_at_ = now + episode_.decides;
-    approved_at_ = world_.answers(asked_at_) + costs_.approve;
+    answered_at_ = world_.answers(asked_at_) + costs_.approve;
+    approved_at_ = std::min(answered_at_, now + episode_.unanswered + kGrace);
   }
 
   void turn(Scene& scene) override {
@@ -167,8 +168,8 @@ class Midwatch final : public Policy {
     const double now = trainer.now();
     if (trainer.exited()) ends_by_itself(scene);
     if (now >= break_at_ || now >= approved_at_) {
-      if (now >= approved_at_) ++trainer.books.approvals;
-      break_at_ = approved_at_ = asked_at_ = kNever;
+      if (now >= answered_at_) ++trainer.books.approvals;
+      break_at_ = approved_at_ = answered_at_ = asked_at_ = kNever;
       if (trainer.mode() != Mode::kNone) {
         trainer.stop();
         follow(scene, episode_.outcome, 0);
@@ -225,7 +226,7 @@ class Midwatch final : public Policy {
     const Fault fault = trainer.exited_by();
     struck_step_ = trainer.step();
     trainer.stop();
-    break_at_ = approved_at_ = asked_at_ = kNever;
+    break_at_ = approved_at_ = answered_at_ = asked_at_ = kNever;
     const auto draws = static_cast<uint64_t>(2 * trainer.books.restarts);
     const Episode seen = episodes_.of(fault, world_.draw(kDetails, draws), world_.draw(kDetails, draws + 1), full_);
     follow(scene, seen.outcome, seen.decides);
@@ -280,7 +281,7 @@ class Midwatch final : public Policy {
   }
 
   void forget_machine() {
-    beat_at_ = start_at_ = break_at_ = approved_at_ = asked_at_ = boots_ = kNever;
+    beat_at_ = start_at_ = break_at_ = approved_at_ = answered_at_ = asked_at_ = boots_ = kNever;
     if (!stopped_) repaired_at_ = kNever;
   }
 
@@ -383,7 +384,8 @@ class Midwatch final : public Policy {
   uint64_t nonces_ = 0;
   double boots_ = kNever, cut_until_ = 0, last_beat_ = -1;
   double check_at_ = kNever, beat_at_ = kNever, start_at_ = kNever, break_at_ = kNever, asked_at_ = kNever,
-         approved_at_ = kNever, repaired_at_ = kNever, look_at_ = kNever;
+         answered_at_ = kNever,  // by a person; approved_at_: or by nobody in time
+      approved_at_ = kNever, repaired_at_ = kNever, look_at_ = kNever;
   bool stopped_ = false, ever_trained_ = false;
 };
 

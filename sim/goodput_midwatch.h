@@ -17,7 +17,8 @@ namespace mw::sim::goodput {
 struct Episode {
   double decides = kNever;  ///< seconds from the fault until it ends the attempt, or asks whether it may
   bool asks = false;
-  AttemptOutcome outcome;  ///< of the attempt that ended so; its steps are the world's
+  double unanswered = kNever;  ///< likewise, until it ends by itself what it asked about and nobody answered
+  AttemptOutcome outcome;      ///< of the attempt that ended so; its steps are the world's
 };
 /// `may_clean`: cleanup makes room where the disk is full. `trains_on`: the trainer goes on with empty answers. The
 /// seed decides where within a step the fault falls.
@@ -27,7 +28,7 @@ Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Cost
 /// Episodes are played once a kind and a few variants, or each time anew.
 class Episodes {
  public:
-  /// `may_act`: actions.break_hang, actions.break_learning and cleanup.mode are "act", not "ask".
+  /// `may_act`: as `midwatch run --unattended` is, in place of the defaults.
   Episodes(const Knowledge& knowledge, const Costs& costs, bool may_act);
   /// `u`, `v`: of the strike. `anew`: plays one of its own for it.
   Episode of(Fault fault, double u, double v, bool anew) const;

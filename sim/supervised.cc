@@ -157,8 +157,8 @@ class SupervisedRun {
         {world_.disk, world_.clock, world_.processes, [this](const std::string& folder) { return start(folder); },
          [this](const std::string& path, std::string_view text) { return write_durably(world_.disk, path, text); },
          [](const std::string&) { return kLayout; }, say,
-         [this](const auto& roots, const auto& layout, int64_t before, const auto& skip) {
-           return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before, skip));
+         [this](const auto& roots, const auto& layout, int64_t before, const auto& skip, const auto& unsound) {
+           return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before, skip, unsound));
          }},
         knowledge_, std::string(kRunFolder));
     if (!opened.ok() && world_.unreadable) return;  // who begins it begins it again

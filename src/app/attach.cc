@@ -200,6 +200,14 @@ void AttachLoop::observed(const std::string& source, event::CheckpointSeen&& see
   reader_.observe(source, {doors_.clock.now(), {}, std::move(seen)});
 }
 
+void AttachLoop::observed(const std::string& source, event::CheckpointRead&& read) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(read)});
+}
+
+void AttachLoop::observed(const std::string& source, event::PointerSeen&& seen) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(seen)});
+}
+
 void AttachLoop::read_also(const std::vector<std::string>& paths) {
   reader_.read_also(paths);
   watch_folders();

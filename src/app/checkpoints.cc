@@ -14,6 +14,7 @@
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
+#include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/roots.h"
@@ -28,8 +29,6 @@ using State = CheckpointVerdict::State;
 
 constexpr size_t kOlder = 64;           // checkpoints beside a broken one that are looked at
 constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which times and samples are compared
-constexpr std::ptrdiff_t kTried = 64;   // checkpoints before and after one, of which there may be manifests
-constexpr size_t kManifests = 8;        // of the nearest checkpoints beside one
 constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
@@ -96,14 +95,14 @@ class Looking {
     const auto began = std::chrono::steady_clock::now();
     const auto earlier = load_manifest(disk_, home_, path);
     std::vector<CheckpointManifest> others;
-    if (deep) others = manifests_beside(path);
+    if (deep) others = manifests_beside(disk_, home_, path);
     VerifyOptions options;
     options.deep = deep;
     options.threads = deep_threads();
     options.now = now_;
     options.earlier = earlier.ok() ? &*earlier : nullptr;
     for (const CheckpointManifest& other : others) options.others.push_back(&other);
-    options.beside = nearest_beside(path);
+    options.beside = nearest_beside(disk_, path, kNearest);
     if (request_.progress) {
       options.progress = [this, &path](int64_t done, int64_t all) {
         request_.progress(path, done, all);
@@ -171,20 +170,6 @@ class Looking {
     return true;
   }
 
-  /// Those whose saves were next to its own, the nearest first.
-  std::vector<std::string> nearest_beside(const std::string& path, std::ptrdiff_t most = kNearest) {
-    const auto all = checkpoints_beside(disk_, path);
-    const auto own =
-        std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
-    std::vector<std::string> out;
-    if (own == all.end()) return out;
-    for (std::ptrdiff_t by = 1; by <= most; ++by) {
-      if (own - all.begin() >= by) out.push_back((own - by)->path);
-      if (all.end() - own > by) out.push_back((own + by)->path);
-    }
-    return out;
-  }
-
   /// What was saved with it into other trees of its run. Only trees whose names say what they are: folders beside each
   /// other may as well be of different runs.
   std::vector<Checkpoint> parts_of(const FoundCheckpoint& one) {
@@ -205,21 +190,9 @@ class Looking {
     return out;
   }
 
-  std::vector<CheckpointManifest> manifests_beside(const std::string& path) {
-    std::vector<CheckpointManifest> out;
-    for (const std::string& one : nearest_beside(path, kTried)) {
-      if (out.size() == kManifests) break;
-      auto manifest = load_manifest(disk_, home_, one);
-      if (manifest.ok()) out.push_back(std::move(*manifest));
-    }
-    return out;
-  }
-
   /// What it is like is remembered when it is sound. What differs from an earlier manifest never replaces it.
   void remember(const CheckpointVerdict& verdict, Checkpoint& out) {
-    const bool sound =
-        verdict.state == State::kWhole || verdict.state == State::kSuspect || verdict.state == State::kUnknown;
-    if (!sound || verdict.depth != CheckDepth::kSane || verdict.hashed.size() != verdict.files) return;
+    if (!may_be_remembered(verdict)) return;
     const auto saved = save_manifest(disk_, home_, manifest_of(verdict, now_));
     if (saved.ok()) {
       out.manifest = manifest_path(home_, verdict.path);

@@ -44,7 +44,7 @@ void Notifications::watches(const std::string& recorded_in) {
 void Notifications::supervises(const std::string& run_folder, const RunSpec& spec) {
   if (notifier_ == nullptr) return;
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, spec.breaker, spec.breaking,
-                    spec.breaking_learning, spec.breaking_hang},
+                    spec.breaking_learning, spec.breaking_hang, spec.answer_patience},
                    run_folder);
 }
 

@@ -21,6 +21,7 @@
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
+#include "sense/checkpoints/deep_watch.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
 #include "sense/processes/component_watch.h"
@@ -117,9 +118,14 @@ Made components(TaskContext& context) {
   return {std::move(watch)};
 }
 
+CleanupSettings cleanup_of(const TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  return cleanup_settings(context.config, spec.dry, spec.unattended);
+}
+
 Made resources(TaskContext& context) {
   return {watch_resources(
-      context.doors.clock, context.folder, cleanup_settings(context.config, context.supervisor->spec().dry),
+      context.doors.clock, context.folder, cleanup_of(context),
       [&context] { return context.supervisor->keeper_pid() != 0; }, context.write)};
 }
 
@@ -143,6 +149,18 @@ Made checkpoints(TaskContext& context) {
     return pids;
   };
   return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members, context.folder)};
+}
+
+/// Where the manifests of checkpoints are kept: beside the runs.
+Made deep_reads(TaskContext& context) {
+  if (!context.host || !context.config.boolean("checkpoints.deep")) return {};
+  DeepScope scope;
+  scope.home = folder_of(folder_of(context.folder));
+  scope.share = context.config.real("checkpoints.deep_share");
+  scope.read = [disk = std::shared_ptr<Disk>(make_posix_disk())](const DeepJob& job, const std::atomic<bool>& stop) {
+    return read_deeply(*disk, job, stop);
+  };
+  return {std::make_unique<DeepWatch>(context.doors.clock, std::move(scope))};
 }
 
 /// Of a process that is only read, nothing that could stop it.
@@ -176,9 +194,9 @@ Made evidence(TaskContext& context) {
 Made cleanup(TaskContext& context) {
   const RunSpec& spec = context.supervisor->spec();
   auto task = watch_space(
-      context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints},
-      cleanup_settings(context.config, spec.dry), layouts_of(context.knowledge), context.say,
-      [&context] { return context.supervisor->keeper_pid() != 0; }, context.write);
+      context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints}, cleanup_of(context),
+      layouts_of(context.knowledge), context.say, [&context] { return context.supervisor->keeper_pid() != 0; },
+      context.write);
   context.cleanup = task.get();
   context.supervisor->when_space_is_wanted([made = task.get()](const State& state) { return made->made_room(state); });
   return {std::move(task)};
@@ -252,6 +270,7 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
+    {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.
     {"evidence", kEvidence, Of::kAny, "collects what the processes of a run in trouble do", evidence},
     {"cleanup", kAct, Of::kSupervised, "deletes stale resources", cleanup},

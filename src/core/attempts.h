@@ -39,6 +39,8 @@ void for_each_moment(State& state, Visit&& visit) {
   }
   for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
   for (auto& [seen_at, seen] : state.checkpoint_scans) visit(seen_at);
+  for (auto& [read_at, read] : state.checkpoint_reads) visit(read_at);
+  for (auto& [seen_at, seen] : state.pointers) visit(seen_at);
   for (ComponentState& component : state.components) {
     visit(component.since);
     for (ComponentState::Trouble& trouble : component.troubles) {

@@ -119,6 +119,24 @@ struct CheckpointSeen {                          ///< a checkpoint was looked at
   int64_t bytes = 0;
   int64_t files = 0;
 };
+struct CheckpointRead {  ///< all bytes of a checkpoint were read while the run went on
+  enum class How { kSane, kSuspect, kCorrupt, kSkipped };  ///< kSkipped: it was not read to its end, `what` says why
+  int64_t step = kNoStep;
+  std::string path;  ///< absolute
+  How how = How::kSkipped;
+  std::string what;         ///< the first thing that is wrong, with the tensor's name; one sentence
+  uint64_t tree_state = 0;  ///< of names, sizes and times of its files: the same number means the same save
+  int64_t bytes = 0;        ///< that were read
+  double seconds = 0;       ///< that it took
+};
+struct PointerSeen {  ///< a framework's file that names its newest checkpoint was found wrong, or right again
+  std::string path;   ///< of the file, absolute
+  bool right = true;
+  std::string what;         ///< "it names step 20, which is not there"; "" when it is right
+  int64_t step = kNoStep;   ///< that it names; kNoStep: none
+  int64_t whole = kNoStep;  ///< the newest whole checkpoint beside it
+  std::string whole_path;
+};
 struct WeightsSynced {
   int64_t version = kNoStep;
   double seconds = 0;
@@ -245,7 +263,7 @@ struct Asked {  ///< midwatch asks a person whether it may
 struct Answered {  ///< the answer, or that the reason to ask is gone
   int64_t attempt = 0;
   std::string action;  ///< as of Asked
-  std::string answer;  ///< "yes", "no", "withdrawn"
+  std::string answer;  ///< "yes", "no", "withdrawn", and those of core/supervise/supervision.h
 };
 struct Decided {  ///< what follows the end of an attempt
   int64_t attempt = 0;
@@ -310,12 +328,13 @@ struct Event {
       std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
                    event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed,
                    event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
-                   event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended,
-                   event::Matched, event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled,
-                   event::ComponentSaw, event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged,
-                   event::IncidentClosed, event::VerdictGiven, event::Note, event::Changed, event::Intended,
-                   event::Acted, event::WatchBegan, event::AttemptStarted, event::AttemptExited, event::Requested,
-                   event::Asked, event::Answered, event::Decided, event::Tripped, event::MembersSeen>;
+                   event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::CheckpointRead,
+                   event::PointerSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
+                   event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw, event::Ticked,
+                   event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+                   event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
+                   event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
+                   event::Decided, event::Tripped, event::MembersSeen>;
 
   Event();
   Event(Time at, Where where, Body body, Time received = {});

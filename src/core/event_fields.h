@@ -59,6 +59,11 @@ MW_EVENT(CheckpointSaved, "checkpoint-saved", field("step", &E::step), field("pa
          field("complete", &E::complete));
 MW_EVENT(CheckpointSeen, "checkpoint-seen", field("step", &E::step), field("path", &E::path), field("how", &E::how),
          field("what", &E::what), field("sign", &E::sign), field("bytes", &E::bytes), field("files", &E::files));
+MW_EVENT(CheckpointRead, "checkpoint-read", field("step", &E::step), field("path", &E::path), field("how", &E::how),
+         field("what", &E::what), field("tree_state", &E::tree_state), field("bytes", &E::bytes),
+         field("seconds", &E::seconds));
+MW_EVENT(PointerSeen, "pointer-seen", field("path", &E::path), field("right", &E::right), field("what", &E::what),
+         field("step", &E::step), field("whole", &E::whole), field("whole_path", &E::whole_path));
 MW_EVENT(WeightsSynced, "weights-synced", field("version", &E::version), field("seconds", &E::seconds));
 MW_EVENT(Ended, "ended", field("how", &E::how), field("code", &E::code), field("text", &E::text));
 MW_EVENT(Matched, "matched", field("signature", &E::signature), field("text", &E::text), field("count", &E::count),
@@ -118,6 +123,20 @@ constexpr std::string_view enum_name(event::CheckpointSeen::How how) {
       return "broken";
     case How::kUnknown:
       return "unknown";
+  }
+  return {};
+}
+constexpr std::string_view enum_name(event::CheckpointRead::How how) {
+  using How = event::CheckpointRead::How;
+  switch (how) {
+    case How::kSane:
+      return "sane";
+    case How::kSuspect:
+      return "suspect";
+    case How::kCorrupt:
+      return "corrupt";
+    case How::kSkipped:
+      return "skipped";
   }
   return {};
 }

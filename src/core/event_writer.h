@@ -35,6 +35,8 @@ class EventWriter {
   /// A process of the run came to its end, likewise.
   virtual void ended(const std::string& /*source*/, event::Ended&& /*end*/) {}
   virtual void observed(const std::string& /*source*/, event::CheckpointSeen&& /*seen*/) {}
+  virtual void observed(const std::string& /*source*/, event::CheckpointRead&& /*read*/) {}
+  virtual void observed(const std::string& /*source*/, event::PointerSeen&& /*seen*/) {}
   /// These files are the run's, too: they are read from now on.
   virtual void read_also(const std::vector<std::string>& /*paths*/) {}
   /// For how long none of the run's files has said anything.

@@ -9,23 +9,13 @@
 namespace mw {
 namespace {
 
-constexpr double kDoneShare = 0.9;     // so much of a plan may be all of it by the run's own rules (died_silently.cc)
-constexpr double kEpochsShort = 0.02;  // epochs by which the last record lags behind the end of the last epoch
+constexpr double kDoneShare = 0.9;      // so much of a plan may be all of it by the run's own rules (died_silently.cc)
+constexpr double kEpochsShort = 0.02;   // epochs by which the last record lags behind the end of the last epoch
+constexpr double kIntervalMost = 0.25;  // epochs between two records; a run that logs so seldom shows little by it
 constexpr std::string_view kSaysDone = "died-silently";  // what a word of being done would be mistaken for
 
 int64_t total_of(const State& state, const AttemptState& attempt) {
   return attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
-}
-
-/// Did the run do all its epochs, as its settings and its records show?
-bool epochs_done(const State& state) {
-  const auto planned = state.config.find("epochs");
-  const auto epochs = planned == state.config.end() ? std::nullopt : parse_double(planned->second);
-  if (!epochs || *epochs <= 0) return false;
-  return std::any_of(state.series.begin(), state.series.end(), [&epochs](const Series& series) {
-    const bool counts = series.raw == "epoch" || series.raw.ends_with("/epoch");
-    return counts && !series.empty() && series.points().back().value >= *epochs - kEpochsShort;
-  });
 }
 
 bool has_bar(const State& state, int64_t total, bool full) {
@@ -67,6 +57,21 @@ bool failed_by_its_word(const State& state, const AttemptState& attempt) {
 }
 
 }  // namespace
+
+bool epochs_done(const State& state) {
+  const auto planned = state.config.find("epochs");
+  const auto epochs = planned == state.config.end() ? std::nullopt : parse_double(planned->second);
+  if (!epochs || *epochs <= 0) return false;
+  return std::any_of(state.series.begin(), state.series.end(), [&epochs](const Series& series) {
+    const bool counts = series.raw == "epoch" || series.raw.ends_with("/epoch");
+    if (!counts || series.empty()) return false;
+    const auto& points = series.points();
+    const double last = points.back().value;
+    const double before = points.size() > 1 ? points[points.size() - 2].value : last;
+    const double interval = std::clamp(last - before, kEpochsShort, kIntervalMost);
+    return last + interval > *epochs || last >= *epochs - kEpochsShort;
+  });
+}
 
 bool ended_by_status(const AttemptState& attempt) {
   return attempt.ended && attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0;

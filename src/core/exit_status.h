@@ -13,6 +13,9 @@ namespace mw {
 /// Only an exit status of 0 shows that the attempt ended: the run's files do not say so.
 bool ended_by_status(const AttemptState& attempt);
 
+/// Did the run do all its epochs, as its settings and its records show? The next record would lie beyond their end.
+bool epochs_done(const State& state);
+
 /// Where an attempt stands in its plan.
 struct OpenPlan {
   int64_t step = kNoStep, total = 0;

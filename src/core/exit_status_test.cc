@@ -145,6 +145,15 @@ TEST_CASE("other counters that came to the goal") {
     epochs.say(event::Measured{step, false, {{"", "epoch", 0.1 * static_cast<double>(step)}}});
   }
   CHECK(epochs.end() == "finished");
+  CHECK(epochs_done(epochs.state));
+  Log last_record;  // the next one would lie beyond the end: it is not written
+  last_record.say(event::Configured{"epochs", "2"});
+  for (int64_t step = 1; step <= 17; ++step) {
+    last_record.say(event::Measured{step * 10, false, {{"", "epoch", 0.11 * static_cast<double>(step)}}});
+    CHECK(epochs_done(last_record.state) == false);
+  }
+  last_record.say(event::Measured{180, false, {{"", "epoch", 1.98}}});
+  CHECK(epochs_done(last_record.state));
   Log evaluation;
   evaluation.say(event::Planned{40});
   CHECK_FALSE(evaluation.belied());

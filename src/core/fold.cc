@@ -52,8 +52,17 @@ class Folder {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
       if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }
-    if (event_.where.line != 0) source_of(state_, event_.where.source).said(event_.where.line, event_.at);
+    if (event_.where.line != 0 && !is_judged())
+      source_of(state_, event_.where.source).said(event_.where.line, event_.at);
     std::visit(*this, event_.body);
+  }
+
+  /// Decided by midwatch on a line: its time may be that of the watch, not the line's.
+  bool is_judged() const {
+    return std::holds_alternative<event::IncidentOpened>(event_.body) ||
+           std::holds_alternative<event::IncidentChanged>(event_.body) ||
+           std::holds_alternative<event::IncidentClosed>(event_.body) ||
+           std::holds_alternative<event::VerdictGiven>(event_.body);
   }
 
   // ---- sources
@@ -160,6 +169,8 @@ class Folder {
     add_checkpoint(state_, place.moment, saved);
   }
   void operator()(const event::CheckpointSeen& seen) { add_checkpoint_scan(state_, event_, seen, attempt_by_clock()); }
+  void operator()(const event::CheckpointRead& read) { add_checkpoint_read(state_, event_, read, attempt_by_clock()); }
+  void operator()(const event::PointerSeen& seen) { add_pointer(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::WeightsSynced&) {
     const Place place = live();
     ++state_.weight_syncs;

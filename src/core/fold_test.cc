@@ -47,6 +47,16 @@ TEST_CASE("a run that only goes forward has one attempt and every step once") {
   CHECK(state.find("kl") == nullptr);
 }
 
+TEST_CASE("what midwatch decides on a line gives the line no time") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  log.measure(1, 0.5);
+  const Time watched = Time::from_seconds(1'700'000'000);
+  fold(state, {watched, {0, 1}, event::VerdictGiven{"running"}, watched});
+  CHECK_FALSE(state.sources[0].clock.before(UINT64_MAX).known());
+}
+
 TEST_CASE("a traceback that is emitted behind later steps happened where it stands") {
   State state;
   TestLog log{state};

@@ -57,6 +57,23 @@ void add_unsaid(State& state, const Event& event, const event::CheckpointSeen& s
 
 }  // namespace
 
+void add_checkpoint_read(State& state, const Event& event, const event::CheckpointRead& read, uint16_t attempt) {
+  auto& reads = state.checkpoint_reads;
+  if (reads.size() >= State::kCheckpointLimit) reads.erase(reads.begin(), reads.begin() + State::kCheckpointLimit / 2);
+  reads.emplace_back(Moment{read.step, event.at, event.where, attempt, false}, read);
+  reads.back().second.path = clip(read.path, kTextLimit);
+  reads.back().second.what = clip(read.what, kTextLimit);
+}
+
+void add_pointer(State& state, const Event& event, const event::PointerSeen& seen, uint16_t attempt) {
+  auto& all = state.pointers;
+  if (all.size() >= State::kCheckpointLimit) all.erase(all.begin(), all.begin() + State::kCheckpointLimit / 2);
+  all.emplace_back(Moment{state.step_at(event.at), event.at, event.where, attempt, false}, seen);
+  all.back().second.path = clip(seen.path, kTextLimit);
+  all.back().second.what = clip(seen.what, kTextLimit);
+  all.back().second.whole_path = clip(seen.whole_path, kTextLimit);
+}
+
 void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt) {
   auto& scans = state.checkpoint_scans;
   if (scans.size() >= State::kCheckpointLimit) scans.erase(scans.begin() + State::kCheckpointLimit / 2);

@@ -21,4 +21,9 @@ void add_checkpoint(State& state, const Moment& moment, const event::CheckpointS
 /// files tell of no save at all, it is one that was saved.
 void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt);
 
+/// Likewise what reading all of its bytes found.
+void add_checkpoint_read(State& state, const Event& event, const event::CheckpointRead& read, uint16_t attempt);
+/// Likewise how the file that names the newest checkpoint was found.
+void add_pointer(State& state, const Event& event, const event::PointerSeen& seen, uint16_t attempt);
+
 }  // namespace mw

@@ -40,6 +40,8 @@ constexpr IncidentKind kKinds[] = {
     {"environment-fault", kSetup, kEndsRun, "stop-and-notify", "zero-reward reward-collapse zero-advantage"},
     {"checkpoint-failed", kRecord, kEndsRun, "stop-and-notify", "checkpoint-incomplete restart-from-scratch"},
     {"checkpoint-incomplete", kRecord, kEndsRun, "stop-and-notify", "restart-from-scratch"},
+    {"checkpoint-suspect", kRecord, 0, "stop-and-notify", ""},
+    {"checkpoint-pointer", kRecord, 0, "stop-and-notify", "restart-from-scratch"},
     {"checkpoint-overdue", kRecord, 0, "stop-and-notify", ""},
     {"restart-from-scratch", kRecord, 0, "stop-and-notify", ""},
     {"logging-gap", kRecord, 0, "ignore", ""},

@@ -5,6 +5,9 @@
 #include <map>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
+#include "core/cost.h"
+#include "core/crash_cost.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
 
@@ -43,6 +46,7 @@ std::map<int64_t, Saved> saved_in(const State& state) {
       saved[seen.step] = {seen.path, true, true};
     }
   }
+  for (const int64_t step : unsound_steps(state)) saved.erase(step);
   return saved;
 }
 
@@ -140,6 +144,9 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
     }
   }
   if (advice.step != kNoStep) find_turn(state, all, advice);
+  advice.work_s = work_since(state, advice.step);
+  advice.cost_per_hour = cost_per_hour(state);
+  advice.verified = verified_text(state);
   return advice;
 }
 
@@ -161,9 +168,14 @@ std::string to_sentence(const ResumeAdvice& advice) {
                                         : "no checkpoint from before that was seen)");
   }
   if (!advice.suspect.empty()) out += cat("; ", listed(advice.suspect));
-  if (advice.step != kNoStep && advice.last > advice.step)
+  const std::string work = work_text(advice.work_s, advice.cost_per_hour);
+  if (advice.step != kNoStep && advice.last > advice.step) {
     out += cat("; ", advice.last - advice.step, " of ", advice.last, advice.last == 1 ? " step is" : " steps are",
-               " lost");
+               " lost", work.empty() ? "" : ", ", work);
+  } else if (advice.step == kNoStep && !work.empty()) {
+    out += cat("; ", work, " is lost");
+  }
+  if (!advice.verified.empty()) out += cat("; ", advice.verified);
   return out + ".";
 }
 

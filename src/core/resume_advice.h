@@ -27,12 +27,16 @@ struct ResumeAdvice {
   std::string turn;              ///< kind of the incident with which learning turned before `step`; "" when none did
   int64_t turned = kNoStep;      ///< its onset
   int64_t before = kNoStep;      ///< the newest checkpoint from before that onset
+  double work_s = 0;             ///< worked since `step`, by the run's clock; 0: not known
+  double cost_per_hour = 0;      ///< 0: not known
+  std::string verified;          ///< how well the newest verified checkpoint is known: core/crash_cost.h
 };
 
 /// nullopt: there is no trouble that a resume would answer, no step was done, or no word was said of checkpoints.
 std::optional<ResumeAdvice> resume_advice(const State& state);
 
-/// "Resume from step 60 (whole on disk); steps 80 and 100 are suspect; 46 of 106 steps are lost."
+/// "Resume from step 60 (whole on disk); steps 80 and 100 are suspect; 46 of 106 steps are lost, 1h 44m of work (9.93
+/// at 5.73 an hour); step 60 was found whole 1h 43m before."
 std::string to_sentence(const ResumeAdvice& advice);
 
 }  // namespace mw

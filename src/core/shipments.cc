@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
 
 namespace mw {
@@ -23,7 +24,7 @@ std::map<int64_t, uint16_t> saved_in(const State& state) {
 /// Which checkpoints no machine should begin from.
 class Bad {
  public:
-  explicit Bad(const State& state) : state_(state) {
+  explicit Bad(const State& state) : state_(state), suspect_(unsound_steps(state)) {
     if (const auto advice = resume_advice(state)) suspect_.insert(advice->suspect.begin(), advice->suspect.end());
   }
   bool operator()(uint16_t attempt, int64_t step) const {

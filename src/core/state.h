@@ -242,6 +242,9 @@ struct State {
   std::vector<std::pair<Moment, event::CheckpointSaved>> checkpoints;
   /// Checkpoints as they were found on the disk, in the order of the scans; Moment::step is theirs.
   std::vector<std::pair<Moment, event::CheckpointSeen>> checkpoint_scans;
+  /// Likewise, of which a live watch read all bytes, or did not; and what it found of pointers to the newest one.
+  std::vector<std::pair<Moment, event::CheckpointRead>> checkpoint_reads;
+  std::vector<std::pair<Moment, event::PointerSeen>> pointers;
   uint64_t weight_syncs = 0;
   Moment last_sync;
   int64_t total_steps = 0;

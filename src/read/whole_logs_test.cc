@@ -57,5 +57,47 @@ TEST_CASE("a traceback that a logger wrote into one line is read") {
   }
 }
 
+TEST_CASE("figures in the message of a logger's record are read, in a file of records, too") {
+  const auto record = [](std::string_view message) {
+    return cat(R"({"ts": "2026-01-02T03:04:05Z", "level": "info", "message": ")", message, "\"}\n");
+  };
+  const auto three = [&](std::string_view before, std::string_view behind) {
+    return cat(record(cat(before, 12, behind)), record(cat(before, 13, behind)), record(cat(before, 14, behind)));
+  };
+  for (const std::string& text :
+       {three("step ", " loss 0.5 reward 0.25"), three(R"({\"step\": )", R"(, \"loss\": 0.5, \"reward\": 0.25})"),
+        three("Training:   1%|    | ", "/100 [00:10<16:30,  1.00s/it, loss=0.5, reward=0.25]")}) {
+    for (const std::string_view file : {"train.log", "train.jsonl"}) {
+      CAPTURE(text);
+      CAPTURE(file);
+      const State state = state_of(text, file);
+      CHECK(state.steps().last == 14);
+      REQUIRE(state.find("reward.mean") != nullptr);
+      CHECK(state.find("reward.mean")->count() == 3);
+    }
+  }
+  const State noted = state_of(cat(R"({"step": 1, "loss": 0.5, "level": "info", "message": "step 7 loss 0.5"})", "\n",
+                                   R"({"step": 2, "loss": 0.5, "level": "info", "message": "step 8 loss 0.5"})", "\n"),
+                               "train.jsonl");
+  CHECK(noted.steps().last == 2);
+}
+
+TEST_CASE("of ranks that write into one file the first one counts, and what is no number in any") {
+  std::string text;
+  for (int step = 1; step <= 8; ++step) {
+    for (int rank = 0; rank <= 1; ++rank) {
+      const std::string_view norm = step >= 6 && rank == 1 ? "NaN" : "0.5";
+      text +=
+          cat("{\"step\": ", step, ", \"rank\": ", rank, ", \"loss\": ", 2 + rank, ", \"grad_norm\": ", norm, "}\n");
+    }
+  }
+  const State state = state_of(text, "metrics.jsonl");
+  REQUIRE(state.find("loss.total") != nullptr);
+  CHECK(state.find("loss.total")->count() == 8);
+  CHECK(state.find("loss.total")->max() == 2);
+  REQUIRE(state.find("grad_norm") != nullptr);
+  CHECK(state.find("grad_norm")->non_finite() == 3);
+}
+
 }  // namespace
 }  // namespace mw

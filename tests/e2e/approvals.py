@@ -13,11 +13,11 @@ def silently(base):
     return [*training(base, pace=0.15), "--when-engine-dies", "zero"]
 
 
-def asking(base):
+def asking(base, *more):
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write('[run]\nfirst_wait = "200ms"\n[actions]\nbreak = "ask"\nrestart = "ask"\n'
                    '[hook.note]\nevents = ["asks"]\nmin_severity = "info"\ncommand = ["sh", "-c", "cat >asked"]\n')
-    return Run(base, silently(base), "--quiet", "--config", os.path.join(base, "midwatch.toml"))
+    return Run(base, silently(base), "--quiet", "--config", os.path.join(base, "midwatch.toml"), *more)
 
 
 def kill_engine(base):
@@ -71,6 +71,19 @@ def said_no(base, _):
     assert attempts(run) == 1 and notes(base).count("would be ended") == 1, notes(base)
 
 
+def nobody_there(base, expected):
+    """With --unattended what would ask acts, whatever the file says, and the midwatch after a killed one knows."""
+    run = asking(base, "--unattended")
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    run.process.kill()
+    run.process.communicate()
+    run = reattach(base, "--quiet")
+    kill_engine(base)
+    assert run.end() == 0, run.err
+    assert attempts(run) == 2 and weights(base) == expected
+    assert "asked" not in {event_type(event) for event in journal_of(run.folder())}
+
+
 def stopped(base, _):
     """Instead of an approval comes a stop: the run is over, and asks for nothing any more."""
     run = asking(base)
@@ -98,7 +111,7 @@ with Scratch() as scratch:
     first = Run(scratch, training(scratch, pace=0), "--quiet")
     assert first.end() == 0, first.err
     reference = weights(scratch)
-for test in (said_yes, said_no, stopped, dry):
+for test in (said_yes, said_no, nobody_there, stopped, dry):
     with Scratch() as scratch:
         began = time.monotonic()
         test(scratch, reference)

@@ -94,7 +94,7 @@ def write(path, text):
 class Staged:
     """A run in its second attempt, whose first one died and left everything."""
 
-    def __init__(self, base, shared, mode):
+    def __init__(self, base, shared, mode, *more):
         self.base, self.shared = base, shared
         write(os.path.join(base, "raylet"), RAYLET)
         os.chmod(os.path.join(base, "raylet"), 0o755)
@@ -105,7 +105,7 @@ class Staged:
                 file.truncate(1 << 20)
         self.held = open(os.path.join(shared, "psm_heldhere"), "r+b")
         self.map = mmap.mmap(self.held.fileno(), 1 << 20)
-        self.run = Run(base, [sys.executable, os.path.join(base, "trainer.py"), base, shared], "--first-wait", "0.1", "--no-host")
+        self.run = Run(base, [sys.executable, os.path.join(base, "trainer.py"), base, shared], "--first-wait", "0.1", "--no-host", *more)
 
     def up(self, attempt):
         """It is up, and midwatch knows its resources."""
@@ -198,9 +198,9 @@ def asked_on_a_terminal():
 
 
 def by_itself():
-    """With mode = "act" stale shared memory is deleted as soon as its attempt is dead; Ray's session stays until space is short."""
+    """With --unattended, as with mode = "act", stale shared memory is deleted as soon as its attempt is dead; Ray's session stays until space is short."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
-        staged = Staged(base, shared, "act")
+        staged = Staged(base, shared, "ask", "--unattended")
         try:
             staged.up(1)
             write(os.path.join(base, "die-1"), "")

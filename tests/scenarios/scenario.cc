@@ -214,9 +214,32 @@ class Reader {
       event.body = std::move(seen);
       return put_in_time(std::move(event));
     }
+    if (parts[1] == "read" || parts[1] == "pointer") return of_checkpoints(parts, std::move(event));
     const auto value = parts.size() == 4 ? parse_double(parts[3]) : std::nullopt;
     if (!value) return false;
     event.body = event::Measured{kNoStep, false, {{std::string(parts[1]), std::string(parts[2]), *value}}};
+    return put_in_time(std::move(event));
+  }
+
+  /// "SECONDS read STEP sane|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong".
+  bool of_checkpoints(const std::vector<std::string_view>& parts, Event event) {
+    const auto step = parts.size() == 4 ? parse_int(parts[2]) : std::nullopt;
+    if (!step) return false;
+    if (parts[1] == "read") {
+      event::CheckpointRead read;
+      if (!enum_from_name(parts[3], read.how)) return false;
+      read.step = *step;
+      read.path = cat("/data/global_step_", *step);
+      read.what = "as its bytes show";
+      event.body = std::move(read);
+    } else {
+      event::PointerSeen seen;
+      seen.path = "/data/latest";
+      seen.step = *step;
+      seen.right = parts[3] == "right";
+      seen.what = seen.right ? "" : cat("it names step ", *step, ", which is not there");
+      event.body = std::move(seen);
+    }
     return put_in_time(std::move(event));
   }
 

@@ -24,14 +24,21 @@ std::string cause_sentence(const Incident& incident) {
   return text;
 }
 
-std::string hang_sentence(Mode mode) {
+std::string hang_sentence(const NoticeContext& context) {
+  const Mode mode = context.breaking_hang;
   if (mode == Mode::kWatch) return "It only watches; else it would end this attempt, which does nothing any more.";
   if (mode == Mode::kAct)
     return "If it goes on doing nothing ([run] hang_patience), the circuit breaker ends this attempt, and the next one "
            "begins.";
-  return "If it goes on doing nothing ([run] hang_patience), midwatch asks; midwatch approve then ends this attempt, "
-         "and "
-         "the next one begins.";
+  const std::string alone =
+      context.answer_patience.ns == 0
+          ? std::string()
+          : cat(" Without an answer within ", format_duration(context.answer_patience),
+                " midwatch ends it by itself, if its processes rest or its engine does no work all the while.");
+  return cat(
+      "If it goes on doing nothing ([run] hang_patience), midwatch asks; midwatch approve then ends this attempt, and "
+      "the next one begins.",
+      alone);
 }
 
 std::string action_sentence(const State& state, const Incident& incident, const NoticeContext& context) {
@@ -45,7 +52,7 @@ std::string action_sentence(const State& state, const Incident& incident, const 
   }
   const BreakCase trips = context.breaker ? breaker(state) : BreakCase();
   if (trips.incident != nullptr && trips.incident->id == incident.id) {
-    if (trips.why == BreakReason::kHang) return hang_sentence(context.breaking_hang);
+    if (trips.why == BreakReason::kHang) return hang_sentence(context);
     const bool learning = trips.why == BreakReason::kLearning;
     const Mode mode = learning ? context.breaking_learning : context.breaking;
     if (mode == Mode::kAct) return "The circuit breaker ends this attempt, which trains on poisoned data.";
@@ -168,10 +175,14 @@ void fill_in(Notice& notice, const State& state, const NoticeContext& context) {
   notice.incident_json = shown_incident_json(incident, state);
 }
 
-std::vector<Notice> attempt_news(const Supervision& known) {
+std::vector<Notice> attempt_news(const State& state) {
   std::vector<Notice> notices;
-  for (const SupervisedAttempt& attempt : known.attempts) {
-    if (attempt.decided) notices.push_back(attempt_notice(attempt));
+  const auto advice = resume_advice(state);
+  for (const SupervisedAttempt& attempt : state.supervision.attempts) {
+    if (!attempt.decided) continue;
+    notices.push_back(attempt_notice(attempt));
+    const bool last = attempt.number == static_cast<int64_t>(state.attempts.size());
+    if (last && advice && notices.back().event != "finished") notices.back().what += cat(" ", to_sentence(*advice));
   }
   return notices;
 }

@@ -16,6 +16,7 @@ struct NoticeContext {
   bool supervises = false;  ///< midwatch supervises the run; otherwise it only watches
   bool breaker = false;     ///< the circuit breaker is on
   Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk, breaking_hang = Mode::kAsk;
+  Duration answer_patience = {};  ///< as of RunSpec
 };
 
 /// The key of the notice that an incident opened, at this severity: a new notice is sent when it becomes more severe.
@@ -33,6 +34,7 @@ std::vector<Notice> incident_news(const State& state, const NoticeContext& conte
 void fill_in(Notice& notice, const State& state, const NoticeContext& context);
 
 /// Notices of the decisions after the attempts of a supervised run: restarted, asks, stopped, finished. In order.
-std::vector<Notice> attempt_news(const Supervision& known);
+/// Of the last attempt, unless it finished, with what its end costs.
+std::vector<Notice> attempt_news(const State& state);
 
 }  // namespace mw

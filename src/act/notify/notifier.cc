@@ -128,7 +128,7 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
 std::vector<Notice> Notifier::gather(const State& state) {
   std::vector<Notice> news = incident_news(state, context_);
   if (context_.supervises) {
-    for (Notice& notice : attempt_news(state.supervision)) news.push_back(std::move(notice));
+    for (Notice& notice : attempt_news(state)) news.push_back(std::move(notice));
   }
   add_withdrawn(state, news);
   add_escalations(state, news);

@@ -10,6 +10,7 @@
 #include "act/supervise/run_ownership.h"
 #include "act/supervise/tainted.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/exit_status.h"
 #include "core/supervise/decide.h"
 #include "core/supervise/outcome_json.h"
@@ -208,6 +209,11 @@ Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer)
     }
     if (due.decision.pause) MW_TRY(writer.record(event::Requested{kPause, "midwatch"}));
     if (what != What::kAct) return {};
+    if (due.decision.unanswered) {
+      MW_TRY(writer.record(event::Answered{attempt_, kBreak, std::string(kUnanswered)}));
+      doors_.say(due.decision.why);
+      MW_TRY(writer.note({"midwatch", due.decision.why}, doors_.clock.now()));
+    }
     MW_TRY(trip(*due.incident, writer));
   }
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
@@ -280,7 +286,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
   if (asks_to_resume(spec_.command)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
-  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
+  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
     if (is_news(state, seen)) writer.observed(std::string(kScanSource), event::CheckpointSeen(seen));

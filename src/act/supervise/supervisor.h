@@ -44,7 +44,8 @@ struct SupervisorDoors {
   /// Finds on the disk what to resume from (sense/checkpoints/last_whole.h); empty while the answer is not known. May
   /// be unset: then the trainer's word is believed.
   std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                                         int64_t before, const std::set<std::string>& skip)>
+                                         int64_t before, const std::set<std::string>& skip,
+                                         const UnsoundReads& unsound)>
       last_whole = {};
   /// What the command needs is there, so that an attempt may begin; may be empty.
   std::function<bool()> may_begin = nullptr;

@@ -4,9 +4,10 @@
 
 namespace mw {
 
-CleanupSettings cleanup_settings(const Config& config, bool dry) {
+CleanupSettings cleanup_settings(const Config& config, bool dry, bool unattended) {
   CleanupSettings settings;
   settings.mode = dry ? Mode::kWatch : mode_of(config.text("cleanup.mode"));
+  if (unattended && settings.mode == Mode::kAsk) settings.mode = Mode::kAct;
   settings.what = config.texts("cleanup.what");
   settings.shared = config.text("cleanup.shared_memory");
   settings.keep_last = dry ? 0 : config.number("retention.keep_last");

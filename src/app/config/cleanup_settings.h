@@ -9,8 +9,8 @@
 
 namespace mw {
 
-/// `dry`: nothing is to be deleted, whatever the settings say.
-CleanupSettings cleanup_settings(const Config& config, bool dry = false);
+/// `dry`: nothing is to be deleted, whatever the settings say. `unattended`: nobody is there to ask.
+CleanupSettings cleanup_settings(const Config& config, bool dry = false, bool unattended = false);
 /// All words of cleanup.what.
 std::vector<std::string_view> cleanup_words();
 

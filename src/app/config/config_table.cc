@@ -29,7 +29,9 @@ constexpr std::array kSections = {
                   "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
                   "`[run] checkpoints`, "
                   "and only once a newer one is proven whole on the disk."},
-    ConfigSection{"checkpoints", "How the trainer's checkpoints are named, where midwatch does not know it."},
+    ConfigSection{"checkpoints",
+                  "How the trainer's checkpoints are named, where midwatch does not know it, and how deep they are "
+                  "looked at while it trains."},
     ConfigSection{"store",
                   "Where `midwatch run` ships the run's checkpoints after each save, with its journal and logs "
                   "(docs/checkpoints.md). For `midwatch run` only. Credentials come from the environment or ~/.aws."},
@@ -97,6 +99,17 @@ constexpr std::array kKeys = {
     ConfigKey{"run.hang_patience", Kind::kDuration, "\"10m\"", 0, 864000, "",
               "How long a run that does nothing any more (a critical stall) is waited for before actions.break_hang.",
               "by then ten usual steps and at least half an hour have passed without a step"},
+    ConfigKey{
+        "run.answer_patience", Kind::kDuration, "\"30m\"", 0, 864000, "",
+        "How long midwatch waits for an answer where it asks about a hang (actions.break_hang). Then it ends the "
+        "attempt by itself, if a second witness says that the run has rested ever since (its processes do next to "
+        "nothing, or its engine does no work) and nobody has stopped its processes. 0s: it waits for ever.",
+        "at night nobody answers, and what rests for more than an hour in the middle of its plan does not go on"},
+    ConfigKey{
+        "run.unattended", Kind::kBoolean, "false", 0, 0, "",
+        "Nobody is there to ask: every mode of [actions] and [cleanup] that is \"ask\" is \"act\". Those that are "
+        "\"watch\" stay so.",
+        "what is ended or deleted does not come back: a person says once that it may"},
     ConfigKey{"run.first_wait", Kind::kDuration, "\"10s\"", 0, 86400, "",
               "Wait before a restart; it doubles while there is no progress.",
               "ports, GPU memory and leases of the dead attempt are free again by then"},
@@ -264,6 +277,16 @@ constexpr std::array kKeys = {
               "The name of one checkpoint's folder, with {step} in it: \"step_{step}\", \"ckpt-{step:06}\" with zeros "
               "before it. What [run] checkpoints, or the log, says where they lie.",
               "known of the frameworks that midwatch knows"},
+    ConfigKey{
+        "checkpoints.deep", Kind::kBoolean, "true", 0, 0, "",
+        "Whether all bytes of each checkpoint are read after its save: NaN and infinite numbers, norms against the "
+        "save before, checksums (docs/checkpoints.md). Never while a save is being written, and not where it would "
+        "not be over before the next one.",
+        "a checkpoint full of NaN is whole by its structure, and a restart would resume from it"},
+    ConfigKey{"checkpoints.deep_share", Kind::kNumber, "0.01", 0.001, 1, "",
+              "The share of the time in which that reads; for the rest it sleeps. At the lowest priority for the "
+              "processor and the disk.",
+              "1 % of a core and of a disk is less than anybody notices: about 1 GB in half a minute"},
     ConfigKey{"signals.reward", Kind::kText, "", 0, 0, "", "The mean reward that the run optimises.",
               "known by its usual names"},
     ConfigKey{"signals.pass_rate", Kind::kText, "", 0, 0, "", "The share of samples that pass.", "likewise"},

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/short_pays.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -25,8 +26,8 @@ constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its r
 constexpr Knob kHalved{"reward_halved", 0.5, "ratio",
                        "Fall of the reward, with answers that short, that is a collapse of its own",
                        "reward-collapse, low_share, which alone needs a longer history"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta,  kPersist,      kHarm,
-                           kEmpty,   kGain,  kSlight, kHalved, kSlightPersist};
+constexpr Knob kKnobs[] = {kHistory, kWidth,  kFactor, kDelta,         kPersist, kHarm,    kEmpty,
+                           kGain,    kSlight, kHalved, kSlightPersist, kOpposed, kPaysGain};
 
 /// The reward that fell with the answers: reported though it alone would not stand out, as after three records.
 void add_lost_reward(const State& state, const Track& track, const Rise& fall, std::vector<Finding>& out) {
@@ -100,6 +101,9 @@ void judge_fall(const State& state, const Track& track, const Rise& fall, bool g
   add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
   finding.suggests.push_back(
       {"length-collapse", 0.6, cat("length is ", format_short(100 * fall.peak / fall.base, 2), " % of its level")});
+  if (const std::string pays = short_pays(state, track, fall); !pays.empty()) {
+    finding.suggests.push_back({"length-collapse", 0.1, pays});
+  }
   if (fall.ended) resolve(finding, track.points[*fall.ended]);
   out.push_back(std::move(finding));
   if (loud) add_lost_reward(state, track, fall, out);

@@ -80,14 +80,16 @@ bool meant(const State& state, const Series& series, std::string_view signal) {
   return signal == "grad_norm" || signal == "loss.total" || signal == "loss.policy";
 }
 
+/// In the middle of a sentence. A run may say no steps.
+std::string since(const Point& first) { return first.step == kNoStep ? ", " : cat(" from step ", first.step, " on, "); }
+
 Finding finding_of(const Watched& watched, const std::vector<Point>& points, const Burst& burst, Severity severity,
                    bool scaled) {
   const Point& first = points[burst.first];
   const size_t enough = severity == Severity::kCritical ? points_of(kPersist) - 1 : 0;
   Finding finding =
       make_finding("non-finite", "non-finite", severity, first, points[std::min(burst.first + enough, burst.last)],
-                   cat(watched.signal, " is ", format_double(first.value), " from step ", first.step, " on, ",
-                       burst.count, " records"));
+                   cat(watched.signal, " is ", format_double(first.value), since(first), burst.count, " records"));
   add_figure(finding, watched.signal, first.step, first.value);
   finding.evidence.back().where = first.where;
   if (burst.last + 1 < points.size()) resolve(finding, points[burst.last + 1]);
@@ -164,11 +166,10 @@ void judge_parts(const State& state, std::map<uint16_t, Finding>& worst) {
     auto gap = written_gap(part);
     if (!gap && reward != nullptr && part.points().size() == part.count()) gap = silent_gap(part, *reward);
     if (!gap || worst.count(gap->first.attempt) > 0) continue;
-    Finding finding =
-        make_finding("non-finite", "non-finite", Severity::kWarning, gap->first, gap->detected,
-                     cat(part.raw, gap->written ? " is " : " has no value",
-                         gap->written ? format_double(gap->first.value) : "", " from step ", gap->first.step, " on, ",
-                         gap->records, " records: the run optimises the rest of its reward"));
+    Finding finding = make_finding(
+        "non-finite", "non-finite", Severity::kWarning, gap->first, gap->detected,
+        cat(part.raw, gap->written ? " is " : " has no value", gap->written ? format_double(gap->first.value) : "",
+            since(gap->first), gap->records, " records: the run optimises the rest of its reward"));
     add_figure(finding, part.signal, gap->before.step, gap->before.value);
     finding.evidence.back().where = gap->first.where;
     if (gap->ended) resolve(finding, *gap->ended);

@@ -92,6 +92,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   int64_t furthest = kNoStep;
   size_t furthest_attempt = 0;
   size_t restarts = 0;
+  bool jobs = false;  // the log goes from one finished job to the next, as a sweep's does
   Finding finding;
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
@@ -99,7 +100,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const Done done = done_in(state, i);
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
       const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
-      const bool sure = !only_a_counter(state, i) || costs_hours(state, i, finished);
+      jobs = jobs || (finished && only_a_counter(state, i));
+      const bool sure = !(only_a_counter(state, i) || (finished && jobs)) || costs_hours(state, i, finished);
       if (is_other_job(state, furthest_attempt, i, finished)) {
         furthest = kNoStep;  // its own steps count from here on
       } else if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {

@@ -10,6 +10,7 @@
 #include "core/detect/support/rhythm.h"
 #include "core/detect/support/sooner.h"
 #include "core/detect/support/work.h"
+#include "core/exit_status.h"
 #include "core/idle_line.h"
 #include "core/judge_memory.h"
 
@@ -122,6 +123,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   }
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && step + 1 >= total) return;
+  if (!live && epochs_done(state))
+    return;  // what goes on logging, such as a session that was left open, outlives its training
   Finding finding;
   finding.kind = "stall";
   finding.detector = "stall";

@@ -109,7 +109,8 @@ void add_finding(const State& state, const Shares& shares, size_t first, size_t 
   for (; i < track.size() && low < points_of(kPersist); ++i) low = track.values[i] < kBegin.value ? low + 1 : 0;
   if (low >= points_of(kPersist)) {
     resolve(finding, track.points[i - 1]);
-    if (i - low - onset <= points_of(kBrief)) finding.severity = Severity::kInfo;
+    // What a model began with and has unlearnt since is no fault of the run.
+    if (onset == 0 || i - low - onset <= points_of(kBrief)) finding.severity = Severity::kInfo;
   }
   out.push_back(std::move(finding));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/detect/support/rhythm.h"
+#include "core/detect/support/sooner.h"
 
 namespace mw {
 namespace {
@@ -14,14 +16,14 @@ Approval approval_of(const State& state, int64_t attempt, Approval SupervisedAtt
   return known == nullptr ? Approval() : known->*action;
 }
 
-Decision nothing(std::string why) { return {What::kNothing, std::move(why), "", false}; }
+Decision nothing(std::string why) { return {What::kNothing, std::move(why), ""}; }
 
 /// By the mode of the action and what a person said. Each `text` is asked or reported once.
 Decision decide(Mode mode, const Approval& approval, std::string text, std::string why) {
-  if (mode == Mode::kAct || approval.answer == Approval::Answer::kYes) return {What::kAct, std::move(why), "", false};
+  if (mode == Mode::kAct || approval.answer == Approval::Answer::kYes) return {What::kAct, std::move(why), ""};
   const bool known = approval.text == text && (mode == Mode::kWatch || approval.asked);
   if (known) return nothing(mode == Mode::kWatch ? "midwatch only watches." : "It waits for approval.");
-  return {mode == Mode::kWatch ? What::kReport : What::kAsk, std::move(why), std::move(text), false};
+  return {mode == Mode::kWatch ? What::kReport : What::kAsk, std::move(why), std::move(text)};
 }
 
 /// The mode of the action, by what the case rests on.
@@ -46,6 +48,17 @@ Duration patience_left(const State& state, const RunSpec& spec, const Incident& 
   return {std::max<int64_t>(0, spec.hang_patience.ns - (now - hang.detected.at).ns)};
 }
 
+/// A person was asked about a hang, gave no answer in time, and a second witness says that the run has rested ever
+/// since. Watched time counts alone, so that a clock that is set forward answers for nobody. "": that is not so.
+std::string unanswered(const State& state, const RunSpec& spec, const Approval& approval) {
+  if (!approval.waits() || spec.answer_patience.ns == 0 || !approval.asked_at.known() || state.ticks.empty()) return "";
+  if (state.ticks.back().at - approval.asked_at < spec.answer_patience) return "";
+  if (detect::standstill(state).quiet < spec.hang_patience.seconds() + spec.answer_patience.seconds()) return "";
+  const auto rests = detect::has_rested_since(state, approval.asked_at);
+  if (!rests) return "";
+  return cat("Nobody answered within ", format_duration(spec.answer_patience), ", and ", rests->why, ".");
+}
+
 }  // namespace
 
 BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t attempt) {
@@ -56,7 +69,7 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
   if (found.incident == nullptr) {
     // A paused attempt reports no figures: that its case is gone shows once it goes on.
     if (!approval.asked || state.supervision.pause) return {nothing("Nothing speaks against the attempt."), nullptr};
-    return {{What::kWithdraw, "What midwatch asked about is over.", "", false}, nullptr};
+    return {{What::kWithdraw, "What midwatch asked about is over.", ""}, nullptr};
   }
   const Incident& incident = *found.incident;
   const bool learning = found.why == BreakReason::kLearning, hangs = found.why == BreakReason::kHang;
@@ -65,9 +78,18 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
   }
   const Mode mode = mode_of(spec, found.why);
   const std::string since = incident.onset.step == kNoStep ? "" : cat(" since step ", incident.onset.step);
+  const std::string alone = !hangs || spec.answer_patience.ns == 0
+                                ? std::string()
+                                : cat(" Without an answer within ", format_duration(spec.answer_patience),
+                                      " midwatch does so by itself, if the run goes on resting.");
   BreakDecision made{decide(mode, approval, cat("attempt ", attempt, " would be ended: ", incident.kind, since),
-                            cat(incident.summary, ".")),
+                            cat(incident.summary, ".", mode == Mode::kAsk ? alone : "")),
                      found.incident};
+  if (hangs && mode == Mode::kAsk) {
+    if (std::string why = unanswered(state, spec, approval); !why.empty()) {
+      made.decision = {What::kAct, std::move(why), "", true};
+    }
+  }
   // Of an attempt that is paused one learns no more: where only figures speak against it, it goes on until it is about
   // to save.
   const bool waits = mode == Mode::kAsk && made.decision.what != What::kAct;

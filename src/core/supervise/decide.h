@@ -20,9 +20,10 @@ struct Decision {
     kAct,       ///< do it
   };
   What what = What::kNothing;
-  std::string why;     ///< one sentence for people
-  std::string text;    ///< what would be done, without a full stop: the text of event::Asked
-  bool pause = false;  ///< and stop the attempt's processes (SIGSTOP) until a person answers
+  std::string why;          ///< one sentence for people
+  std::string text;         ///< what would be done, without a full stop: the text of event::Asked
+  bool unanswered = false;  ///< kAct, as a person was asked and did not answer in time
+  bool pause = false;       ///< and stop the attempt's processes (SIGSTOP) until a person answers
 };
 
 struct BreakDecision {

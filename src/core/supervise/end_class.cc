@@ -27,7 +27,7 @@ constexpr std::array kRows = {
                 "failed without progress by what needs something done first: settings, space, a person",
                 "`[cleanup] mode = \"act\"` where it is space"},
     EndClassRow{EndClass::kHung, "hung", "the circuit breaker ended, as it did nothing any more",
-                "`[actions] break_hang` (by default it asks), `[run] hang_patience`"},
+                "`[actions] break_hang` (by default it asks), `[run] hang_patience`, `answer_patience`, `unattended`"},
     EndClassRow{EndClass::kPoisoned, "poisoned", "trained on poisoned data, or on numbers that are not finite",
                 "`[actions] break`, `break_learning` (by default it asks where only figures say so)"},
     EndClassRow{EndClass::kRule, "rule", "a rule of your own ended", "`[rule.NAME] breaker`"},

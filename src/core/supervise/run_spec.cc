@@ -23,6 +23,9 @@ constexpr std::array kSettings = {
     RunSetting{"restarts", "run.restarts", [](RunSpec& spec) -> Member { return &spec.limits.restarts; }},
     RunSetting{"restarts_total", "run.restarts_total", [](RunSpec& spec) -> Member { return &spec.limits.total; }},
     RunSetting{"hang_patience_ns", "run.hang_patience", [](RunSpec& spec) -> Member { return &spec.hang_patience; }},
+    RunSetting{"answer_patience_ns", "run.answer_patience",
+               [](RunSpec& spec) -> Member { return &spec.answer_patience; }},
+    RunSetting{"unattended", "run.unattended", [](RunSpec& spec) -> Member { return &spec.unattended; }},
     RunSetting{"first_wait_ns", "run.first_wait", [](RunSpec& spec) -> Member { return &spec.limits.first_wait; }},
     RunSetting{"longest_wait_ns", "run.longest_wait",
                [](RunSpec& spec) -> Member { return &spec.limits.longest_wait; }},
@@ -100,6 +103,12 @@ Error wrong(std::string_view key) {
 }
 
 }  // namespace
+
+void answer_for_itself(RunSpec& spec) {
+  for (Mode* mode : {&spec.breaking, &spec.breaking_learning, &spec.breaking_hang, &spec.restarting}) {
+    if (*mode == Mode::kAsk) *mode = Mode::kAct;
+  }
+}
 
 std::span<const RunSetting> run_settings() { return kSettings; }
 

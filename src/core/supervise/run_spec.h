@@ -34,8 +34,10 @@ struct RunSpec {
   Mode breaking = Mode::kAct;              ///< ending such an attempt, as a component that it needs is proven dead
   Mode breaking_learning = Mode::kAsk;     ///< ending one of which only the figures say that they are poisoned
   Mode breaking_hang = Mode::kAsk;         ///< ending one that does nothing any more
-  Duration hang_patience = Duration::seconds(600);  ///< from the critical stall to that
-  Mode restarting = Mode::kAct;                     ///< beginning the next one
+  Duration hang_patience = Duration::seconds(600);     ///< from the critical stall to that
+  Duration answer_patience = Duration::seconds(1800);  ///< from asking whether to end it to ending it; 0: for ever
+  Mode restarting = Mode::kAct;                        ///< beginning the next one
+  bool unattended = false;                             ///< nobody is there to ask: what would ask acts
   std::string store;  ///< its checkpoints are shipped there: "s3://BUCKET/RUN", or a folder; "": nowhere
   std::string store_endpoint, store_region, store_profile, store_addressing = "auto";  ///< how an S3 store is reached
   int store_parallel = 4;                                                              ///< requests at once
@@ -50,6 +52,9 @@ struct RunSpec {
   /// "" in a run that an older midwatch began.
   std::string nonce, marker;
 };
+
+/// Nobody is there to ask (RunSpec::unattended): every mode that asks acts. What only watches stays so.
+void answer_for_itself(RunSpec& spec);
 
 /// One member of RunSpec in its written forms. run.json is written and read from these rows, and what midwatch.toml
 /// says reaches a RunSpec through them: a new setting is a member, a row here, and a row in app/config/config_table.cc.

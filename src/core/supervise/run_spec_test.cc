@@ -39,6 +39,14 @@ TEST_CASE("every setting of a run is written to run.json and read back") {
   }
 }
 
+TEST_CASE("where nobody is there to ask what would ask acts, and what only watches stays so") {
+  RunSpec spec;
+  spec.restarting = Mode::kWatch;
+  answer_for_itself(spec);
+  CHECK((spec.breaking == Mode::kAct && spec.breaking_learning == Mode::kAct && spec.breaking_hang == Mode::kAct));
+  CHECK(spec.restarting == Mode::kWatch);
+}
+
 TEST_CASE("a run.json of an older version has the defaults for what it does not name") {
   const auto spec = parse_run_spec(R"({"version":1,"command":["a"],"folder":"/w"})");
   REQUIRE(spec.ok());

@@ -84,9 +84,9 @@ void fold_supervision(Supervision& into, const Event& event, const event::Reques
   into.pause_by = into.pause ? clip(requested.who, kNameLimit) : std::string();
 }
 
-void fold_supervision(Supervision& into, const Event&, const event::Asked& asked) {
+void fold_supervision(Supervision& into, const Event& event, const event::Asked& asked) {
   Approval* approval = approval_of(attempt_of(into, asked.attempt), asked.action);
-  if (approval != nullptr) *approval = {true, Approval::Answer::kNone, clip(asked.text, kTextLimit)};
+  if (approval != nullptr) *approval = {true, Approval::Answer::kNone, clip(asked.text, kTextLimit), event.received};
 }
 
 void fold_supervision(Supervision& into, const Event&, const event::Answered& answered) {
@@ -95,9 +95,10 @@ void fold_supervision(Supervision& into, const Event&, const event::Answered& an
   const bool withdrawn = answered.answer == "withdrawn", watching = answered.answer == kOnlyWatching;
   approval->asked = approval->asked && !withdrawn && !watching;
   if (withdrawn) approval->text.clear();
-  approval->answer = withdrawn || watching      ? Approval::Answer::kNone
-                     : answered.answer == "yes" ? Approval::Answer::kYes
-                                                : Approval::Answer::kNo;
+  const bool may = answered.answer == "yes" || answered.answer == kUnanswered;
+  approval->answer = withdrawn || watching ? Approval::Answer::kNone
+                     : may                 ? Approval::Answer::kYes
+                                           : Approval::Answer::kNo;
 }
 
 void fold_supervision(Supervision& into, const Event& event, const event::Decided& decided) {

@@ -22,12 +22,16 @@ inline constexpr std::string_view kByMidwatch = "midwatch";
 /// Answered::answer where midwatch only watches: what it would do is reported, and nobody is asked.
 inline constexpr std::string_view kOnlyWatching = "only-watching";
 
+/// Answered::answer where nobody answered in time, and midwatch does what it asked about.
+inline constexpr std::string_view kUnanswered = "unanswered";
+
 /// What midwatch asked a person about one action of one attempt.
 struct Approval {
   enum class Answer { kNone, kYes, kNo };
   bool asked = false;  ///< and not withdrawn since
   Answer answer = Answer::kNone;
   std::string text;  ///< what it would do
+  Time asked_at;     ///< as of receipt
   /// The person has not answered yet.
   bool waits() const { return asked && answer == Answer::kNone; }
 };

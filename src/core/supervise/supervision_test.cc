@@ -47,6 +47,9 @@ TEST_CASE("an approval is asked, answered, and withdrawn") {
   run.put(event::Asked{1, "restart", ""});
   run.put(event::Answered{1, "restart", "yes"});
   CHECK(run.last().restarting.answer == Approval::Answer::kYes);
+  run.put(event::Asked{1, "break", "so"});
+  run.put(event::Answered{1, "break", std::string(kUnanswered)});
+  CHECK((run.last().breaking.answer == Approval::Answer::kYes && !run.last().breaking.waits()));
   run.put(event::Asked{1, "dance", ""});  // of a later version: nothing is made of it
   run.put(event::Answered{7, "break", "yes"});
   CHECK_FALSE(run.last().breaking.asked);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.h"
 #include "read/books/embedded.h"
@@ -29,6 +30,12 @@ constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent c
                                                        "KeyboardInterrupt"};
 constexpr size_t kSeveral = SIZE_MAX;  // of only_with_: more than one trainer has the name
 constexpr size_t kExtendsLimit = 4;    // dialects that extend one another in a row
+
+/// "actor/pg_loss" as "actor_pg_loss".
+std::string flat_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(),
@@ -154,6 +161,7 @@ void DialectBook::index() {
       const std::string& raw = dialect.metrics[i].raw;
       if (raw.find('*') == std::string::npos) {
         rules.exact.emplace(raw, i);
+        if (raw.find('/') != std::string::npos) rules.flat.emplace(flat_name(raw), i);
       } else {
         rules.patterns.push_back(i);
       }
@@ -181,6 +189,18 @@ void DialectBook::index_names() {
       } else if (dialects_[d].extends != other.id) {
         known->second = kSeveral;
       }
+    }
+  }
+  // Written flat, a name is a trainer's where nobody writes it so and its whole form is that trainer's alone.
+  std::set<std::string_view> flats;
+  for (size_t d = 0; d < dialects_.size(); ++d) {
+    if (dialects_[d].family != Dialect::Family::kTrainer) continue;
+    for (const auto& [flat, rule] : rules_[d].flat) {
+      const auto whole = only_with_.find(dialects_[d].metrics[rule].raw);
+      const bool own = whole != only_with_.end() && whole->second == d;
+      const auto [known, fresh] = only_with_.emplace(flat, own ? d : kSeveral);
+      if (fresh) flats.insert(flat);
+      if (!fresh && known->second != d && flats.count(flat) > 0) known->second = kSeveral;
     }
   }
 }
@@ -273,6 +293,7 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
     meaning.ignored = true;
     return true;
   }
+  if (const auto found = rules.flat.find(raw); found != rules.flat.end()) return take(of.metrics[found->second], {});
   for (const size_t i : rules.patterns) {
     std::string_view star;
     if (name_matches(of.metrics[i].raw, raw, &star)) return take(of.metrics[i], star);

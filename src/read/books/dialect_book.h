@@ -98,7 +98,8 @@ class DialectBook {
  private:
   struct Rules {  // one dialect's metric rules, ready to be looked up
     std::unordered_map<std::string_view, size_t> exact;
-    std::vector<size_t> patterns;  // indices into Dialect::metrics, the longest raw name first
+    std::map<std::string, size_t, std::less<>> flat;  // with '_' for '/', as exporters to CSV write them
+    std::vector<size_t> patterns;                     // indices into Dialect::metrics, the longest raw name first
   };
   Result<void> put(Dialect dialect, std::string_view path, bool built_in);
   Result<void> put_rules(std::string_view toml, std::string_view path, bool built_in);

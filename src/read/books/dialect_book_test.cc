@@ -52,6 +52,17 @@ TEST_CASE("a dialect is read, and its metric names mean something") {
   CHECK(book.meaning(std::nullopt, "a").signal.empty());
 }
 
+TEST_CASE("a metric name with '_' for '/' means the same, and speaks for its trainer") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  const auto verl = book->find("verl");
+  CHECK(book->meaning(verl, "critic/score/mean").signal == "reward.mean");
+  CHECK(book->meaning(verl, "critic_score_mean").signal == "reward.mean");
+  CHECK(book->meaning(verl, "actor_grad_norm").signal == "grad_norm");
+  REQUIRE(book->only_trainer_with("actor/pg_clipfrac_lower"));
+  CHECK(book->only_trainer_with("actor_pg_clipfrac_lower") == book->only_trainer_with("actor/pg_clipfrac_lower"));
+}
+
 TEST_CASE("patterns and their targets go together") {
   DialectBook book;
   REQUIRE(book.add(kAcme, "acme.toml").ok());

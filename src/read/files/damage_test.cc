@@ -133,6 +133,18 @@ TEST_CASE("jsonl: a program's error output between its records are text, and so 
   CHECK(contains(read(cat("{\"message\": \"", trace, "\"}\n")), "console 1  KeyError: 1\n"));
   CHECK(contains(read("{\"level\": \"error\", \"msg\": \"CUDA error: oh\"}\n"), "console 1  ERROR CUDA error: oh\n"));
   CHECK_FALSE(contains(read("{\"level\": \"info\", \"msg\": \"well\"}\n"), "console"));
+  const auto says = [&read](std::string_view record, std::string_view words) {
+    return contains(read(cat(record, "\n")), cat("console 1  ", words, "\n"));
+  };
+  CHECK(says("{\"level\": \"info\", \"msg\": \"step 3 loss 0.5\"}", "step 3 loss 0.5"));
+  CHECK(says("{\"level\": \"warning\", \"msg\": \"step 3 is slow\"}", "WARNING step 3 is slow"));
+  CHECK(says("{\"level\": 30, \"pid\": 71, \"msg\": \"step 3 loss 0.5\"}", "step 3 loss 0.5"));
+  CHECK(
+      says("{\"text\": \"step 3 loss 0.5\", \"record\": {\"function\": \"fit\", \"level\": {\"no\": 20}, \"line\": 7, "
+           "\"process\": {\"id\": 71}, \"message\": \"step 3 loss 0.5\"}}",
+           "step 3 loss 0.5"));
+  CHECK_FALSE(says("{\"level\": \"info\", \"msg\": \"step 3 loss 0.5\", \"loss\": 0.5}", "step 3 loss 0.5"));
+  CHECK_FALSE(says("{\"msg\": \"step 3 loss 0.5\"}", "step 3 loss 0.5"));
   CHECK_FALSE(contains(read(cat("{\"tool\": \"python\", \"error\": \"", trace, "\"}\n")), "console"));
   CHECK_FALSE(contains(
       read(cat("{\"step\": 3, \"error\": \"", trace, "\", \"a\":1, \"b\":1, \"c\":1, \"d\":1, \"e\":1, \"f\":1}\n")),

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "read/files/plain_json.h"
+#include "read/lines/logged_message.h"
 
 namespace mw {
 namespace {
@@ -44,9 +45,18 @@ bool is_message_name(std::string_view name) {
                                                          "traceback", "error", "err"});
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// What a record says, rather than what went wrong.
+bool is_words_name(std::string_view name) {
+  return is_one_of(name, std::array<std::string_view, 5>{"message", "msg", "log", "event", "text"});
+}
+
 struct LogRecord {
   bool level = false;  ///< it says how grave it is
   bool loud = false;   ///< an error
+  bool warns = false;  ///< a warning
+  bool words = false;  ///< a logger wrote it, and whatever figures it has are in its message
   bool plain = false;  ///< it is words, with hardly a number
   bool other = false;  ///< of a tool, a sample or an environment, whose errors are none of the run's
 };
@@ -59,11 +69,20 @@ LogRecord log_record(RowBuilder& row) {
     if (is_one_of(name, std::array<std::string_view, 5>{"level", "levelname", "severity", "lvl", "log_level"})) {
       record.level = true;
       record.loud = is_one_of(text.value, std::array<std::string_view, 4>{"error", "critical", "fatal", "err"});
+      record.warns = is_one_of(text.value, std::array<std::string_view, 2>{"warning", "warn"});
     }
+    const bool logger = is_one_of(
+        name, std::array<std::string_view, 6>{"logger", "logger_name", "stream", "caller", "pathname", "funcname"});
+    record.words = record.words || record.level || logger;
+    if (text.key.starts_with("record/")) continue;  // loguru's: its "function" is the caller's name
     record.other = record.other || is_one_of(name, std::array<std::string_view, 8>{"tool", "tool_name", "function",
                                                                                    "prompt", "response", "completion",
                                                                                    "observation", "tool_output"});
   }
+  const auto levels = [](const RowNumber& one) { return contains(one.key, "level"); };  // 30 is INFO to some
+  record.words = record.words || std::any_of(row.numbers().begin(), row.numbers().end(), levels);
+  record.words = record.words && std::all_of(row.numbers().begin(), row.numbers().end(),
+                                             [](const RowNumber& one) { return is_logger_name(one.key); });
   return record;
 }
 
@@ -172,12 +191,15 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
   for (const RowText& text : row_.texts()) {
     const std::string_view name = last_name(text.key);
     const bool trace = contains(text.value, kTraceHead) && (is_exception_name(name) ? true : is_message_name(name));
-    const bool relevant =
-        trace ? is_exception_name(name) || record.level || record.plain : record.loud && is_message_name(name);
+    const bool figures =
+        record.words && is_words_name(name) && std::any_of(text.value.begin(), text.value.end(), is_digit);
+    const bool said = record.loud ? is_message_name(name) : figures;
+    const bool relevant = trace ? is_exception_name(name) || record.level || record.plain : said;
     if (!relevant || text.value.size() > kLogTextLimit) continue;
-    const std::string line(trace ? "" : "ERROR ");
+    const std::string line(trace ? "" : record.loud ? "ERROR " : record.warns ? "WARNING " : "");
     for (const std::string_view part : split(text.value, '\n'))
       sink.text(line.empty() ? part : line + std::string(part), lines_, at);
+    if (!trace && !record.loud) return;  // the same words may stand under two names
   }
 }
 

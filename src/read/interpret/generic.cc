@@ -6,6 +6,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
 
 namespace mw {
@@ -83,27 +84,6 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
   return true;
 }
 
-/// What a logger that writes JSON was given to say: {"level": "INFO", "message": "step 3: loss=0.5"}. "" where the
-/// object has figures of its own.
-std::string_view logged_message(std::string_view text) {
-  if (!text.starts_with("{\"") || text.back() != '}') return {};
-  for (const std::string_view name : {"\"message\":", "\"msg\":", "\"event\":"}) {
-    size_t begin = find_part(text, name);
-    if (begin == kNone) continue;
-    begin = text.find_first_not_of(' ', begin + name.size());
-    if (begin == kNone || text[begin] != '"') return {};
-    const size_t end = text.find('"', ++begin);
-    if (end == kNone || text[end - 1] == '\\') return {};
-    for (size_t at = text.find("\":"); at != kNone; at = text.find("\":", at + 1)) {
-      const size_t value = text.find_first_not_of(' ', at + 2);
-      const bool inside = at >= begin && at < end;
-      if (!inside && value != kNone && (is_digit(text[value]) || text[value] == '-')) return {};
-    }
-    return text.substr(begin, end - begin);
-  }
-  return {};
-}
-
 /// "R=0.41, L=0.59": a reward and a loss where one stands beside the other, in a line that says which step it is of.
 bool whole_names(std::string_view text, std::string& out) {
   static constexpr ByteSet kBefore(" ,|[("), kBehind("=:");
@@ -160,9 +140,9 @@ bool evaluates(std::string_view title) {
 }  // namespace
 
 void normal_name(std::string_view raw, std::string& out) {
-  static constexpr std::array<std::string_view, 14> kLeads = {"train/",  "training/", "metrics/", "stats/", "actor/",
-                                                              "policy/", "rollout/",  "trainer/", "train_", "grpo/",
-                                                              "ppo/",    "rl/",       "loss/",    "avg/"};
+  static constexpr std::array<std::string_view, 16> kLeads = {
+      "train/", "training/", "metrics/", "stats/", "actor/", "policy/", "rollout/", "trainer/",
+      "train_", "grpo/",     "ppo/",     "rl/",    "loss/",  "losses/", "charts/",  "avg/"};
   out.clear();
   for (const char c : raw) {
     const char folded = lower(c);
@@ -406,7 +386,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
   if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) return found;
-  if (const std::string_view message = logged_message(text); message.size() >= 5) text = trim(message);
+  if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
   if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {
     found.listed = rewards->mean;

@@ -78,6 +78,7 @@ class GenericReader {
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
   std::string narrow_, named_, pairs_;
+  std::string said_;  // the message in it, where a logger wrote it as JSON
 };
 
 /// A metric name as the generic dialect writes it: lower case, '_' for spaces, dots and dashes, without a leading

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -432,7 +434,16 @@ void Interpreter::step_in_text(const Row& row, Record& record) {
   }
 }
 
-void Interpreter::row(const Row& row) {
+/// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will.
+void Interpreter::row(const Row& all) {
+  Row row = all;
+  std::vector<RowNumber> broken;
+  if (!ranks_.leads(all.numbers, all.step)) {
+    std::copy_if(all.numbers.begin(), all.numbers.end(), std::back_inserter(broken),
+                 [](const RowNumber& one) { return !std::isfinite(one.value); });
+    if (broken.empty()) return;
+    row.numbers = broken;
+  }
   const auto names = records_.names_of(row.numbers);
   recogniser_.names(names);
   recogniser_.unknown_trainer();

@@ -18,6 +18,7 @@
 #include "read/books/signature_book.h"
 #include "read/interpret/answer_judge.h"
 #include "read/interpret/generic.h"
+#include "read/interpret/leading_rank.h"
 #include "read/interpret/recogniser.h"
 #include "read/interpret/records.h"
 #include "read/interpret/score_sums.h"
@@ -257,6 +258,7 @@ class Interpreter {
   AnswerJudge answers_;
   GenericReader generic_;
   ColumnTable columns_;
+  LeadingRank ranks_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool emits_dialects_ = false, following_ = false;

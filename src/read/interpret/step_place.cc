@@ -129,6 +129,12 @@ struct Candidate {
   std::string_view word;
 };
 
+/// "episode steps: 13" says how long an episode was.
+bool is_length(std::string_view head, size_t i) {
+  constexpr std::string_view kOf = "episode ";
+  return i >= kOf.size() && contains_folded(head.substr(i - kOf.size(), kOf.size()), kOf) && lower(head[i]) == 's';
+}
+
 /// The step word at `i` and its number; nullopt when there is none.
 std::optional<Candidate> word_at(std::string_view head, size_t i) {
   uint32_t left = kBegins[static_cast<unsigned char>(head[i])];
@@ -143,8 +149,11 @@ std::optional<Candidate> word_at(std::string_view head, size_t i) {
     const bool same = std::equal(step.word.begin(), step.word.end(), head.begin() + static_cast<ptrdiff_t>(i),
                                  [](char a, char b) { return a == lower(b) || a == b; });
     if (!same) continue;
+    if (is_length(head, i)) continue;
+    constexpr std::string_view kMode = "(train)";  // "Epoch(train) [1][20/735]"
+    const size_t mode = head.substr(i + size).starts_with(kMode) ? kMode.size() : 0;
     Candidate found{step.rank, i, 0, 0, 0, step.word};
-    found.end = number_after(head, i + size, &found.value, &found.total);
+    found.end = number_after(head, i + size + mode, &found.value, &found.total);
     if (found.end > 0) return found;
   }
   return std::nullopt;
@@ -295,6 +304,10 @@ StepPlace find_place(std::string_view text, RareBytes rare) {
   if (rare.may_hold('%') && bar_place(text, best)) return best;
   best = worded_place(text, rare);
   if (!best.known() && !letter_place(text, best)) count_place(text, best);
+  // "3916/5000: episode: 56, ...": episodes are counted beside the steps that they consist of.
+  StepPlace count;
+  const bool beside = best.word == "episode" && is_digit(text[0]) && count_place(text, count);
+  if (beside && count.step >= best.step) best = count;
   if (best.end > 0) widen(text, best);
   return best;
 }

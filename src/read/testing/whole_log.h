@@ -4,20 +4,23 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 
+#include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "read/run_reader.h"
 
 namespace mw {
 
-/// What the whole of `log` says.
-inline State state_of(const std::string& log) {
+/// What the whole of `log` says, in a file of that name.
+inline State state_of(const std::string& log, std::string_view name = "train.log") {
   FakeDisk disk;
-  disk.put("/run/train.log", log);
+  const std::string path = cat("/run/", name);
+  disk.put(path, log);
   auto knowledge = KnowledgeBase::load({});
   REQUIRE(knowledge.ok());
   RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
-  REQUIRE(reader.open({"/run/train.log"}, "").ok());
+  REQUIRE(reader.open({path}, "").ok());
   reader.read_all({});
   reader.close();
   return reader.state();

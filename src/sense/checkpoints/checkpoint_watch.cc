@@ -45,6 +45,17 @@ bool is_held_open(System& system, const std::string& folder) {
   return false;
 }
 
+/// All bytes of what lay there were read, and something else lies there now.
+bool is_other_save(const State& state, const CheckpointScan& scan) {
+  const auto last = std::find_if(state.checkpoint_reads.rbegin(), state.checkpoint_reads.rend(),
+                                 [&scan](const auto& one) { return one.second.path == scan.seen.path; });
+  if (last == state.checkpoint_reads.rend() || last->second.tree_state == 0) return false;
+  const bool reported = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [&](const auto& one) {
+    return one.second.path == scan.seen.path && one.first.at > last->first.at;
+  });
+  return !reported && last->second.tree_state != scan.state;
+}
+
 }  // namespace
 
 CheckpointWatch::~CheckpointWatch() {
@@ -143,9 +154,13 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     if (std::exchange(listed, true)) listed_before.insert(root);
   }
   if (list) listed_ = now_;
+  std::set<std::string> doubted;
+  for (const std::string& root : roots) {
+    if (pointers_.doubted(root)) doubted.insert(root);
+  }
   call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
-               run_folder = scope_.run_folder] {
+               doubted = std::move(doubted), run_folder = scope_.run_folder] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
       note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
@@ -162,8 +177,8 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
       for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
         answer.found.emplace_back(cat(root, "/", with_step(layout.folder, one)), one);
       }
-      const auto text = read_pointer(*disk, root, layout);
-      if (const auto named = text ? step_in(layout.pointer_text, *text) : std::nullopt) answer.pointers[root] = *named;
+      answer.pointers[root] = scan_pointer(*disk, root, layout);
+      if (doubted.count(root) != 0 && system != nullptr && is_held_open(*system, root)) answer.held_roots.insert(root);
     }
     return answer;
   });
@@ -190,6 +205,36 @@ void CheckpointWatch::search(const CheckpointLayout& layout) {
   });
 }
 
+void CheckpointWatch::judge_pointers(const Answer& answer, const State& state, const CheckpointLayout& layout,
+                                     EventWriter& writer) {
+  for (const auto& [root, look] : answer.pointers) {
+    PointerWatch::Facts facts;
+    facts.now = now_;
+    if (state.verdict == "running" && !state.attempts.empty()) facts.run_step = state.attempts.back().last_step;
+    facts.saving = answer.held_roots.count(root) != 0 || state.current_phase == "save";
+    std::map<std::string, How> last;  // what was found of those that are still there
+    for (const auto& [moment, seen] : state.checkpoint_scans) last[seen.path] = seen.how;
+    for (const auto& [folder, step] : answer.found) {
+      if (folder_of(folder) != root) continue;
+      const auto kept = kept_.find(folder);
+      const bool here = kept != kept_.end() && kept->second.scan.there;
+      if (here && !later(now_, kept->second.still_since, PointerWatch::kPatience)) facts.saving = true;
+      const auto known = last.find(folder);
+      if (known == last.end()) continue;
+      if (known->second == How::kWhole) facts.whole.insert(step);
+      if (known->second == How::kBroken) facts.broken.insert(step);
+    }
+    if (!pointers_.met(root)) {
+      const std::string path = cat(root, "/", layout.pointer);
+      const auto before = std::find_if(state.pointers.rbegin(), state.pointers.rend(),
+                                       [&path](const auto& one) { return one.second.path == path; });
+      if (before != state.pointers.rend() && !before->second.right) pointers_.reported(root);
+    }
+    if (auto seen = pointers_.judge(root, layout, look, facts))
+      writer.observed(std::string(kScanSource), std::move(*seen));
+  }
+}
+
 void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
   const CheckpointScan& scan = kept.scan;
   const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
@@ -201,7 +246,7 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
   if (judged && (!kept.reported || kept.how != scan.seen.how)) {
     kept.reported = true;
     kept.how = scan.seen.how;
-    if (is_news(state, scan.seen)) {
+    if (is_news(state, scan.seen) || is_other_save(state, scan)) {
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
     }
   }
@@ -233,10 +278,11 @@ void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLa
     }
     const auto pointer = answer.pointers.find(folder_of(folder));
     const auto known = kept_.find(folder);
-    if (pointer != answer.pointers.end() && pointer->second == step && known != kept_.end()) {
+    if (pointer != answer.pointers.end() && pointer->second.step == step && known != kept_.end()) {
       meet(folder, step, known->second.attempt, true);
     }
   }
+  judge_pointers(answer, state, layout, writer);
   const auto asked = kept_.find(answer.folder);
   if (asked == kept_.end()) return;
   Kept& kept = asked->second;

@@ -17,6 +17,7 @@
 #include "platform/disk.h"
 #include "platform/system.h"
 #include "sense/checkpoints/beside.h"
+#include "sense/checkpoints/pointer_watch.h"
 #include "sense/checkpoints/scan.h"
 
 namespace mw {
@@ -68,7 +69,8 @@ class CheckpointWatch final : public Task {
     bool held_open = false;                              ///< somebody has a file in it open
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
     std::set<std::string> listed_before;                 ///< roots that an earlier scan listed
-    std::map<std::string, int64_t> pointers;             ///< by root, the step that it names
+    std::map<std::string, PointerScan> pointers;         ///< by root
+    std::set<std::string> held_roots;                    ///< of those that are doubted: somebody has a file there open
     std::set<std::string> written;                       ///< folders that are being saved to
     std::map<std::string, SavedBeside> beside;           ///< others where it may save
   };
@@ -79,6 +81,7 @@ class CheckpointWatch final : public Task {
   void search(const CheckpointLayout& layout);
   void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
   void take(Answer answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
+  void judge_pointers(const Answer& answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
   void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
   bool overtaken(const std::string& folder, const Kept& kept) const;
   const CheckpointScan* before(const std::string& folder, const Kept& kept) const;
@@ -94,6 +97,7 @@ class CheckpointWatch final : public Task {
   size_t heard_ = 0;                      // of the state's checkpoints
   Duration listed_;                       // when the roots were last listed
   Duration now_;
+  PointerWatch pointers_;
   StepsInTime steps_;  // by the clock on the wall, as files have it
   BackgroundCall<Answer> call_;
 };

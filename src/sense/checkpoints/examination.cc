@@ -56,11 +56,11 @@ const FileDirectory& Examination::directory(const TreeFile& file) {
     if (found.trouble == Trouble::kUnreadable) unknown_ = true;
   }
   if (kept->clipped) unknown_ = true;
-  thin(*kept);
+  thin(*kept, file.role == FileRole::kWeights);
   return *kept;
 }
 
-void Examination::thin(FileDirectory& directory) {
+void Examination::thin(FileDirectory& directory, bool weights) {
   directory.ranges = {};
   for (auto number = directory.numbers.begin(); number != directory.numbers.end();) {
     const size_t dot = number->first.rfind('.');
@@ -69,7 +69,8 @@ void Examination::thin(FileDirectory& directory) {
     number = known ? std::next(number) : directory.numbers.erase(number);
   }
   tensors_ += directory.tensors.size();
-  if (directory.format != FileDirectory::Format::kSafetensors || tensors_ > kTensorsKept) directory.tensors = {};
+  const bool wanted = weights || directory.format == FileDirectory::Format::kSafetensors;
+  if (!wanted || tensors_ > kTensorsKept) directory.tensors = {};
   if (tensors_ > kTensorsKept) directory.keys = {};
 }
 

@@ -73,6 +73,11 @@ class Examination {
   void finished(bool there) { finished_ = there; }
   void add_items(std::string file, std::vector<DistributedItem> items) { items_[std::move(file)] = std::move(items); }
 
+  /// The tensors of which a .metadata says how large each is, over all ranks.
+  void has_shapes(std::string metadata, std::map<std::string, std::vector<int64_t>> shapes) {
+    shapes_[std::move(metadata)] = std::move(shapes);
+  }
+
   /// Optimizers in so many files have made as many steps by their own counters.
   void counted_steps(size_t files, int64_t steps) {
     if (files > counted_.files) counted_ = {files, steps};
@@ -89,6 +94,7 @@ class Examination {
   const std::string& framework() const { return framework_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::map<std::string, std::vector<DistributedItem>>& items() const { return items_; }
+  const std::map<std::string, std::map<std::string, std::vector<int64_t>>>& shapes() const { return shapes_; }
   const std::map<std::string, Dtype, std::less<>>& numbers_in() const { return numbers_in_; }
   const CountedSteps& counted() const { return counted_; }  ///< of the optimizer in the most files
   size_t weights() const { return weights_; }
@@ -101,7 +107,7 @@ class Examination {
   static constexpr size_t kProblems = 1000;  ///< that are kept; the others are counted
 
  private:
-  void thin(FileDirectory& directory);
+  void thin(FileDirectory& directory, bool weights);
 
   Disk& disk_;
   const CheckpointTree& tree_;
@@ -113,6 +119,7 @@ class Examination {
   std::string framework_;
   std::vector<std::string> notes_;
   std::map<std::string, std::vector<DistributedItem>> items_;
+  std::map<std::string, std::map<std::string, std::vector<int64_t>>> shapes_;  // by .metadata
   std::map<std::string, Dtype, std::less<>> numbers_in_;
   CountedSteps counted_;
   size_t weights_ = 0;

@@ -20,8 +20,8 @@ constexpr size_t kBefore = 8;  // older ones among which one with weights is loo
 class Search {
  public:
   Search(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
-         const std::set<std::string>& skip)
-      : disk_(disk), roots_(roots), layout_(layout) {
+         const std::set<std::string>& skip, const UnsoundReads& unsound)
+      : disk_(disk), roots_(roots), layout_(layout), unsound_(unsound) {
     for (const std::string& root : roots) {
       const auto steps = checkpoint_steps(disk, root, layout);
       for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
@@ -86,13 +86,19 @@ class Search {
     for (const auto& [root, steps] : steps_) {
       const auto place = steps.find(step);
       if (place == steps.end()) continue;
-      const event::CheckpointSeen& seen = scan(root, step, before(root, steps, place)).seen;
-      if (seen.how != How::kBroken) continue;
-      if (found_.why.empty())
-        found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", seen.what);
+      const CheckpointScan& one = scan(root, step, before(root, steps, place));
+      const std::string what = one.seen.how == How::kBroken ? one.seen.what : unsound(one);
+      if (what.empty()) continue;
+      if (found_.why.empty()) found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", what);
       return false;
     }
     return true;
+  }
+
+  /// What reading all of its bytes found wrong; "": nothing, or it is another save.
+  std::string unsound(const CheckpointScan& now) const {
+    const auto read = unsound_.find(now.seen.path);
+    return read != unsound_.end() && read->second.tree_state == now.state ? read->second.what : "";
   }
 
   /// The nearest older one that has weights, if one of the last few does; else one that was quarantined.
@@ -141,6 +147,7 @@ class Search {
   Disk& disk_;
   const std::vector<std::string>& roots_;
   const CheckpointLayout& layout_;
+  const UnsoundReads& unsound_;
   std::map<std::string, std::set<int64_t>> steps_;  // by root
   std::set<int64_t> all_, skipped_;
   std::map<std::string, CheckpointScan> scans_;                       // by folder
@@ -152,8 +159,8 @@ class Search {
 }  // namespace
 
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before, const std::set<std::string>& skip) {
-  return Search(disk, roots, layout, before, skip).find();
+                          int64_t before, const std::set<std::string>& skip, const UnsoundReads& unsound) {
+  return Search(disk, roots, layout, before, skip, unsound).find();
 }
 
 }  // namespace mw

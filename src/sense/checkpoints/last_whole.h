@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "platform/disk.h"
 
 namespace mw {
+
+using UnsoundReads = std::map<std::string, event::CheckpointRead>;
 
 struct LastWhole {
   int64_t from = kNoStep;  ///< the checkpoints from this step on are to be quarantined; kNoStep: none is
@@ -23,8 +26,9 @@ struct LastWhole {
 /// each), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
 /// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer checkpoints
 /// do no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
-/// run's: they are not looked at, and a pointer that names one is left alone.
+/// run's: they are not looked at, and a pointer that names one is left alone. What reading all bytes found wrong
+/// (`unsound`, by path) is not resumed from, unless it was saved anew since.
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before, const std::set<std::string>& skip = {});
+                          int64_t before, const std::set<std::string>& skip = {}, const UnsoundReads& unsound = {});
 
 }  // namespace mw

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "sense/checkpoints/examination.h"
+#include "sense/checkpoints/frozen.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 
@@ -125,6 +126,7 @@ class Diff {
               [](const TensorDifference& a, const TensorDifference& b) { return a.name < b.name; });
     if (sides_[0]->clipped() || sides_[1]->clipped())
       out_.notes.emplace_back("not all of their tensors could be listed");
+    for (std::string& note : frozen_notes(out_)) out_.notes.push_back(std::move(note));
     return std::move(out_);
   }
 

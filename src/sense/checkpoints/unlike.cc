@@ -1,30 +1,40 @@
 #include "sense/checkpoints/unlike.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/tensor_scan.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kFiles = 256;                    // whose tensors are compared
 constexpr size_t kConfigBytes = size_t{1} << 20;  // of a config.json
+constexpr size_t kMetadataBytes = 64 << 20;       // of a .metadata
 constexpr size_t kFewTensors = 4;                 // of which nothing is expected
-constexpr double kApart = 10;                     // norms that are so many times each other
+constexpr double kBegan = 1e-3;  // root mean square: below it is what began at zero, and grows many times
+constexpr double kApart = 10;    // norms that are so many times each other
 
 bool is_safetensors(const TreeFile& file) {
   return ending_of(file.name()) == "safetensors" && file.role == FileRole::kWeights;
 }
 
-std::string shape_text(const TensorPlace& tensor) {
-  std::string out = cat(name_of(tensor.dtype), " [");
-  for (size_t i = 0; i < tensor.shape.size(); ++i) out += cat(i == 0 ? "" : ", ", tensor.shape[i]);
-  return out + "]";
+/// What torch.save wrote of weights: whole ones, or those of one rank.
+bool is_torch(const TreeFile& file) {
+  const std::string_view ending = ending_of(file.name());
+  return file.role == FileRole::kWeights && (ending == "pt" || ending == "pth" || ending == "bin");
+}
+
+/// A whole model in the layout of transformers: no part of a tensor that a rank holds.
+bool is_whole_model(const TreeFile& file) {
+  return is_safetensors(file) || (is_torch(file) && file.name().starts_with("pytorch_model"));
 }
 
 /// As transformers names it; of a model of several parts that of the one that makes text.
@@ -45,7 +55,7 @@ void look_at_config(Examination& exam, const TreeFile& config) {
   size_t tensors = 0;
   std::string first;
   for (const TreeFile& file : exam.tree().files()) {
-    if (folder_in_tree(file.path) != folder_in_tree(config.path) || !is_safetensors(file)) continue;
+    if (folder_in_tree(file.path) != folder_in_tree(config.path) || !is_whole_model(file)) continue;
     const FileDirectory& directory = exam.directory(file);
     if (directory.clipped || directory.tensors.empty()) return;
     if (first.empty()) first = file.path;
@@ -60,72 +70,104 @@ void look_at_config(Examination& exam, const TreeFile& config) {
       cat("none of its tensors has the size ", width, " that ", config.path, " states: they are of different models"));
 }
 
-using Places = std::map<std::string, const TensorPlace*, std::less<>>;
+/// What a tensor is like. Of torch.distributed.checkpoint only its shape is known.
+struct Form {
+  Dtype dtype = Dtype::kOther;
+  std::vector<int64_t> shape;
+  bool operator==(const Form&) const = default;
+};
+using Forms = std::map<std::string, Form, std::less<>>;
 
-Places by_name(const FileDirectory& directory) {
-  Places out;
-  for (const TensorPlace& tensor : directory.tensors) out.emplace(tensor.name, &tensor);
-  return out;
+std::string form_text(const Form& form) {
+  std::string out = form.dtype == Dtype::kOther ? "[" : cat(name_of(form.dtype), " [");
+  for (size_t i = 0; i < form.shape.size(); ++i) out += cat(i == 0 ? "" : ", ", form.shape[i]);
+  return out + "]";
 }
 
-bool alike(const TensorPlace& one, const TensorPlace& other) {
-  return one.shape == other.shape && one.dtype == other.dtype;
+/// Of torch.save's files matrices of real numbers only: what else is in there (lists of samples, states of generators)
+/// may be as long as it likes.
+Forms forms_of(const FileDirectory& directory) {
+  const bool all = directory.format == FileDirectory::Format::kSafetensors;
+  Forms out;
+  for (const TensorPlace& tensor : directory.tensors) {
+    if (all || (has_point(tensor.dtype) && tensor.shape.size() >= 2)) out[tensor.name] = {tensor.dtype, tensor.shape};
+  }
+  return out;
+}
+Forms forms_of(const std::map<std::string, std::vector<int64_t>>& shapes) {
+  Forms out;
+  for (const auto& [name, shape] : shapes) {
+    if (shape.size() >= 2) out[name] = {Dtype::kOther, shape};
+  }
+  return out;
 }
 
 /// The same file in a checkpoint beside this one.
 struct Neighbour {
   std::string name;  ///< of the checkpoint
-  bool before = false;
-  FileDirectory directory;
-  Places places;
+  Forms forms;
 };
+using ReadForms = Forms (*)(Disk& disk, const std::string& path);
 
-std::vector<Neighbour> neighbours_of(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
+Forms file_forms(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  auto open = info.ok() ? disk.open_read(path) : Result<std::unique_ptr<ReadFile>>(info.error());
+  if (!open.ok()) return {};
+  return forms_of(read_directory(**open, basename(path), static_cast<uint64_t>(info->size)));
+}
+
+Forms metadata_forms(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  auto open = info.ok() ? disk.open_read(path) : Result<std::unique_ptr<ReadFile>>(info.error());
+  if (!open.ok() || info->size < 0 || static_cast<size_t>(info->size) > kMetadataBytes) return {};
+  std::string text;
+  if (!(*open)->read_at(0, static_cast<size_t>(info->size), text).ok()) return {};
+  const auto index = parse_distributed_metadata(text);
+  return index.ok() ? forms_of(index->shapes) : Forms();
+}
+
+/// The nearest one of each side.
+std::vector<Neighbour> neighbours_of(Examination& exam, const std::string& file, const std::vector<std::string>& beside,
+                                     ReadForms read) {
   std::vector<Neighbour> out;
-  out.reserve(beside.size());
+  bool met[2] = {false, false};
   for (const std::string& other : beside) {
     const int64_t step = step_of_name(basename(other));
-    if (step == kNoStep || step == exam.step()) continue;
-    const bool before = step < exam.step();
-    const auto same_side = [before](const Neighbour& one) { return one.before == before; };
-    if (std::any_of(out.begin(), out.end(), same_side)) continue;  // the nearest one of each side
-    const std::string path = cat(other, "/", file.path);
-    const auto info = exam.disk().info(path);
-    auto open = info.ok() ? exam.disk().open_read(path) : Result<std::unique_ptr<ReadFile>>(info.error());
-    if (!open.ok()) continue;
-    Neighbour& one = out.emplace_back();
-    one.name = basename(other);
-    one.before = before;
-    one.directory = read_directory(**open, file.name(), static_cast<uint64_t>(info->size));
-    one.places = by_name(one.directory);
+    if (step == kNoStep || step == exam.step() || met[step < exam.step()]) continue;
+    Forms forms = read(exam.disk(), cat(other, "/", file));
+    if (forms.empty()) continue;
+    met[step < exam.step()] = true;
+    out.push_back({std::string(basename(other)), std::move(forms)});
   }
   return out;
 }
 
 /// The first tensor that differs from the nearest one, and whether both sides agree against it.
-void compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
-  const FileDirectory& own = exam.directory(file);
-  if (own.tensors.empty()) return;
-  const std::vector<Neighbour> others = neighbours_of(exam, file, beside);
-  if (others.empty()) return;
+void compare_forms(Examination& exam, const std::string& file, const Forms& own, const std::vector<Neighbour>& others) {
+  if (own.empty() || others.empty()) return;
   size_t differ = 0, against = 0;
   std::string what;
-  for (const TensorPlace& tensor : own.tensors) {
-    const auto nearest = others.front().places.find(tensor.name);
-    if (nearest == others.front().places.end() || alike(tensor, *nearest->second)) continue;
+  for (const auto& [name, form] : own) {
+    const auto nearest = others.front().forms.find(name);
+    if (nearest == others.front().forms.end() || form == nearest->second) continue;
     if (++differ == 1) {
-      what = cat(clip(sanitize_utf8(tensor.name), 200), " is ", shape_text(tensor), ", and ",
-                 shape_text(*nearest->second), " in ", others.front().name);
+      what = cat(clip(sanitize_utf8(name), 200), " is ", form_text(form), ", and ", form_text(nearest->second), " in ",
+                 others.front().name);
     }
     if (others.size() < 2) continue;
-    const auto further = others.back().places.find(tensor.name);
-    against += further != others.back().places.end() && alike(*further->second, *nearest->second) ? 1 : 0;
+    const auto further = others.back().forms.find(name);
+    against += further != others.back().forms.end() && further->second == nearest->second ? 1 : 0;
   }
   if (differ == 0) return;
   const std::string more = differ > 1 ? cat(" (and ", differ - 1, " more)") : "";
   const std::string_view whose = against > 0 ? ", before and after it: it is of another model"
                                              : ": one of them is of another model, or the settings were changed";
-  exam.problem(Trouble::kUnlike, file.path, cat(what, more, whose), against > 0);
+  exam.problem(Trouble::kUnlike, file, cat(what, more, whose), against > 0);
+}
+
+void compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
+  const Forms own = forms_of(exam.directory(file));
+  if (!own.empty()) compare_forms(exam, file.path, own, neighbours_of(exam, file.path, beside, file_forms));
 }
 
 const CheckpointManifest* nearest_before(const std::vector<const CheckpointManifest*>& others, int64_t step) {
@@ -145,7 +187,12 @@ void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
   for (const TreeFile& file : exam.tree().files()) {
     if (is_export(file.path) && exam.tree().folders().size() > 1) continue;
     if (file.name() == "config.json") look_at_config(exam, file);
-    if (exam.step() != kNoStep && is_safetensors(file) && ++compared <= kFiles) compare_shapes(exam, file, beside);
+    if (exam.step() != kNoStep && (is_safetensors(file) || is_torch(file)) && ++compared <= kFiles)
+      compare_shapes(exam, file, beside);
+  }
+  for (const auto& [metadata, shapes] : exam.shapes()) {
+    const Forms own = exam.step() == kNoStep ? Forms() : forms_of(shapes);
+    if (!own.empty()) compare_forms(exam, metadata, own, neighbours_of(exam, metadata, beside, metadata_forms));
   }
 }
 
@@ -160,7 +207,8 @@ void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
     const TreeFile* const file = exam.tree().find(now.path);
     if (was == then.end() || file == nullptr || file->role != FileRole::kWeights) continue;
     const ManifestFile& old = *was->second;
-    if (now.numbers == 0 || now.numbers != old.numbers || old.norm <= 0) continue;
+    if (now.numbers == 0 || now.numbers != old.numbers) continue;
+    if (old.norm < kBegan * std::sqrt(static_cast<double>(old.numbers))) continue;  // LoRA's B, a new head
     if (now.norm < old.norm * kApart && now.norm * kApart > old.norm) continue;
     exam.problem(Trouble::kUnlike, now.path,
                  cat("the norm of its numbers is ", format_short(now.norm), ", and was ", format_short(old.norm),

@@ -10,9 +10,11 @@
 
 namespace mw {
 
-/// Of safetensors: no tensor has the size that config.json beside it says (suspect); tensors have another shape or type
-/// than in the checkpoints beside it. That is suspect only where one before and one after agree: a run may have been
-/// begun anew with another adapter. `beside`: the nearest first.
+/// Of safetensors, and of whole models by torch.save: no tensor has the size that config.json beside it says (suspect).
+/// Of these, of ranks' weights by torch.save, and of what a .metadata of torch.distributed.checkpoint lists: tensors
+/// have another shape or type than in the checkpoints beside it (where torch writes them, matrices of real numbers).
+/// That is suspect only where one before and one after agree: a run may have been begun anew with another adapter.
+/// `beside`: the nearest first.
 void look_at_shapes(Examination& exam, const std::vector<std::string>& beside);
 
 /// Weights of which the norm is ten times what it was in the nearest checkpoint before it that was found whole, or a

@@ -4,9 +4,11 @@
 
 #include <cstring>
 
+#include "base/checksum.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -124,6 +126,122 @@ TEST_CASE("weights that blew up are suspect, beside the nearest whole one before
   CHECK(place.look(30, {20}, true).state == State::kSuspect);
   place.save(30, 12, 20);  // of another shape: its norm says nothing
   CHECK(said(place.look(30, {}, true)).empty());
+}
+
+TEST_CASE("what began at zero grows many times") {
+  Place place;
+  place.save(1, 8, 1e-5F);  // a new head after one step
+  place.save(40, 8, 4e-4F);
+  place.remember(1);
+  CHECK(said(place.look(40, {1}, true)).empty());
+}
+
+// ---- what torch wrote: real samples, and copies of them in which a matrix lies the other way round
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+std::string little(uint32_t number) {
+  std::string out(4, '\0');
+  for (size_t i = 0; i < 4; ++i) out[i] = static_cast<char>((number >> (8 * i)) & 0xff);
+  return out;
+}
+
+/// In a pickle: the tuple (16, 8) becomes (8, 16).
+constexpr std::string_view kTall("K\x10K\x08\x86"), kWide("K\x08K\x10\x86");
+
+/// Of an archive the pickle is what lies between its name and its end, and its checksum stands in two places.
+std::string turned(std::string content) {
+  const size_t tall = content.find(kTall);
+  if (tall == std::string::npos) return content;
+  if (!content.starts_with("PK")) {
+    replace_all(content, kTall, kWide);
+    return content;
+  }
+  const size_t head = content.rfind("PK\x03\x04", tall);
+  const auto number = [&](size_t at, size_t bytes) {
+    size_t out = 0;
+    for (size_t i = 0; i < bytes; ++i)
+      out |= static_cast<size_t>(static_cast<unsigned char>(content[at + i])) << (8 * i);
+    return out;
+  };
+  const size_t begin = head + 30 + number(head + 26, 2) + number(head + 28, 2);
+  const size_t end = content.find("PK\x07\x08", begin);  // torch.save puts checksum and size behind each member
+  REQUIRE(end != std::string::npos);
+  std::string pickle = content.substr(begin, end - begin);
+  const std::string before = little(crc32_ieee(pickle, 0));
+  replace_all(pickle, kTall, kWide);
+  content.replace(begin, pickle.size(), pickle);
+  replace_all(content, before, little(crc32_ieee(pickle, 0)));
+  return content;
+}
+
+struct Samples {
+  FakeDisk disk;
+  Samples() { testing::put_samples(disk); }
+  /// Copies a sample's checkpoint to /turned/step_N.
+  std::string copy(const std::string& from, int64_t step, bool turn) {
+    const std::string to = cat("/turned/step_", step);
+    for (const std::string& path : disk.paths()) {
+      if (!path.starts_with(from + "/")) continue;
+      const std::string content = disk.content(path);
+      disk.put(to + path.substr(from.size()), turn ? turned(content) : content);
+    }
+    return to;
+  }
+  std::string said_of(const std::string& path, const std::vector<std::string>& beside) {
+    VerifyOptions options;
+    options.now = Time::from_seconds(1768500000);
+    options.beside = beside;
+    const auto verdict = verify_checkpoint(disk, path, options);
+    REQUIRE(verdict.ok());
+    return said(*verdict);
+  }
+};
+
+TEST_CASE("shapes of torch.save and of torch.distributed.checkpoint are compared as those of safetensors are") {
+  struct Case {
+    const char *before, *own, *tensor;
+  };
+  for (const Case& one :
+       {Case{"/ck/torch-bin/step_10", "/ck/torch-bin/step_20", "is F16 [16, 8], and F16 [8, 16]"},
+        Case{"/ck/prime-rl/checkpoints/step_10", "/ck/prime-rl/checkpoints/step_20", "is [16, 8], and [8, 16]"}}) {
+    CAPTURE(std::string(one.own));
+    Samples at;
+    CHECK(at.said_of(one.own, {one.before}).empty());
+    const std::string before = at.copy(one.before, 10, true), own = at.copy(one.own, 20, false),
+                      after = at.copy(one.before, 30, true);
+    const std::string both = at.said_of(own, {before, after}), side = at.said_of(own, {before});
+    CAPTURE(both);
+    CHECK(both.starts_with("breaks: "));
+    CHECK(contains(both, one.tensor));
+    CHECK_FALSE(side.starts_with("breaks: "));
+    CHECK(contains(side, "or the settings were changed"));
+    at.copy(one.own, 30, false);
+    CHECK_FALSE(at.said_of(own, {before, after}).starts_with("breaks: "));  // the two sides do not agree
+  }
+}
+
+TEST_CASE("a whole model by torch.save is held against config.json, too") {
+  Samples at;
+  const std::string config = "/ck/torch-bin/step_20/config.json";
+  at.disk.put("/ck/torch-bin/step_20/pytorch_model-more.bin",
+              at.disk.content("/ck/torch-bin/step_20/pytorch_model-00001-of-00003.bin"));
+  CHECK(at.said_of("/ck/torch-bin/step_20", {}).empty());
+  std::string text = at.disk.content(config);
+  replace_all(text, "\"hidden_size\": 8", "\"hidden_size\": 12");
+  at.disk.put(config, text);
+  CHECK(contains(at.said_of("/ck/torch-bin/step_20", {}), "none of its tensors has the size 12"));
+}
+
+TEST_CASE("of every real sample no tensor is unlike that of the step before") {
+  Samples at;
+  for (const testing::Sample& sample : testing::samples()) {
+    CAPTURE(std::string(sample.layout));
+    if (*sample.before != '\0') CHECK(at.said_of(cat("/ck/", sample.path), {cat("/ck/", sample.before)}).empty());
+  }
 }
 
 }  // namespace

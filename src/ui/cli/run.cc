@@ -24,6 +24,9 @@ void declare_supervised(ArgSpec& spec) {
   spec.option("first-wait", "TIME", "before a restart; doubles while there is no progress", "10s");
   spec.option("grace", "TIME", "from asking the command to end to killing it", "30s");
   spec.flag("no-breaker", "do not end an attempt that trains on poisoned data (dead engine, zero reward, NaN)");
+  spec.flag("unattended",
+            "nobody is there to ask: do what midwatch would ask for (end a hang or a poisoned attempt, make room on a "
+            "full disk)");
   spec.flag("dry-run",
             "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
             "[cleanup])");
@@ -92,6 +95,8 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
     if (!price.ok()) return price.error();
     request.cost_per_hour = *price;
   }
+  if (args.has("unattended")) request.spec.unattended = true;
+  if (request.spec.unattended) answer_for_itself(request.spec);
   if (args.has("dry-run")) {
     request.spec.dry = true;
     request.stacks = false;  // reading them stops a process for a moment
@@ -237,6 +242,7 @@ const Verb run = {
     "  midwatch run --config midwatch.toml  # everything is in the file: docs/config.md, midwatch config reference\n"
     "  midwatch run --store s3://bucket/run -- bash train_grpo.sh    # ship what it saves\n"
     "  midwatch run --dry-run -- bash train_grpo.sh   # what would it have done?\n"
+    "  midwatch run --unattended -- bash train_grpo.sh   # over night: act where it would ask\n"
     "  midwatch run --reattach newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
     "SIGTERM to midwatch reaches the command as SIGTERM.\n"

@@ -68,6 +68,11 @@ TEST_CASE("the command line wins over the file, and the file over the defaults")
   CHECK(services.ran.spec.command == std::vector<std::string>{"true"});
   CHECK(run(services, {"run", "--restarts", "2", "--", "true"}) == 3);
   CHECK(services.ran.spec.limits.restarts == 2);
+  CHECK(services.ran.spec.breaking_hang == Mode::kAsk);
+  CHECK(run(services, {"run", "--unattended", "--", "true"}) == 3);
+  CHECK((services.ran.spec.unattended && services.ran.spec.breaking_hang == Mode::kAct));
+  CHECK(run(services, {"run", "--unattended", "--dry-run", "--", "true"}) == 3);
+  CHECK(services.ran.spec.breaking_hang == Mode::kWatch);
 }
 
 TEST_CASE("config check says by its exit status whether the file is right") {

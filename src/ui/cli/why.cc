@@ -5,10 +5,13 @@
 #include "base/text.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
+#include "core/incident_kind.h"
+#include "core/resume_advice.h"
 #include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/incident_chains.h"
+#include "ui/view/log_words.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
 
@@ -26,7 +29,10 @@ void declare(ArgSpec& spec) {
 
 std::string reasons(const Painter& paint, const std::vector<std::string>& items, std::string_view mark) {
   std::string out;
-  for (const std::string& item : items) out += paint.hanging(mark, item, kTextLines);
+  for (const std::string& item : items) {
+    const std::string words = reason_words(item);
+    out += paint.hanging(mark, words.empty() ? log_words(item) : words, kTextLines);
+  }
   return out;
 }
 
@@ -107,6 +113,10 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("  began     ", describe(state, incident.onset), kTextLines);
   out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
   out += paint.hanging("  reaction  ", reaction_text(incident), kTextLines);
+  const bool costs = incident.open && (taints(incident.kind) || ends_runs(incident.kind)) &&
+                     incident.latest.attempt + 1U >= state.attempts.size();
+  const auto advice = costs ? resume_advice(state) : std::nullopt;
+  if (advice) out += paint.hanging("  resume    ", to_sentence(*advice), kTextLines);
   if (!incident.evidence.empty()) out += paint.heading("Evidence");
   out += evidence(paint, state, incident.evidence);
   out += processes(paint, state, incident);

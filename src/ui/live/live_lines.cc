@@ -8,6 +8,7 @@
 #include "ui/report/paint.h"
 #include "ui/view/layout.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/plot.h"
 
 namespace mw {

@@ -14,6 +14,7 @@
 #include "ui/view/expected_end.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/lost_time.h"
+#include "ui/view/pace.h"
 #include "ui/view/ranked.h"
 #include "ui/view/reward_parts.h"
 #include "ui/view/run_record.h"

@@ -9,6 +9,7 @@
 #include "ui/report/markdown_run.h"
 #include "ui/view/decisions.h"
 #include "ui/view/machine.h"
+#include "ui/view/pace.h"
 #include "ui/view/rollout_times.h"
 
 namespace mw {

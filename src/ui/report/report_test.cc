@@ -268,6 +268,31 @@ TEST_CASE("the report goes through steps, attempts and checkpoints as people's o
   CHECK(contains(text, "constant: lr 1e-06"));
 }
 
+TEST_CASE("held-out evaluations stand side by side in the terminal, what their names have in common once") {
+  FakeRun run;
+  for (int step = 0; step <= 20; step += 10) {
+    run.say(event::Measured{step,
+                            true,
+                            {{"", "val/test_score/math", 0.25 + 0.01 * step},
+                             {"", "val/test_score/a_benchmark_of_a_very_long_name_lite", 0.5},
+                             {"", "val/response_length/mean", 700}}});
+  }
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string text = terminal_brief(replayed, plain(80), "more");
+  CHECK(contains(text, "Held-out evaluation: val/test_score/\n"));
+  CHECK(contains(text, "  step                              0       10       20  trend\n"));
+  CHECK(contains(text, "  math                           0.25     0.35     0.45  rising\n"));
+  CHECK(contains(text, "  a_benchmark_of_a_very_lon…      0.5      0.5      0.5  flat\n"));
+  CHECK(contains(text, "… and 1 more"));
+  for (const int width : {40, 60, 100}) {
+    for (const std::string_view line : split(terminal_evaluations(run.state, plain(width), 6), '\n')) {
+      CAPTURE(line);
+      CHECK(cells_of(line) <= static_cast<size_t>(width));
+    }
+  }
+}
+
 TEST_CASE("what people noted stands in the report, harmless") {
   FakeRun run;
   run.measure(3, 0.5);

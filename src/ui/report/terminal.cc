@@ -6,6 +6,7 @@
 #include "ui/report/paint.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/plot.h"
 #include "ui/view/ranked.h"
 

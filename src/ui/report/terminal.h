@@ -46,6 +46,9 @@ std::string terminal_now(const State& state, const Console& console);
 /// The last steps side by side, at most `rows` signals; "" when no step reported a figure.
 std::string terminal_steps(const State& state, const Console& console, size_t rows);
 
+/// The last held-out evaluations side by side, at most `rows` results; "" when there was none.
+std::string terminal_evaluations(const State& state, const Console& console, size_t rows);
+
 /// "" when there was only one attempt; "" when no checkpoint was seen.
 std::string terminal_attempts(const State& state, const Console& console);
 std::string terminal_checkpoints(const State& state, const Console& console);
@@ -55,9 +58,6 @@ std::vector<std::string> leading_signals(const State& state);
 
 /// "read 2 files, 3 MB, 1234 lines in 20 ms"
 std::string terminal_input(const Replayed& replayed);
-
-/// First and last value, range and course of each signal and evaluation.
-std::string terminal_signals(const State& state, const Console& console);
 
 /// Signals, where the time goes, tools, formats, checkpoints, warnings: the tables below the incidents.
 std::string terminal_tables(const State& state, const Console& console);

@@ -22,6 +22,7 @@ constexpr size_t kFixLines = 3;
 constexpr size_t kCurvesShown = 2;
 constexpr size_t kCurveRows = 3;
 constexpr size_t kStepRows = 8;
+constexpr size_t kEvaluationRows = 6;
 
 std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
   std::string out = incident_title(paint, state, incident);
@@ -108,8 +109,7 @@ std::string terminal_brief(const Replayed& replayed, const Console& console, std
   std::string out = terminal_status(state, console) + "\n" + incidents(paint, state);
   out += terminal_decisions(state, console);
   if (loud == 0) {  // there is room for it
-    const std::string steps = terminal_steps(state, console, kStepRows);
-    out += steps.empty() && !evaluations(state, {}).empty() ? terminal_signals(state, console) : steps;
+    out += terminal_steps(state, console, kStepRows) + terminal_evaluations(state, console, kEvaluationRows);
   }
   out += terminal_curves(state, console, signals_of(state), loud == 1 ? kCurvesShown : 1, kCurveRows);
   out += "\n" + paint.hanging("", cat(terminal_input(replayed), ". ", more), 2, &Painter::dim);

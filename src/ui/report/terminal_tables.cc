@@ -7,6 +7,7 @@
 #include "ui/view/decisions.h"
 #include "ui/view/machine.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/plot.h"
 #include "ui/view/reward_parts.h"
 #include "ui/view/rollout_times.h"
@@ -26,7 +27,6 @@ constexpr size_t kAttemptsShown = 20;
 constexpr size_t kDecisionLines = 4;  // of the terminal, for one sentence
 constexpr size_t kStepRows = 24;
 constexpr size_t kBatchesShown = 3;
-constexpr std::string_view kEval = "eval ";
 constexpr size_t kPartName = 16;   // cells
 constexpr size_t kNumber = 11;     // cells of a number
 constexpr size_t kSparkMost = 32;  // cells of a sparkline
@@ -44,7 +44,7 @@ struct Columns {
 };
 
 std::string metric_row(const Columns& columns, std::string_view label, const SignalLine& line, bool unicode) {
-  std::string out = cat("  ", column(escape_terminal(label), columns.name));
+  std::string out = cat("  ", pad(label, columns.name));
   const double values[] = {line.first, line.last, line.min, line.max};
   for (size_t i = 0; i < columns.numbers; ++i)
     out += pad(fit(format_value(values[i], line.unit), kNumber - 1), kNumber, true);
@@ -67,15 +67,20 @@ std::string metrics(const Painter& paint, const State& state, const Console& con
   static constexpr std::string_view kHeads[] = {"first", "last", "min", "max"};
   for (size_t i = 0; i < columns.numbers; ++i) head += pad(kHeads[i], kNumber, true);
   std::string out = paint.heading("Signals") + paint.dim(head + (columns.spark > 0 ? "    trend" : "")) + "\n";
-  for (size_t i = 0; i < lines.size() && i < kMetricsShown; ++i) {
-    out += metric_row(columns, lines[i].name, lines[i], console.unicode);
-  }
-  for (size_t i = 0; i < evals.size() && i < kEvalsShown; ++i) {
-    const std::string name = fit_end(escape_terminal(evals[i].name), columns.name - kEval.size());
-    out += metric_row(columns, cat(kEval, name), evals[i], console.unicode);
-  }
+  std::vector<std::string> names;
+  std::vector<const SignalLine*> rows;
+  const auto add = [&](const std::vector<SignalLine>& some, size_t most, std::string_view what) {
+    for (size_t i = 0; i < some.size() && i < most; ++i) {
+      names.push_back(escape_terminal(cat(what, some[i].name)));
+      rows.push_back(&some[i]);
+    }
+  };
   const size_t others_shown = lines.size() < kFewMapped ? std::min(others.size(), kOthersShown) : 0;
-  for (size_t i = 0; i < others_shown; ++i) out += metric_row(columns, others[i].name, others[i], console.unicode);
+  add(lines, kMetricsShown, "");
+  add(evals, kEvalsShown, "eval ");
+  add(others, others_shown, "");
+  names = fit_names(names, columns.name);
+  for (size_t i = 0; i < rows.size(); ++i) out += metric_row(columns, names[i], *rows[i], console.unicode);
   const size_t hidden = lines.size() - std::min(lines.size(), kMetricsShown) + evals.size() -
                         std::min(evals.size(), kEvalsShown) + others.size() - others_shown;
   if (hidden > 0)
@@ -223,16 +228,13 @@ std::string terminal_decisions(const State& state, const Console& console) {
   return out.empty() ? out : paint.heading("Supervision") + out;
 }
 
-std::string terminal_signals(const State& state, const Console& console) {
-  return metrics(Painter(console), state, console);
-}
-
 std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
   return terminal_decisions(state, console) + terminal_now(state, console) + terminal_steps(state, console, kStepRows) +
-         metrics(paint, state, console) + time_split_rows(paint, state, console) + machine(paint, state) +
-         rewards(paint, state) + tools(paint, state) + formats(paint, state) + terminal_checkpoints(state, console) +
-         terminal_attempts(state, console) + warnings(paint, state);
+         terminal_evaluations(state, console, kEvalsShown) + metrics(paint, state, console) +
+         time_split_rows(paint, state, console) + machine(paint, state) + rewards(paint, state) + tools(paint, state) +
+         formats(paint, state) + terminal_checkpoints(state, console) + terminal_attempts(state, console) +
+         warnings(paint, state);
 }
 
 }  // namespace mw

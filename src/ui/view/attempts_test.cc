@@ -8,6 +8,7 @@
 #include "ui/testing/fake_run.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/expected_end.h"
+#include "ui/view/pace.h"
 #include "ui/view/run_now.h"
 
 namespace mw {
@@ -198,7 +199,7 @@ TEST_CASE("where the run is now: phase, next step, save and evaluation, and what
   CHECK(now_text(run.state, "A crash would cost") == "2 steps and 3h 40m of work since the checkpoint of step 4");
   set_cost_per_hour(run.state, 6);
   CHECK(now_text(run.state, "A crash would cost") ==
-        "2 steps and 3h 40m of work since the checkpoint of step 4; 22.00 at 6.00 an hour");
+        "2 steps and 3h 40m of work (22.00 at 6.00 an hour) since the checkpoint of step 4");
   run.state.verdict = "finished";
   CHECK(run_now(run.state).empty());
 }

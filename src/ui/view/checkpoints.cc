@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/cost.h"
+#include "core/crash_cost.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/resume_advice.h"
 #include "ui/view/attempts.h"
@@ -78,6 +80,21 @@ void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
   row.saved = seen.how != event::CheckpointSeen::How::kBroken;
 }
 
+/// What reading all bytes found.
+void add_reads(const State& state, std::vector<CheckpointRow>& rows) {
+  using How = event::CheckpointRead::How;
+  for (const auto& [moment, read] : state.checkpoint_reads) {
+    const auto row = std::find_if(rows.rbegin(), rows.rend(),
+                                  [&path = read.path](const CheckpointRow& one) { return one.path == path; });
+    if (row == rows.rend() || !row->verified.starts_with("whole on disk")) continue;
+    if (read.how == How::kSane) row->verified = "whole on disk, all bytes read: sane";
+    if (read.how == How::kSkipped) row->verified = cat("whole on disk, not read: ", brief(read.what, kWhatShown));
+    if (unsound(state, read.path) == nullptr || (read.how != How::kSuspect && read.how != How::kCorrupt)) continue;
+    row->verified = cat(read.how == How::kCorrupt ? "CORRUPT: " : "SUSPECT: ", brief(read.what, kWhatShown));
+    row->saved = false;
+  }
+}
+
 /// What was saved since the onset of what spoils the weights, as the advice to resume has it.
 void suspect(const State& state, std::vector<CheckpointRow>& rows) {
   const auto advice = resume_advice(state);
@@ -131,6 +148,7 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
       see(*at, seen);
     }
   }
+  add_reads(state, rows);
   suspect(state, rows);
   std::erase_if(rows, [&](const CheckpointRow& row) {
     return !cycle.has(Point{row.step == kNoStep ? INT64_MAX : row.step, 0, row.at, {}, 0});
@@ -145,18 +163,16 @@ CrashCost crash_cost(const State& state) {
   const int64_t reached = detect::last_done(state, last);
   if (reached == kNoStep) return cost;
   const size_t first = lineage(state);
-  Time since = state.attempts[last].began.at;
   for (const CheckpointRow& row : checkpoint_rows(state, {})) {
     if (!row.saved || row.attempt < first || row.step == kNoStep || row.step > reached) continue;
     if (cost.from != kNoStep && row.step < cost.from) continue;
     cost.from = row.step;
-    if (row.attempt == last) since = row.at;
   }
   const int64_t resumed = state.attempts[last].resumed_at;
   if (resumed != kNoStep && cost.from < resumed) cost.from = resumed;  // it was there when this attempt began
   const int64_t begin = cost.from != kNoStep ? cost.from : begun_from(state, first);
   cost.steps = std::max<int64_t>(0, reached - begin);
-  if (since.known() && state.last_at > since) cost.seconds = (state.last_at - since).seconds();
+  cost.seconds = work_since(state, cost.from);
   cost.known = true;
   return cost;
 }
@@ -165,10 +181,10 @@ std::string crash_cost_text(const State& state) {
   const CrashCost cost = crash_cost(state);
   if (!cost.known) return "";
   std::string text = cat(cost.steps, cost.steps == 1 ? " step" : " steps");
-  if (cost.seconds > 0) text += cat(" and ", format_duration(Duration::seconds(cost.seconds)), " of work");
+  if (cost.seconds > 0) text += cat(" and ", work_text(cost.seconds, cost_per_hour(state)));
   text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);
-  const std::string money = cost.seconds > 0 ? cost_text(cost.seconds, cost_per_hour(state)) : "";
-  return money.empty() ? text : cat(text, "; ", money);
+  const std::string verified = verified_text(state);
+  return verified.empty() ? text : cat(text, "; ", verified);
 }
 
 std::string saving_advice(const State& state) {

@@ -32,7 +32,8 @@ struct CrashCost {
 };
 CrashCost crash_cost(const State& state);
 
-/// "1 step and 1h 44m of work since the checkpoint of step 4; 9.93 at 5.73 an hour"; "" when not known.
+/// "1 step and 1h 44m of work (9.93 at 5.73 an hour) since the checkpoint of step 4; step 4 was found whole 1h 43m
+/// before"; "" when not known.
 std::string crash_cost_text(const State& state);
 
 /// To save more often, where a failure or a day of running shows that it is worth it; "" else.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/incident_kind.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 
 namespace mw {
 namespace {
@@ -19,13 +20,8 @@ constexpr double kUnsaid = 0.35;                            // likewise: what a 
 constexpr double kGoesOn = 1;                               // of the change between the halves of what was seen
 constexpr double kOverdueSteps = 10, kOverdueSeconds = 60;  // a pace that is none any more
 
-/// Time between two steps that follow one another in the record.
-struct Gap {
-  double seconds = 0, steps = 0;
-};
-
 /// Of the attempt that goes on, by the clocks of its steps.
-std::vector<Gap> gaps_by_clock(const State& state) {
+std::vector<StepGap> gaps_by_clock(const State& state) {
   const auto& anchors = state.anchors;
   const Time began = state.attempts.empty() ? Time{} : state.attempts.back().began.at;
   size_t first = anchors.size();
@@ -33,7 +29,7 @@ std::vector<Gap> gaps_by_clock(const State& state) {
          (!began.known() || anchors[first - 1].first >= began)) {
     --first;
   }
-  std::vector<Gap> gaps;
+  std::vector<StepGap> gaps;
   for (size_t i = first + 1; i < anchors.size(); ++i) {
     gaps.push_back({(anchors[i].first - anchors[i - 1].first).seconds(),
                     static_cast<double>(anchors[i].second - anchors[i - 1].second)});
@@ -41,20 +37,9 @@ std::vector<Gap> gaps_by_clock(const State& state) {
   return gaps;
 }
 
-/// The same by the progress bar over its steps.
-std::vector<Gap> gaps_by_bar(const State& state) {
-  std::vector<Gap> gaps;
-  if (state.attempts.empty()) return gaps;
-  const auto& marks = state.attempts.back().bar;
-  for (size_t i = 1; i < marks.size(); ++i) {
-    gaps.push_back({marks[i].elapsed - marks[i - 1].elapsed, static_cast<double>(marks[i].done - marks[i - 1].done)});
-  }
-  return gaps;
-}
-
 /// The same by what the trainer says that its steps take.
-std::vector<Gap> gaps_as_stated(const State& state) {
-  std::vector<Gap> gaps;
+std::vector<StepGap> gaps_as_stated(const State& state) {
+  std::vector<StepGap> gaps;
   const Series* series = state.find("time.step");
   if (series == nullptr) return gaps;
   for (const Point& point : series->points()) {
@@ -65,7 +50,7 @@ std::vector<Gap> gaps_as_stated(const State& state) {
   return gaps;
 }
 
-double pace(const std::vector<Gap>& gaps, size_t from, size_t to) {
+double pace(const std::vector<StepGap>& gaps, size_t from, size_t to) {
   double seconds = 0, steps = 0;
   for (size_t i = from; i < to; ++i) {
     seconds += gaps[i].seconds;
@@ -75,7 +60,7 @@ double pace(const std::vector<Gap>& gaps, size_t from, size_t to) {
 }
 
 /// Lowest and highest seconds per step that the rest of the run may have.
-std::pair<double, double> paces(const std::vector<Gap>& gaps) {
+std::pair<double, double> paces(const std::vector<StepGap>& gaps) {
   const size_t n = gaps.size();
   double least = pace(gaps, 0, n), most = least;
   const auto widen = [&least, &most](double one) {
@@ -121,9 +106,10 @@ ExpectedEnd expected_end(const State& state) {
   if (state.verdict != "running" && state.verdict != "unknown") return {};
   if (state.total_steps <= 0 || last == kNoStep || last >= state.total_steps) return {};
   if (!state.last_at.known() || has_ended(state)) return {};
-  std::vector<Gap> gaps = gaps_by_clock(state);
+  std::vector<StepGap> gaps = gaps_by_clock(state);
   double late = kLate;
   if (gaps.size() < kLeastGaps) gaps = gaps_by_bar(state);
+  if (gaps.size() < kLeastGaps) gaps = gaps_by_watch(state);
   if (gaps.size() < kLeastGaps) {
     gaps = gaps_as_stated(state);
     late = kUnsaid;

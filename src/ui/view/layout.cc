@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+
+#include "base/text.h"
 
 namespace mw {
 namespace {
@@ -64,6 +67,22 @@ std::string fit(std::string_view text, size_t cells) {
   return std::string(text.substr(0, prefix(text, cells - 1))) + "…";
 }
 
+namespace {
+
+/// At most `cells` cells: of a text that is longer the first `head`, "…", and what else has room of its end.
+std::string keep_ends(std::string_view text, size_t cells, size_t head) {
+  if (cells == 0 || head + 1 >= cells || prefix(text, cells) == text.size()) return fit(text, cells);
+  size_t from = text.size();  // of the longest end that has room, where a character begins
+  for (size_t at = text.size(); at-- > 0;) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) continue;
+    if (cells_of(text.substr(at)) > cells - 1 - head) break;
+    from = at;
+  }
+  return cat(text.substr(0, prefix(text, head)), "…", text.substr(from));
+}
+
+}  // namespace
+
 std::string fit_place(std::string_view text, size_t cells) {
   constexpr size_t kLineNumber = 9;  // bytes, the colon included
   const size_t colon = text.rfind(':');
@@ -74,13 +93,18 @@ std::string fit_place(std::string_view text, size_t cells) {
   return fit(text.substr(0, prefix(text, cells - tail.size() - 1)), cells) + "…" + std::string(tail);
 }
 
-std::string fit_end(std::string_view text, size_t cells) {
-  if (cells_of(text) <= cells || cells == 0) return fit(text, cells);
-  while (cells_of(text) > cells - 1) {
-    text.remove_prefix(1);
-    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0U) == 0x80U) text.remove_prefix(1);
+std::vector<std::string> fit_names(const std::vector<std::string>& names, size_t cells) {
+  std::vector<std::string> best;
+  size_t most = 0;                                           // different ones
+  for (const size_t head : {cells, cells / 2, size_t{0}}) {  // cells, of what is cut
+    std::vector<std::string> cut;
+    for (const std::string& name : names) cut.push_back(keep_ends(name, cells, head));
+    const size_t different = std::set<std::string>(cut.begin(), cut.end()).size();
+    if (different <= most) continue;
+    most = different;
+    best = std::move(cut);
   }
-  return "…" + std::string(text);
+  return best;
 }
 
 std::string pad(std::string_view text, size_t cells, bool right) {

@@ -17,8 +17,9 @@ std::string fit(std::string_view text, size_t cells);
 /// As fit(), but what follows the last ':' stays: of a place the line's number says more than the file's long name.
 std::string fit_place(std::string_view text, size_t cells);
 
-/// As fit(), but the end stays: of names that begin alike it says which is which.
-std::string fit_end(std::string_view text, size_t cells);
+/// The names of one table, each as fit() has it, or all of them cut in the middle, or at their beginning, where more of
+/// them differ so: metrics of one kind have names that begin alike.
+std::vector<std::string> fit_names(const std::vector<std::string>& names, size_t cells);
 
 /// Filled up with spaces to `cells` cells, at the left when `right`; longer text stays as it is.
 std::string pad(std::string_view text, size_t cells, bool right = false);

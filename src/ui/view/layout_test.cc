@@ -22,12 +22,26 @@ TEST_CASE("columns have their width, whatever is in them") {
     }
   }
   CHECK(fit("abcdef", 4) == "abc…");
-  CHECK(fit_end("abcdef", 4) == "…def");
-  CHECK(fit_end("abcd", 4) == "abcd");
-  CHECK(fit_end("漢字漢字", 4) == "…字");
-  CHECK(fit_end("abc", 0).empty());
   CHECK(fit("abcd", 4) == "abcd");
   CHECK(pad("7", 3, true) == "  7");
+}
+
+TEST_CASE("the names of a table are cut where they still differ") {
+  using Names = std::vector<std::string>;
+  CHECK(fit_names({"reward.component.g_minus_f", "reward.component.f"}, 20) ==
+        Names{"reward.component.g_…", "reward.component.f"});
+  CHECK(fit_names({"val/test_score/math__math_500", "val/test_score/math__aime"}, 20) ==
+        Names{"val/test_s…_math_500", "val/test_s…ath__aime"});
+  CHECK(fit_names({"first/of/all/the/same", "other/of/all/the/same"}, 12) == Names{"first/of/al…", "other/of/al…"});
+  CHECK(fit_names({"漢字漢字漢字漢a", "漢字漢字漢字漢b"}, 9) == Names{"漢字…漢a", "漢字…漢b"});
+  for (const char* text :
+       {"reward.component.after_kl_penalty", "漢字漢字漢字漢字", "ääääääääääääääääää", "\xff\xff\xff\xff\xff\xff"}) {
+    for (size_t width = 1; width < 16; ++width) {
+      for (const std::string& name : fit_names({text, std::string(text) + "x", std::string(text) + "y"}, width))
+        CHECK(cells_of(name) <= width);
+    }
+  }
+  CHECK(fit_names({}, 20).empty());
 }
 
 TEST_CASE("wrapping keeps words together, its lines short and every word") {

@@ -9,6 +9,7 @@
 #include "core/incident_kind.h"
 #include "core/signal.h"
 #include "core/trajectory.h"
+#include "ui/view/pace.h"
 
 namespace mw {
 namespace {
@@ -17,10 +18,6 @@ constexpr size_t kTrendPoints = 6;     // fewest points whose quarters are compa
 constexpr size_t kFewPoints = 3;       // fewer have no trend
 constexpr double kSame = 0.02;         // of the larger one: values this close are the same
 constexpr double kTrendSpreads = 1.0;  // quarters this many spreads apart are a trend
-constexpr size_t kPaceSteps = 20;      // steps whose median is the pace
-constexpr size_t kPaceLeast = 3;       // steps whose clocks show a pace
-constexpr double kOtherPace = 1.5;     // times what a step took before: the pace of now is not that of the run
-constexpr double kPartOfStep = 3;      // times a stated step time: evaluations and saves alone do not take that
 constexpr double kUnsaidShare = 0.02;  // of a step: less than this that no phase explains is not worth a row
 
 double mean_of(const std::vector<double>& values, size_t from, size_t to) {
@@ -67,13 +64,6 @@ Trend trend_of_few(const std::vector<double>& values) {
   const bool rises = std::is_sorted(values.begin(), values.end());
   const bool falls = std::is_sorted(values.rbegin(), values.rend());
   return rises ? Trend::kRising : falls ? Trend::kFalling : Trend::kNoisy;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
-  return values[middle];
 }
 
 }  // namespace
@@ -328,85 +318,6 @@ std::vector<std::string> time_to_win(const std::vector<TimeShare>& split) {
   return out;
 }
 
-namespace {
-
-/// Where the points begin that show the pace of now: the last ones, of the latest attempt alone once it has enough.
-size_t pace_begin(const std::vector<Point>& points) {
-  const size_t last = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0;
-  size_t own = points.size();
-  while (own > last && points[own - 1].attempt == points.back().attempt) --own;
-  return points.size() - own > kPaceLeast ? own : last;
-}
-
-/// The points that show the pace of now, or those before them.
-struct Stretch {
-  size_t begin = 0, end = 0;
-  Stretch(const std::vector<Point>& points, bool before)
-      : begin(before ? 0 : pace_begin(points)), end(before ? pace_begin(points) : points.size()) {}
-};
-
-/// Seconds per step between the points of a stretch, by their clocks.
-std::vector<double> paces_by_clock(const Series& series, Stretch stretch) {
-  const auto& points = series.points();
-  std::vector<double> paces;
-  for (size_t i = std::max<size_t>(1, stretch.begin); i < stretch.end; ++i) {
-    const Point &before = points[i - 1], &point = points[i];
-    if (before.attempt != point.attempt) continue;
-    if (point.step == kNoStep || before.step == kNoStep || point.step <= before.step) continue;
-    if (!point.at.known() || !before.at.known() || point.at <= before.at) continue;
-    paces.push_back((point.at - before.at).seconds() / static_cast<double>(point.step - before.step));
-  }
-  return paces;
-}
-
-/// What the trainer calls the time of a step is sometimes that of a part of it: then its clock counts.
-double stated_pace(const Series& series, Stretch stretch) {
-  const auto& points = series.points();
-  std::vector<double> said;
-  for (size_t i = stretch.begin; i < stretch.end; ++i) {
-    if (std::isfinite(points[i].value)) said.push_back(points[i].value);
-  }
-  const double stated = median_of(said);
-  const std::vector<double> clock = paces_by_clock(series, stretch);
-  if (clock.size() < kPaceLeast) return stated;
-  const double by_clock = median_of(clock);
-  return by_clock > kPartOfStep * stated ? by_clock : stated;
-}
-
-/// By the progress bar over the steps, of the last kPaceSteps marks; 0 where there is none.
-double pace_by_bar(const State& state) {
-  if (state.attempts.empty() || state.attempts.back().bar.size() <= kPaceLeast) return 0;
-  const auto& marks = state.attempts.back().bar;
-  std::vector<double> paces;
-  for (size_t i = marks.size() - std::min(marks.size() - 1, kPaceSteps); i < marks.size(); ++i) {
-    paces.push_back((marks[i].elapsed - marks[i - 1].elapsed) / static_cast<double>(marks[i].done - marks[i - 1].done));
-  }
-  return median_of(std::move(paces));
-}
-
-/// Of the last steps, or of those before them; 0 when not known.
-double pace(const State& state, bool before) {
-  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) {
-    return stated_pace(*s, Stretch(s->points(), before));
-  }
-  for (const Series& s : state.series) {
-    const std::vector<double> paces = paces_by_clock(s, Stretch(s.points(), before));
-    if (paces.size() >= kPaceLeast) return median_of(paces);
-  }
-  return before ? 0 : pace_by_bar(state);
-}
-
-}  // namespace
-
-double seconds_per_step(const State& state) { return pace(state, false); }
-std::string pace_text(const State& state) {
-  const double now = pace(state, false), before = pace(state, true);
-  if (now <= 0) return "";
-  const std::string text = format_duration(Duration::seconds(now)) + " per step";
-  const bool changed = before > 0 && std::max(now, before) >= kOtherPace * std::min(now, before);
-  return changed ? cat(text, " of late, ", format_duration(Duration::seconds(before)), " before") : text;
-}
-
 Time stepped_at(const State& state, int64_t step) {
   Time at;
   for (const Series& series : state.series) {
@@ -419,11 +330,13 @@ Time stepped_at(const State& state, int64_t step) {
 
 namespace {
 
-/// " by the few lines that have a clock" where most of what was measured has none. A watch has a clock of its own.
+/// " by the few lines that have a clock" where most of what was measured has none, " watched" where no line has one: a
+/// watch has a clock of its own.
 std::string few_clocks(const State& state) {
   const bool dated_lines = std::any_of(state.sources.begin(), state.sources.end(), [](const SourceState& source) {
     return source.kind != kHostKind && source.clock.before(UINT64_MAX).known();
   });
+  if (!dated_lines && !state.ticks.empty()) return " watched";
   if (!dated_lines || !state.ticks.empty() || !state.supervision.attempts.empty()) return "";
   size_t dated = 0, all = 0;
   for (const Series& series : state.series) {

@@ -94,12 +94,6 @@ std::string bound_by(const std::vector<TimeShare>& split);
 /// tenth of a step, the largest first.
 std::vector<std::string> time_to_win(const std::vector<TimeShare>& split);
 
-/// Seconds per step (median of the last 20), from time.step, from the steps' own times or from the progress bar over
-/// them; 0 when not known.
-double seconds_per_step(const State& state);
-/// "92.4 s per step"; "16.2 s per step of late, 1m 34s before" where the last 20 steps took far longer or shorter; ""
-/// when not known.
-std::string pace_text(const State& state);
 /// When the last step of the latest attempt was reported, by its figures, else by the clock of who watched; unknown
 /// where neither has a time.
 Time stepped_at(const State& state, int64_t step);

@@ -9,6 +9,7 @@
 #include "ui/testing/fake_run.h"
 #include "ui/view/compare.h"
 #include "ui/view/expected_end.h"
+#include "ui/view/pace.h"
 
 namespace mw {
 namespace {
@@ -45,6 +46,28 @@ TEST_CASE("a run without a clock has the pace and the end that its progress bar 
   run.say(event::Ticked{});
   run.state.verdict = "running";
   CHECK(expected_end(run.state).earliest == now + Duration::seconds(30 * 80 * 0.9));
+}
+
+TEST_CASE("a run whose lines have no clock has the pace and the end that its watch saw") {
+  FakeRun run;
+  const Time began{1'700'000'000'000'000'000};
+  const auto sees = [&run, began](int64_t step, double seconds) {
+    run.measure(step, 0.5);
+    fold(run.state, {began + Duration::seconds(seconds), {}, event::Ticked{false, true}});
+  };
+  run.say(event::Planned{100});
+  for (int64_t step = 1; step <= 9; ++step) run.measure(step, 0.5);  // before anybody watched
+  sees(10, 0);
+  CHECK(seconds_per_step(run.state) == 0);
+  sees(11, 3);  // when step 10 was done nobody knows
+  for (int64_t step = 12; step <= 20; ++step) sees(step, 3 + 40 * static_cast<double>(step - 11));
+  CHECK(seconds_per_step(run.state) == doctest::Approx(40));
+  CHECK(contains(time_span(run.state), "(6m 03s watched"));
+  run.state.verdict = "running";
+  CHECK(expected_end(run.state).earliest == began + Duration::seconds(363 + 40 * 80 * 0.9));
+  run.say(event::AttemptBegan{"anew"});
+  sees(1, 500);
+  CHECK(seconds_per_step(run.state) == 0);
 }
 
 TEST_CASE("phases of milliseconds do not bind steps of seconds") {

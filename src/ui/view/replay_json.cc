@@ -13,6 +13,7 @@
 #include "core/signal.h"
 #include "ui/view/expected_end.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/rollout_times.h"
 #include "ui/view/tool_times.h"
 

@@ -11,6 +11,7 @@
 #include "core/save_forecast.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/reward_parts.h"
 
 namespace mw {

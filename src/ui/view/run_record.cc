@@ -17,6 +17,7 @@
 #include "ui/view/checkpoints.h"
 #include "ui/view/evaluation_table.h"
 #include "ui/view/overview.h"
+#include "ui/view/pace.h"
 #include "ui/view/ranked.h"
 #include "ui/view/wandb_page.h"
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/components.h"
+#include "core/detect/support/pause.h"
 #include "core/detect/support/work.h"
 
 namespace mw::detect {
@@ -68,6 +69,15 @@ std::optional<Sooner> stalls_sooner(const State& state, const Rhythm& rhythm, Ti
   if (!witness) return {};
   witness->from = std::max(witness->from, now + Duration::seconds(least - quiet));
   return witness->from <= now ? witness : std::nullopt;
+}
+
+std::optional<Sooner> has_rested_since(const State& state, Time at) {
+  if (state.attempts.empty() || state.anchors.empty() || state.ticks.empty() || state.closed) return {};
+  const Standstill watched = standstill(state);
+  if (!watched.since.known() || is_paused(state)) return {};
+  const auto rests = stalls_sooner(state, rhythm_of(state, state.anchors.back().first, kStepsLeast),
+                                   std::max(watched.since, last_resumed(state)));
+  return rests && rests->from <= at ? rests : std::nullopt;
 }
 
 }  // namespace mw::detect

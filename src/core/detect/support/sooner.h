@@ -32,4 +32,7 @@ struct Sooner {
 /// `rhythm`: of all steps. `since`: when the step that it is at began. nullopt: nothing of that holds now.
 std::optional<Sooner> stalls_sooner(const State& state, const Rhythm& rhythm, Time since);
 
+/// The same of the run as it is now, where that has held since `at`.
+std::optional<Sooner> has_rested_since(const State& state, Time at);
+
 }  // namespace mw::detect

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/advance.h"
+#include "core/supervise/decide.h"
 
 namespace mw {
 namespace {
@@ -60,6 +61,9 @@ class Watched {
     }
   }
 
+  /// The clock is set forward, or the machine slept.
+  void jump(double seconds) { at_ += seconds; }
+
   /// Minutes from now until a critical stall is said; -1: not within an hour.
   int minutes_to_stall() {
     for (int minutes = 1; minutes <= 60; ++minutes) {
@@ -67,6 +71,17 @@ class Watched {
       if (stalls()) return minutes;
     }
     return -1;
+  }
+  /// midwatch asks whether it may end the attempt, where it would.
+  bool asks(const RunSpec& spec) {
+    state_.incidents = judge(state_, knowledge_);
+    const Decision due = decide_break(state_, spec, 1).decision;
+    if (due.what == Decision::What::kAsk) say(event::Asked{1, "break", due.text});
+    return due.what == Decision::What::kAsk;
+  }
+  Decision decision(const RunSpec& spec) {
+    state_.incidents = judge(state_, knowledge_);
+    return decide_break(state_, spec, 1).decision;
   }
   bool stalls() const {
     const auto incidents = judge(state_, knowledge_);
@@ -170,6 +185,67 @@ TEST_CASE("an attempt that just began is given the time that loading and compili
   anew.steps(3);
   anew.machine(0.3, 0);
   CHECK(anew.minutes_to_stall() == kByTimeAlone);
+}
+
+/// A supervised run that rests, until midwatch has asked whether it may end it; false: it never asked.
+bool asked_about(Watched& run, const RunSpec& spec, double processors, double gpu) {
+  run.say(event::AttemptStarted{1, 100, "boot"});
+  run.steps(40);
+  run.machine(processors, gpu);
+  for (int minutes = 0; minutes < 60; ++minutes) {
+    run.wait(60);
+    if (run.asks(spec)) return true;
+  }
+  return false;
+}
+
+TEST_CASE("what nobody answers is done in the end, where the run has rested ever since it was asked about") {
+  using What = Decision::What;
+  RunSpec spec;
+  Watched rests;
+  REQUIRE(asked_about(rests, spec, 0.3, 0));
+  CHECK(rests.decision(spec).why == "It waits for approval.");
+  rests.wait(29 * 60);
+  CHECK(rests.decision(spec).what == What::kNothing);
+  rests.wait(60);
+  const Decision due = rests.decision(spec);
+  CHECK((due.what == What::kAct && due.unanswered));
+  CHECK(due.why == "Nobody answered within 30m 00s, and its processes do next to nothing.");
+  rests.say(event::Answered{1, "break", "no"});
+  CHECK(rests.decision(spec).why == "A person refused.");
+  rests.say(event::Asked{1, "break", "again"});
+  spec.answer_patience = {};
+  rests.wait(3600);
+  CHECK(rests.decision(spec).what != What::kAct);
+}
+
+TEST_CASE("nobody's silence ends what may still work, or what somebody stopped") {
+  const RunSpec spec;
+  Watched spins;  // in a collective, or in an evaluation
+  REQUIRE(asked_about(spins, spec, 12, 1));
+  spins.wait(3 * 3600.0);
+  CHECK(spins.decision(spec).why == "It waits for approval.");
+  Watched worked;  // since it was asked about
+  REQUIRE(asked_about(worked, spec, 0.3, 0));
+  worked.machine(12, 1);
+  worked.wait(600);
+  worked.machine(0.3, 0);
+  worked.wait(3600);
+  CHECK(worked.decision(spec).what == Decision::What::kNothing);
+  Watched stopped;
+  REQUIRE(asked_about(stopped, spec, 0.3, 0));
+  stopped.engine(event::ComponentSaw::Health::kFrozen);
+  stopped.wait(3600);
+  CHECK(stopped.decision(spec).what == Decision::What::kWithdraw);
+}
+
+TEST_CASE("a clock that is set forward answers for nobody") {
+  const RunSpec spec;
+  Watched run;
+  REQUIRE(asked_about(run, spec, 0.3, 0));
+  run.jump(4 * 3600.0);
+  run.wait(60);
+  CHECK(run.decision(spec).what != Decision::What::kAct);
 }
 
 }  // namespace

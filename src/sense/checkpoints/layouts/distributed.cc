@@ -1,6 +1,7 @@
 #include "sense/checkpoints/layouts/distributed.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -13,6 +14,9 @@ namespace mw {
 namespace {
 
 using Kind = PickleValue::Kind;
+
+constexpr size_t kDimensions = 16;  // of a tensor
+constexpr size_t kNameShown = 300;  // bytes of a tensor's name
 
 Error damaged(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
 
@@ -40,6 +44,24 @@ bool is_packed(const Pickle& pickle, uint32_t storage) {
          !(pickle.is(how, Kind::kList) && pickle.at(how).items.empty());
 }
 
+/// The dimensions of a tensor, which its class keeps as torch.Size((2, 3)); nothing where that is not what is there.
+std::optional<std::vector<int64_t>> shape_of(const Pickle& pickle, uint32_t tensor) {
+  uint32_t size = pickle.find(tensor, "size");
+  if (pickle.is(size, Kind::kCall)) {
+    const uint32_t args = pickle.at(size).args;
+    if (!pickle.is(args, Kind::kTuple) || pickle.at(args).items.size() != 1) return std::nullopt;
+    size = pickle.at(args).items.front();
+  }
+  if (!pickle.is(size, Kind::kTuple) && !pickle.is(size, Kind::kList)) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const uint32_t dimension : pickle.at(size).items) {
+    if (!pickle.is(dimension, Kind::kInteger) || pickle.at(dimension).integer < 0 || out.size() >= kDimensions)
+      return std::nullopt;
+    out.push_back(pickle.at(dimension).integer);
+  }
+  return out;
+}
+
 bool leads_out(std::string_view path) {
   if (path.empty() || path.size() > 250 || path.front() == '/' || path.find('\0') != std::string_view::npos)
     return true;
@@ -65,7 +87,10 @@ Result<DistributedIndex> parse_distributed_metadata(std::string_view text) {
   for (size_t i = 0; i + 1 < named.size(); i += 2) {
     if (!pickle->is(named[i], Kind::kText)) continue;
     index.names.emplace(pickle->at(named[i]).text);
-    if (is_tensor(*pickle, named[i + 1])) tensors_named.insert(pickle->at(named[i]).text);
+    if (!is_tensor(*pickle, named[i + 1])) continue;
+    tensors_named.insert(pickle->at(named[i]).text);
+    if (auto shape = index.shapes.size() < kTensors ? shape_of(*pickle, named[i + 1]) : std::nullopt)
+      index.shapes.emplace(clip(sanitize_utf8(pickle->at(named[i]).text), kNameShown), std::move(*shape));
   }
   const std::vector<uint32_t>& places = pickle->at(storage).items;
   if (places.size() / 2 > kDistributedItems) return Error{Error::Code::kLimit, "it lists more than is read", ""};
@@ -80,7 +105,7 @@ Result<DistributedIndex> parse_distributed_metadata(std::string_view text) {
     index.stored.emplace(name);
     const bool archive = tensors_named.count(name) != 0 && !is_packed(*pickle, places[i + 1]);
     index.files[std::string(path)].push_back(
-        {clip(sanitize_utf8(name), 300), static_cast<uint64_t>(offset), static_cast<uint64_t>(length), archive});
+        {clip(sanitize_utf8(name), kNameShown), static_cast<uint64_t>(offset), static_cast<uint64_t>(length), archive});
   }
   for (auto& [path, items] : index.files)
     std::sort(items.begin(), items.end(),
@@ -160,6 +185,7 @@ void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& 
   for (const auto& [name, items] : index.files) names.push_back(name);
   require_named(exam, metadata, names, ".metadata");
   note_pieces(exam, index.names);
+  exam.has_shapes(metadata.path, std::move(index.shapes));
   size_t without = 0;
   for (const std::string& name : index.names) without += index.stored.count(name) == 0 ? 1 : 0;
   if (without > 0)

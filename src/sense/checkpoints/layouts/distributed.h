@@ -17,6 +17,7 @@ struct DistributedIndex {
   std::map<std::string, std::vector<DistributedItem>> files;  ///< by .distcp file; items ordered by place
   std::set<std::string> names;                                ///< of all that was saved, as the metadata lists it
   std::set<std::string> stored;                               ///< likewise, as the storage lists it
+  std::map<std::string, std::vector<int64_t>> shapes;         ///< of whole tensors, over all ranks; by name
 };
 
 /// Bounds: items of one .metadata that are kept.

@@ -1,0 +1,103 @@
+#include "core/checkpoint_trust.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace mw {
+namespace {
+
+using Read = event::CheckpointRead::How;
+using Seen = event::CheckpointSeen::How;
+using LastRead = std::pair<Moment, event::CheckpointRead>;
+
+/// What was found up to a time.
+class Found {
+ public:
+  Found(const State& state, Time by) : state_(state), by_(by) {
+    for (const LastRead& one : state.checkpoint_reads) {
+      if (counts(one.first) && one.second.how != Read::kSkipped) reads_[one.second.path] = &one;
+    }
+  }
+
+  bool counts(const Moment& moment) const { return !by_.known() || !(moment.at > by_); }
+  const LastRead* last_read(std::string_view path) const {
+    const auto found = reads_.find(path);
+    return found == reads_.end() || saved_anew(*found->second) ? nullptr : found->second;
+  }
+  const event::CheckpointRead* unsound(std::string_view path) const {
+    const LastRead* last = last_read(path);
+    const bool wrong = last != nullptr && last->second.how != Read::kSane;
+    return wrong ? &last->second : nullptr;
+  }
+  std::set<int64_t> unsound_steps() const {
+    std::set<int64_t> steps;
+    for (const auto& [path, one] : reads_) {
+      if (one->second.step != kNoStep && unsound(path) != nullptr) steps.insert(one->second.step);
+    }
+    return steps;
+  }
+
+ private:
+  /// A scan is recorded where it differs from the last one, or from what was read.
+  bool saved_anew(const LastRead& read) const {
+    const auto& scans = state_.checkpoint_scans;
+    return std::any_of(scans.begin(), scans.end(), [&](const auto& scan) {
+      return scan.second.path == read.second.path && counts(scan.first) && scan.first.at > read.first.at;
+    });
+  }
+
+  const State& state_;
+  const Time by_;
+  std::map<std::string_view, const LastRead*> reads_;  // the last of each path
+};
+
+}  // namespace
+
+const event::CheckpointRead* unsound(const State& state, const std::string& path) {
+  return Found(state, {}).unsound(path);
+}
+
+std::map<std::string, event::CheckpointRead> unsound_reads(const State& state) {
+  std::map<std::string, event::CheckpointRead> out;
+  for (const auto& [moment, read] : state.checkpoint_reads) {
+    if (read.how == Read::kSkipped) continue;
+    if (read.how == Read::kSane) {
+      out.erase(read.path);
+    } else {
+      out[read.path] = read;
+    }
+  }
+  return out;
+}
+
+std::set<int64_t> unsound_steps(const State& state) {
+  return state.checkpoint_reads.empty() ? std::set<int64_t>() : Found(state, {}).unsound_steps();
+}
+
+std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, Time by) {
+  const Found all(state, by);
+  std::map<std::string_view, const std::pair<Moment, event::CheckpointSeen>*> last;  // by path
+  for (const auto& scan : state.checkpoint_scans) {
+    if (all.counts(scan.first)) last[scan.second.path] = &scan;
+  }
+  std::set<int64_t> bad = all.unsound_steps();
+  for (const auto& [path, scan] : last) {
+    if (scan->second.how == Seen::kBroken) bad.insert(scan->second.step);
+  }
+  std::optional<SoundCheckpoint> found;
+  for (const auto& [path, scan] : last) {
+    const event::CheckpointSeen& seen = scan->second;
+    if (seen.how != Seen::kWhole || seen.step == kNoStep || bad.count(seen.step) != 0) continue;
+    if ((before != kNoStep && seen.step >= before) || (found && seen.step <= found->step)) continue;
+    found = SoundCheckpoint{seen.step, seen.path, scan->first.at, false};
+  }
+  if (!found) return found;
+  if (const LastRead* read = all.last_read(found->path); read != nullptr) {
+    found->verified = std::max(found->verified, read->first.at);
+    found->read = true;
+  }
+  return found;
+}
+
+}  // namespace mw

@@ -1,0 +1,35 @@
+// Which checkpoints of a run may be gone back to, by what a live watch found on the disk: whole, and not found unsound
+// since by reading all of their bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/state.h"
+
+namespace mw {
+
+/// What the last reading of all its bytes found wrong with the checkpoint at `path`; nullptr: nothing, it was not read,
+/// or it was saved anew since.
+const event::CheckpointRead* unsound(const State& state, const std::string& path);
+
+/// By path, what the last readings found wrong, also of what may have been saved anew since: `tree_state` tells.
+std::map<std::string, event::CheckpointRead> unsound_reads(const State& state);
+
+/// Steps of which any part was found unsound.
+std::set<int64_t> unsound_steps(const State& state);
+
+struct SoundCheckpoint {
+  int64_t step = kNoStep;
+  std::string path;
+  Time verified;      ///< when it was last found whole, by its structure or by all of its bytes
+  bool read = false;  ///< all of its bytes were read
+};
+/// The newest with a step below `before` (kNoStep: of all) of which all that was found by then (unknown: by now) is
+/// whole and nothing unsound.
+std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before = kNoStep, Time by = {});
+
+}  // namespace mw

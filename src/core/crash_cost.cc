@@ -1,0 +1,59 @@
+#include "core/crash_cost.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/checkpoint_trust.h"
+#include "core/cost.h"
+
+namespace mw {
+namespace {
+
+/// The run's last sign of life.
+Time end_of(const State& state) {
+  const AttemptState& last = state.attempts.back();
+  const Time at = std::max(last.last.at, last.ended_at.at);
+  return state.verdict == "running" || !at.known() ? state.last_at : at;
+}
+
+/// When the last attempt saved it; unknown where it did not, or nothing says when.
+Time saved_at(const State& state, int64_t step) {
+  const uint16_t last = static_cast<uint16_t>(state.attempts.size() - 1);
+  Time at;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (moment.attempt == last && (saved.step != kNoStep ? saved.step : moment.step) == step) at = moment.at;
+  }
+  if (at.known()) return at;
+  const auto scan = std::find_if(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
+                                 [&](const auto& one) { return one.first.attempt == last && one.second.step == step; });
+  return scan == state.checkpoint_scans.end() ? Time() : scan->first.at;
+}
+
+}  // namespace
+
+double work_since(const State& state, int64_t step) {
+  if (state.attempts.empty()) return 0;
+  Time since = step == kNoStep ? Time() : saved_at(state, step);
+  if (!since.known()) since = state.attempts.back().began.at;
+  const Time end = end_of(state);
+  return since.known() && end > since ? (end - since).seconds() : 0;
+}
+
+std::string work_text(double seconds, double cost_per_hour) {
+  if (seconds <= 0) return "";
+  const std::string money = cost_text(seconds, cost_per_hour);
+  return cat(format_duration(Duration::seconds(seconds)), " of work", money.empty() ? "" : cat(" (", money, ")"));
+}
+
+std::string verified_text(const State& state) {
+  const auto newest = newest_sound(state);
+  if (!newest || state.attempts.empty()) return "";
+  const Time end = end_of(state);
+  const std::string when = newest->verified.known() && end > newest->verified
+                               ? cat(" ", format_duration(end - newest->verified), " before")
+                               : "";
+  return newest->read ? cat("all bytes of step ", newest->step, " were read and found sane", when)
+                      : cat("step ", newest->step, " was found whole", when);
+}
+
+}  // namespace mw

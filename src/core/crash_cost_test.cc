@@ -1,0 +1,77 @@
+#include "core/crash_cost.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "core/cost.h"
+#include "core/resume_advice.h"
+
+namespace mw {
+namespace {
+
+/// 26 steps of a minute each, saves of step 10 and 20 that the disk shows to be whole half a minute later; a crash.
+struct Run {
+  State state;
+  double at = 1'700'000'000;
+  uint64_t line = 0;
+
+  template <typename Body>
+  void say(Body body, uint32_t source = 0) {
+    fold(state, {Time::from_seconds(at), {source, ++line}, std::move(body)});
+  }
+  void steps(int64_t from, int64_t to) {
+    for (int64_t step = from; step <= to; ++step) {
+      at += 60;
+      say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+      if (step % 10 != 0) continue;
+      say(event::CheckpointSaved{step, cat("/c/step_", step), true});
+      at += 30;
+      say(event::CheckpointSeen{step, cat("/c/step_", step), event::CheckpointSeen::How::kWhole, "", "", 100, 2}, 1);
+      at -= 30;
+    }
+  }
+  Run() {
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
+    steps(1, 26);
+  }
+};
+
+TEST_CASE("what a crash costs is steps, time and money, and how well the checkpoint is known") {
+  Run run;
+  CHECK(work_since(run.state, 20) == 360);
+  CHECK(work_since(run.state, 10) == 960);
+  CHECK(verified_text(run.state) == "step 20 was found whole 5m 30s before");
+  run.state.verdict = "crashed";
+  CHECK(to_sentence(*resume_advice(run.state)) ==
+        "Resume from step 20 (whole on disk); 6 of 26 steps are lost, 6m 00s of work; step 20 was found whole 5m 30s "
+        "before.");
+  set_cost_per_hour(run.state, 20);
+  CHECK(contains(to_sentence(*resume_advice(run.state)),
+                 "6 of 26 steps are lost, 6m 00s of work (2.00 at 20.00 an hour)"));
+  run.at -= 60;
+  run.say(event::CheckpointRead{20, "/c/step_20", event::CheckpointRead::How::kSane, "", 1, 100, 1}, 1);
+  CHECK(verified_text(run.state) == "all bytes of step 20 were read and found sane 1m 00s before");
+}
+
+TEST_CASE("an attempt that went on from an earlier one's checkpoint has worked since it began") {
+  Run run;
+  run.at += 3600;
+  run.say(event::AttemptBegan{"again"});
+  run.say(event::Resumed{20, "/c/step_20"});
+  run.steps(21, 24);
+  CHECK(work_since(run.state, 20) == 240);
+  run.steps(25, 32);
+  CHECK(work_since(run.state, 30) == 120);
+}
+
+TEST_CASE("where no clock is known, and where nobody looked at a checkpoint, nothing is made up") {
+  State state;
+  CHECK(work_since(state, 20) == 0);
+  CHECK(work_text(0, 5).empty());
+  CHECK(verified_text(state).empty());
+  CHECK(work_text(6240, 5.73) == "1h 44m of work (9.93 at 5.73 an hour)");
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,127 @@
+#include "sense/checkpoints/deep_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "core/resume_advice.h"
+#include "core/save_forecast.h"
+#include "sense/checkpoints/roots.h"
+
+namespace mw {
+namespace {
+
+using Seen = event::CheckpointSeen;
+
+constexpr Duration kSoon = Duration::seconds(1);  // for an answer that is out
+
+/// The trainer says that it saves.
+bool is_saving(const State& state) {
+  if (state.current_phase == "save") return true;
+  if (state.checkpoints.empty() || state.attempts.empty()) return false;
+  const auto& [moment, saved] = state.checkpoints.back();
+  const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
+  const bool last = moment.attempt + 1U == state.attempts.size() && !state.attempts.back().ended;
+  return last && !saved.complete && step != kNoStep && !trained_past(state, moment, step);
+}
+
+std::string about(double seconds) { return format_duration(Duration::seconds(std::round(seconds))); }
+
+}  // namespace
+
+/// The newest of a folder that was found whole and not read since.
+const Seen* DeepWatch::next(const State& state) {
+  const auto& scans = state.checkpoint_scans;
+  const auto& reads = state.checkpoint_reads;
+  if (scans.size() == scans_ && reads.size() == reads_) return nullptr;
+  std::map<std::string_view, Time> read;
+  for (const auto& [moment, one] : reads) read[one.path] = moment.at;
+  std::set<std::string_view> met;
+  std::map<std::string, const std::pair<Moment, Seen>*> newest;  // whole one, by folder
+  for (size_t i = scans.size(); i-- > 0;) {
+    const Seen& seen = scans[i].second;
+    if (!met.insert(seen.path).second || seen.how != Seen::How::kWhole || seen.step == kNoStep) continue;
+    const auto*& best = newest[folder_of(seen.path)];
+    if (best == nullptr || best->second.step < seen.step) best = &scans[i];
+  }
+  bool waits = false;
+  for (const auto& [folder, scan] : newest) {
+    const auto& [moment, seen] = *scan;
+    const auto last = read.find(seen.path);
+    const auto tried = tries_.find(seen.path);
+    if (last != read.end() && !(last->second < moment.at)) continue;
+    if (tried != tries_.end() && tried->second.count >= kTries) continue;
+    waits = true;
+    if (tried != tries_.end() && tried->second.due > clock_.steady()) continue;
+    if (moment.at.known() && clock_.now() - moment.at < kAfter) continue;
+    return &seen;
+  }
+  if (!waits) {
+    scans_ = scans.size();
+    reads_ = reads.size();
+  }
+  return nullptr;
+}
+
+/// Reading it would not be over before the next save.
+bool DeepWatch::is_too_much(const State& state, const Seen& seen, EventWriter& writer) {
+  const auto forecast = save_forecast(state);
+  if (!forecast || forecast->in_s <= 0) return false;
+  const double rate = rate_ > 0 ? rate_ : kBytesPerSecond * scope_.share;
+  const double takes = static_cast<double>(seen.bytes) / rate;
+  if (takes <= forecast->in_s) return false;
+  skip(cat("to read its ", format_bytes(static_cast<double>(seen.bytes)), " for ", format_short(100 * scope_.share, 2),
+           " % of the time takes about ", about(takes), ", and the next save comes in about ", about(forecast->in_s),
+           ": a larger deep_share of [checkpoints] reads faster"),
+       writer);
+  return true;
+}
+
+void DeepWatch::skip(const std::string& why, EventWriter& writer) {
+  event::CheckpointRead read;
+  read.step = job_.step;
+  read.path = job_.path;
+  read.what = why;
+  writer.observed(std::string(kScanSource), std::move(read));
+}
+
+void DeepWatch::take(DeepRead done, EventWriter& writer) {
+  if (done.how == DeepRead::How::kStopped) {
+    return skip(why_.empty() ? "the next save began while it was read" : why_, writer);
+  }
+  if (done.how == DeepRead::How::kBusy) {
+    Try& again = tries_[job_.path];
+    again.due = {clock_.steady().ns + kAgain.ns};
+    ++again.count;
+    return;
+  }
+  tries_.erase(job_.path);
+  if (done.read.seconds > 0 && done.read.bytes > 0) rate_ = static_cast<double>(done.read.bytes) / done.read.seconds;
+  writer.observed(std::string(kScanSource), std::move(done.read));
+}
+
+std::optional<Duration> DeepWatch::turn(const State& state, bool, EventWriter& writer) {
+  if (auto done = call_.take()) take(std::move(*done), writer);
+  const bool saving = is_saving(state);
+  if (call_.started()) {
+    if (saving && !stop_->load()) {
+      why_ = "a save began while it was read";
+      stop_->store(true);
+    }
+    return kSoon;
+  }
+  if (saving || state.closed) return kPeriod;
+  const Seen* seen = next(state);
+  if (seen == nullptr) return kPeriod;
+  job_ = {seen->path, seen->step, scope_.home, scope_.share, clock_.now(), nullptr};
+  if (is_too_much(state, *seen, writer)) return kPeriod;
+  stop_ = std::make_shared<std::atomic<bool>>(false);
+  why_.clear();
+  call_.start([read = scope_.read, job = job_, stop = stop_] { return read(job, *stop); });
+  return kSoon;
+}
+
+}  // namespace mw

@@ -1,0 +1,73 @@
+#include "sense/checkpoints/frozen.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kManyWeights = 8;  // of which one that stands still is worth a word
+constexpr size_t kNameShown = 200;
+
+enum class Part { kWeight, kMoment, kCounter, kOther };
+
+/// By the names that torch.optim and those who save it give.
+Part part_of(const TensorDifference& tensor) {
+  constexpr std::array<std::string_view, 2> kMoments = {"exp_avg", "momentum_buffer"};
+  const std::string_view name = tensor.name;
+  const bool moment = std::any_of(kMoments.begin(), kMoments.end(), [name](auto mark) { return contains(name, mark); });
+  if (moment) return Part::kMoment;
+  if (contains(name, "optim"))
+    return name.ends_with(".step") || name.ends_with(":step") ? Part::kCounter : Part::kOther;
+  return has_point(tensor.dtype[0]) ? Part::kWeight : Part::kOther;
+}
+
+/// How many of one part there are, and which stood still.
+struct Count {
+  size_t all = 0, still = 0;
+  std::string first;
+  void add(const TensorDifference& tensor) {
+    ++all;
+    if (tensor.change.changed > 0) return;
+    if (++still == 1) first = clip(sanitize_utf8(tensor.name), kNameShown);
+  }
+};
+
+std::string optimizer_note(const Count& moments) {
+  if (moments.still == moments.all)
+    return cat(
+        "none of the ", moments.all,
+        " moments of the optimizer changed, though weights did: its state is of another save, or it stands still");
+  return cat(moments.still, " of the ", moments.all,
+             " moments of the optimizer did not change, though weights did (first ", moments.first,
+             "): what they belong to gets no gradient, or that part is of another save");
+}
+
+}  // namespace
+
+std::vector<std::string> frozen_notes(const TensorsDiff& diff) {
+  Count weights, moments, counters;
+  for (const TensorDifference& tensor : diff.tensors) {
+    if (!tensor.compared || tensor.figures[0].numbers == 0) continue;
+    const Part part = part_of(tensor);
+    if (part == Part::kCounter) counters.add(tensor);
+    // What is all zero in both has not begun: a LoRA's second matrix, a bias, a moment without a gradient.
+    if (tensor.figures[0].squares == 0 && tensor.change.changed == 0) continue;
+    if (part == Part::kWeight) weights.add(tensor);
+    if (part == Part::kMoment) moments.add(tensor);
+  }
+  std::vector<std::string> notes;
+  if (weights.still == weights.all) return notes;
+  if (moments.still > 0) notes.push_back(optimizer_note(moments));
+  if (counters.all > 0 && counters.still == counters.all)
+    notes.emplace_back("the optimizer counts the same step in both, though weights changed");
+  if (weights.all >= kManyWeights && weights.still == 1)
+    notes.push_back(cat(weights.first, " did not change, though all other ", weights.all - 1,
+                        " weights did; it may be frozen on purpose"));
+  return notes;
+}
+
+}  // namespace mw

@@ -1,0 +1,134 @@
+#include "ui/view/pace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/text.h"
+#include "base/time.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kPaceSteps = 20;   // steps whose median is the pace
+constexpr size_t kPaceLeast = 3;    // steps whose clocks show a pace
+constexpr double kOtherPace = 1.5;  // times what a step took before: the pace of now is not that of the run
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  return values[middle];
+}
+
+/// Where the points begin that show the pace of now: the last ones, of the latest attempt alone once it has enough.
+size_t pace_begin(const std::vector<Point>& points) {
+  const size_t last = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0;
+  size_t own = points.size();
+  while (own > last && points[own - 1].attempt == points.back().attempt) --own;
+  return points.size() - own > kPaceLeast ? own : last;
+}
+
+/// The points that show the pace of now, or those before them.
+struct Stretch {
+  size_t begin = 0, end = 0;
+  Stretch(const std::vector<Point>& points, bool before)
+      : begin(before ? 0 : pace_begin(points)), end(before ? pace_begin(points) : points.size()) {}
+};
+
+/// Seconds per step between the points of a stretch, by their clocks.
+std::vector<double> paces_by_clock(const Series& series, Stretch stretch) {
+  const auto& points = series.points();
+  std::vector<double> paces;
+  for (size_t i = std::max<size_t>(1, stretch.begin); i < stretch.end; ++i) {
+    const Point &before = points[i - 1], &point = points[i];
+    if (before.attempt != point.attempt) continue;
+    if (point.step == kNoStep || before.step == kNoStep || point.step <= before.step) continue;
+    if (!point.at.known() || !before.at.known() || point.at <= before.at) continue;
+    paces.push_back((point.at - before.at).seconds() / static_cast<double>(point.step - before.step));
+  }
+  return paces;
+}
+
+/// What the trainer calls the time of a step is sometimes that of a part of it: then its clock counts.
+double stated_pace(const Series& series, Stretch stretch) {
+  const auto& points = series.points();
+  std::vector<double> said;
+  for (size_t i = stretch.begin; i < stretch.end; ++i) {
+    if (std::isfinite(points[i].value)) said.push_back(points[i].value);
+  }
+  const double stated = median_of(said);
+  const std::vector<double> clock = paces_by_clock(series, stretch);
+  if (clock.size() < kPaceLeast) return stated;
+  const double by_clock = median_of(clock);
+  return by_clock > kPartOfStep * stated ? by_clock : stated;
+}
+
+/// The median of the last kPaceSteps gaps; 0 where there are too few.
+double median_pace(const std::vector<StepGap>& gaps) {
+  if (gaps.size() < kPaceLeast) return 0;
+  std::vector<double> paces;
+  for (size_t i = gaps.size() - std::min(gaps.size(), kPaceSteps); i < gaps.size(); ++i) {
+    paces.push_back(gaps[i].seconds / gaps[i].steps);
+  }
+  return median_of(std::move(paces));
+}
+
+/// Of the last steps, or of those before them; 0 when not known.
+double pace(const State& state, bool before) {
+  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) {
+    return stated_pace(*s, Stretch(s->points(), before));
+  }
+  for (const Series& s : state.series) {
+    const std::vector<double> paces = paces_by_clock(s, Stretch(s.points(), before));
+    if (paces.size() >= kPaceLeast) return median_of(paces);
+  }
+  if (before) return 0;
+  const double by_bar = median_pace(gaps_by_bar(state));
+  return by_bar > 0 ? by_bar : median_pace(gaps_by_watch(state));
+}
+
+}  // namespace
+
+std::vector<StepGap> gaps_by_bar(const State& state) {
+  std::vector<StepGap> gaps;
+  if (state.attempts.empty()) return gaps;
+  const auto& marks = state.attempts.back().bar;
+  for (size_t i = 1; i < marks.size(); ++i) {
+    gaps.push_back({marks[i].elapsed - marks[i - 1].elapsed, static_cast<double>(marks[i].done - marks[i - 1].done)});
+  }
+  return gaps;
+}
+
+std::vector<StepGap> gaps_by_watch(const State& state) {
+  std::vector<StepGap> gaps;
+  const Tick* first = nullptr;  // of the attempt
+  const Tick* since = nullptr;  // the first at the present step, which began while somebody watched
+  for (const Tick& tick : state.ticks) {
+    const int64_t step = since != nullptr ? since->step : first != nullptr ? first->step : kNoStep;
+    if (tick.step == kNoStep || tick.step < step) {  // another attempt
+      gaps.clear();
+      first = since = nullptr;
+    }
+    if (tick.step == kNoStep) continue;
+    if (first == nullptr) {
+      first = &tick;
+    } else if (tick.step > step) {
+      if (since != nullptr) gaps.push_back({(tick.at - since->at).seconds(), static_cast<double>(tick.step - step)});
+      since = &tick;
+    }
+  }
+  return gaps;
+}
+
+double seconds_per_step(const State& state) { return pace(state, false); }
+
+std::string pace_text(const State& state) {
+  const double now = pace(state, false), before = pace(state, true);
+  if (now <= 0) return "";
+  const std::string text = format_duration(Duration::seconds(now)) + " per step";
+  const bool changed = before > 0 && std::max(now, before) >= kOtherPace * std::min(now, before);
+  return changed ? cat(text, " of late, ", format_duration(Duration::seconds(before)), " before") : text;
+}
+
+}  // namespace mw
