@@ -9,6 +9,8 @@
 namespace mw {
 namespace {
 
+constexpr double kWorthSaying = 60;  // s of work
+
 /// The run's last sign of life.
 Time end_of(const State& state) {
   const AttemptState& last = state.attempts.back();
@@ -16,14 +18,29 @@ Time end_of(const State& state) {
   return state.verdict == "running" || !at.known() ? state.last_at : at;
 }
 
-/// When the last attempt saved it; unknown where it did not, or nothing says when.
+/// When the last attempt did the step, by the figures of it.
+Time done_at(const State& state, int64_t step) {
+  Time at;
+  for (const Series& series : state.series) {
+    for (auto point = series.points().rbegin(); point != series.points().rend() && point->step >= step; ++point) {
+      if (point->step == step && point->attempt + 1U == state.attempts.size()) at = std::max(at, point->at);
+    }
+  }
+  return at;
+}
+
+/// When the last attempt saved it, or did its step where it saved it and nothing says when; unknown where it did not.
 Time saved_at(const State& state, int64_t step) {
   const uint16_t last = static_cast<uint16_t>(state.attempts.size() - 1);
   Time at;
+  bool saved_here = false;
   for (const auto& [moment, saved] : state.checkpoints) {
-    if (moment.attempt == last && (saved.step != kNoStep ? saved.step : moment.step) == step) at = moment.at;
+    if (moment.attempt != last || (saved.step != kNoStep ? saved.step : moment.step) != step) continue;
+    saved_here = true;
+    at = moment.at;
   }
   if (at.known()) return at;
+  if (saved_here) return done_at(state, step);
   const auto scan = std::find_if(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
                                  [&](const auto& one) { return one.first.attempt == last && one.second.step == step; });
   return scan == state.checkpoint_scans.end() ? Time() : scan->first.at;
@@ -33,14 +50,17 @@ Time saved_at(const State& state, int64_t step) {
 
 double work_since(const State& state, int64_t step) {
   if (state.attempts.empty()) return 0;
+  const AttemptState& attempt = state.attempts.back();
   Time since = step == kNoStep ? Time() : saved_at(state, step);
-  if (!since.known()) since = state.attempts.back().began.at;
+  // It went on from that one, or has none.
+  const bool began_there = step == kNoStep || attempt.resumed_at == step || attempt.first_step > step;
+  if (!since.known() && began_there) since = attempt.began.at;
   const Time end = end_of(state);
   return since.known() && end > since ? (end - since).seconds() : 0;
 }
 
 std::string work_text(double seconds, double cost_per_hour) {
-  if (seconds <= 0) return "";
+  if (seconds < kWorthSaying) return "";
   const std::string money = cost_text(seconds, cost_per_hour);
   return cat(format_duration(Duration::seconds(seconds)), " of work", money.empty() ? "" : cat(" (", money, ")"));
 }

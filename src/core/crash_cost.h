@@ -10,10 +10,11 @@
 namespace mw {
 
 /// For how long the last attempt had worked since the checkpoint of `step`, by the run's clock: since that was saved,
-/// where the attempt saved it itself, else since the attempt began. In seconds; 0 where that is not known.
+/// where the attempt saved it itself, else since the attempt began, which went on from it. In seconds; 0 where that is
+/// not known.
 double work_since(const State& state, int64_t step);
 
-/// "1h 44m of work (9.93 at 5.73 an hour)"; "" where no time is known.
+/// "1h 44m of work (9.93 at 5.73 an hour)"; "" where no time is known, and of less than a minute.
 std::string work_text(double seconds, double cost_per_hour);
 
 /// "step 40 was found whole 12m before", "all bytes of step 40 were read and found sane 12m before": of the newest

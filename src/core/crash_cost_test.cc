@@ -65,6 +65,22 @@ TEST_CASE("an attempt that went on from an earlier one's checkpoint has worked s
   CHECK(work_since(run.state, 30) == 120);
 }
 
+TEST_CASE("of a save without a time the clock of its step counts, and where that has none nothing is made up") {
+  Run run;
+  for (auto& [moment, saved] : run.state.checkpoints) moment.at = {};
+  CHECK(work_since(run.state, 20) == 360);
+  State state;
+  const auto say = [&state](double at, auto body) { fold(state, {Time::from_seconds(at), {0, 1}, std::move(body)}); };
+  say(1'700'000'000, event::AttemptBegan{"launch"});  // the launcher's lines have a clock, the trainer's have none
+  for (int64_t step = 1; step <= 30; ++step) {
+    fold(state, {{}, {0, static_cast<uint64_t>(step + 1)}, event::Measured{step, false, {{"reward.mean", "r", 0.5}}}});
+    if (step == 20) fold(state, {{}, {0, 21}, event::CheckpointSaved{20, "/c/step_20", true}});
+  }
+  say(1'700'036'000, event::Ended{event::Ended::How::kExit, 1, ""});
+  CHECK(work_since(state, 20) == 0);
+  CHECK(work_text(59, 5).empty());
+}
+
 TEST_CASE("where no clock is known, and where nobody looked at a checkpoint, nothing is made up") {
   State state;
   CHECK(work_since(state, 20) == 0);

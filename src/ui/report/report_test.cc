@@ -341,24 +341,6 @@ TEST_CASE("a run without a reward shows the curve of what it has") {
   CHECK(contains(terminal_brief(replayed, plain(100), "more"), "  accuracy.preference  steps 1 to 8"));
 }
 
-TEST_CASE("a run of which only evaluations are seen shows them, and which is which") {
-  FakeRun run;
-  for (int step = 0; step <= 30; step += 10) {
-    run.say(event::Measured{step,
-                            true,
-                            {{"", "val/test_score/a_long_common_name__math", 0.4 + 0.01 * step},
-                             {"", "val/test_score/a_long_common_name__code", 0.5}}});
-  }
-  Replayed replayed;
-  replayed.state = run.state;
-  const std::string brief = terminal_brief(replayed, plain(100), "more");
-  CHECK(contains(brief, "_common_name__math        0.4        0.7"));
-  CHECK(contains(brief, "_common_name__code        0.5        0.5"));
-  run.measure(31, 0.5);  // a training step: the table of steps has the room
-  replayed.state = run.state;
-  CHECK_FALSE(contains(terminal_brief(replayed, plain(100), "more"), "__math"));
-}
-
 TEST_CASE("a cycle report says what did not change") {
   FakeRun run;
   for (int step = 1; step <= 30; ++step) run.measure(step, 0.5);
