@@ -49,14 +49,14 @@ double mean(const std::vector<Row>& rows, std::string_view policy) {
 
 /// midwatch that may act is better than all who save as the run does; saving as it advises, than all others.
 std::string ranks(const std::vector<Row>& rows) {
-  const double limit = middle(rows, "no-delay"), acts = middle(rows, "midwatch-acts");
+  const double limit = middle(rows, "no-delay"), acts = middle(rows, "midwatch-unattended");
   for (const Row& row : rows) {
     // One that saves more often than the run does may lose less than the limit at the run's interval.
     const bool own_interval = row.policy == "robustrl-like" || row.policy == "midwatch-advised";
     const double ettr = middle(rows, row.policy);
     if (!own_interval && ettr > limit + kRounding) return cat(row.policy, " beats the physical limit");
     if (row.policy.starts_with("midwatch") || row.policy == "no-delay") continue;
-    if (!own_interval && ettr >= acts) return cat(row.policy, " beats midwatch-acts");
+    if (!own_interval && ettr >= acts) return cat(row.policy, " beats midwatch-unattended");
     if (mean(rows, row.policy) >= mean(rows, "midwatch-advised")) return cat(row.policy, " beats midwatch-advised");
   }
   if (middle(rows, "saboteur") >= middle(rows, "retry-loop")) return "a planted worse policy scores no worse";
@@ -80,7 +80,7 @@ std::string check(const Plan& plan, const Eyes& eyes) {
       if (one.doubles > 0) return cat(row.policy, " rented a machine beside another");
     }
   }
-  mine.policies = {"midwatch-acts"};
+  mine.policies = {"midwatch-unattended"};
   mine.runs = std::min<uint64_t>(mine.runs, kInFull);
   const Plan quick = mine;
   mine.full = true;

@@ -52,7 +52,7 @@ int64_t in_steps(double seconds, const Costs& costs) {
 }
 
 double mean_ettr(Plan plan, const Eyes& eyes, int64_t every) {
-  plan.policies = {"midwatch-acts"};
+  plan.policies = {"midwatch-unattended"};
   plan.setting.costs.every = every;
   double good = 0, all = 0;
   const auto rows = play(plan, eyes);

@@ -21,7 +21,7 @@ constexpr const char* kHelp =
     "  --days N       that each lasts (15)\n"
     "  --seed N       of the first world (1)\n"
     "  --world NAME   report, or spot: machines are outbid four times a day (report)\n"
-    "  --policy NAME  only this one: midwatch, midwatch-acts, midwatch-advised, nothing, retry-loop,\n"
+    "  --policy NAME  only this one: midwatch, midwatch-unattended, midwatch-advised, nothing, retry-loop,\n"
     "                 supervisord, controller, robustrl-like, robustrl-paged, no-delay\n"
     "  --save S       seconds that a save holds up training (3)\n"
     "  --every N      steps between saves (5)\n"

@@ -16,7 +16,7 @@
 namespace mw::sim::goodput {
 namespace {
 
-constexpr std::string_view kMidwatch = "midwatch", kActs = "midwatch-acts", kAdvised = "midwatch-advised";
+constexpr std::string_view kMidwatch = "midwatch", kActs = "midwatch-unattended", kAdvised = "midwatch-advised";
 
 std::string number(double value, int digits) {
   char text[64];

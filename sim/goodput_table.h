@@ -19,8 +19,8 @@ struct Plan {
   unsigned jobs = 2;  ///< threads; the result does not depend on it
 };
 
-/// "midwatch" (its defaults), "midwatch-acts" (it need not ask), "midwatch-advised" (and the run saves as midwatch
-/// advises), then the five, then "no-delay".
+/// "midwatch" (its defaults), "midwatch-unattended" (it need not ask), "midwatch-advised" (and the run saves as
+/// midwatch advises), then the five, then "no-delay".
 const std::vector<std::string>& table_policies();
 bool is_policy(const std::string& name);
 
