@@ -1,5 +1,6 @@
 #include "platform/time_zone.h"
 
+#include <cstdlib>
 #include <ctime>
 
 #include "base/numbers.h"
@@ -67,9 +68,24 @@ Duration TimeZone::east_at(Time at, bool wall) const {
   return kept_;
 }
 
-std::optional<TimeZone> zone_of_clock(Time wall, Time changed, const TimeZone& local) {
+namespace {
+
+/// A line was written when its file was last written, and says whole half hours less: so far west of UTC is its clock.
+/// An idle log is so by chance in one case of some hundreds, where the last write was not of its last line.
+std::optional<TimeZone> west_of_utc(int64_t as_utc, int64_t as_local) {
+  constexpr int64_t kHalf = kHour / 2, kExact = 5 * kSecond;
+  if (std::abs(as_local) <= kExact || as_utc < kHalf - kExact) return std::nullopt;
+  const int64_t west = (as_utc + kHalf / 2) / kHalf * kHalf;
+  if (west > kFurthest || std::abs(as_utc - west) > kExact) return std::nullopt;
+  return TimeZone::fixed({-west});
+}
+
+}  // namespace
+
+std::optional<TimeZone> zone_of_clock(Time wall, Time changed, const TimeZone& local, bool last_line) {
   if (!wall.known() || !changed.known()) return std::nullopt;
   const int64_t as_utc = changed.ns - wall.ns, as_local = changed.ns - local.to_utc(wall).ns;
+  if (const auto west = last_line ? west_of_utc(as_utc, as_local) : std::nullopt) return west;
   const auto possible = [](int64_t before) { return before >= -kAhead && before <= kStaleLimit; };
   if (possible(as_utc) && (!possible(as_local) || as_utc <= as_local)) return TimeZone();
   if (possible(as_local)) return local;

@@ -33,8 +33,9 @@ class TimeZone {
 
 /// The zone of the clock in a log that is being written on this machine or a near one: its last line says `wall`, the
 /// file was last written at `changed`. UTC or this machine's zone, whichever puts the line the least before `changed`;
-/// where both put it into the future by an hour or more, the whole or half hour that does not. nullopt: it cannot be
-/// known.
-std::optional<TimeZone> zone_of_clock(Time wall, Time changed, const TimeZone& local);
+/// where both put it into the future by an hour or more, the whole or half hour that does not. `last_line`: that line
+/// is the file's last, so that it was written at `changed`, and a clock that is whole or half hours behind is west of
+/// UTC. nullopt: it cannot be known.
+std::optional<TimeZone> zone_of_clock(Time wall, Time changed, const TimeZone& local, bool last_line = false);
 
 }  // namespace mw

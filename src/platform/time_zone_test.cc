@@ -70,4 +70,23 @@ TEST_CASE("the clock of a log that is being written shows its zone") {
   CHECK_FALSE(zone_of_clock({}, now, zone.local).has_value());
 }
 
+TEST_CASE(
+    "a clock in the file's last line that is whole hours behind is west of UTC, one that is not is of an idle log") {
+  const Time now = at("2026-03-01 12:00:00");
+  const Zone zone("UTC0");
+  const auto east = [&](int64_t behind, bool last_line) {
+    const Time wall{now.ns - behind};
+    return (zone_of_clock(wall, now, zone.local, last_line)->to_utc(wall).ns - wall.ns) / kSecond;
+  };
+  CHECK(east(7 * kHour, true) == 7 * 3600);
+  CHECK(east(7 * kHour + 2 * kSecond, true) == 7 * 3600);
+  CHECK(east(3 * kHour + kHour / 2, true) == 3 * 3600 + 1800);
+  CHECK(east(7 * kHour, false) == 0);                // lines without a clock came since
+  CHECK(east(7 * kHour + 60 * kSecond, true) == 0);  // idle for seven hours
+  CHECK(east(20 * kSecond, true) == 0);
+  const Zone here("PST8");
+  const Time wall{now.ns - 8 * kHour};
+  CHECK(zone_of_clock(wall, now, here.local, true)->to_utc(wall) == now);
+}
+
 }  // namespace mw

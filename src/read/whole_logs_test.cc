@@ -99,5 +99,22 @@ TEST_CASE("of ranks that write into one file the first one counts, and what is n
   CHECK(state.find("grad_norm")->non_finite() == 3);
 }
 
+TEST_CASE("the report that midwatch run printed below the command's output is none of it") {
+  std::string log = "=== midwatch: attempt 1 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ===\n";
+  for (int step = 1; step <= 20; ++step) log += cat("step ", step, "/20 loss 0.5 reward ", 0.1 + 0.01 * step, "\n");
+  const std::string ended = "=== midwatch: attempt 1 ended 2026-01-02T10:30:30Z (0123abcd), exit status 0 ===\n";
+  const std::string report =
+      "=== midwatch: report ===\nCRASHED  step 3 of 20. crash: RuntimeError ended the run: no\n"
+      "step 15/20 loss 0.5 reward 0.25\nstep 16/20 loss 0.5 reward 0.26\nRuntimeError: no\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.42 GiB.\n";
+  const State state = state_of(cat(log, ended, report));
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.incidents.empty());
+  CHECK(state.steps().last == 20);
+  // Such a line in the midst of an attempt hides nothing.
+  const State forged = state_of(cat(log, report, ended));
+  CHECK_FALSE(forged.incidents.empty());
+}
+
 }  // namespace
 }  // namespace mw

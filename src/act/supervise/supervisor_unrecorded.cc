@@ -78,7 +78,7 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
   }
   phase_ = Phase::kOver;
   why_over_ =
-      stopping() ? "A stop was requested." : cat("It ended, and the run's record cannot be kept: ", trouble.what);
+      stopping() ? "A stop was requested." : cat("It ended, and the run's record cannot be kept: ", trouble.what, ".");
   doors_.say(cat(why_over_, " ", outcome_text(*kept_.ending), stopping() ? cat("; not recorded: ", trouble.what) : ""));
   return false;
 }

@@ -147,6 +147,9 @@ bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hi
 }
 
 size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
+  // What midwatch run printed below the command's output repeats and quotes what is above it.
+  if (own_report_ && !raw.starts_with(kOwnLine)) return 0;
+  own_report_ = false;
   if (code_ != nullptr) {
     const bool only_code = hits.empty() && !wanted_as_record();
     read_code(raw, number);
@@ -348,12 +351,15 @@ bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bo
 /// False for a line that only looks like one of midwatch's keeper: whoever prints one changes nothing by it.
 bool Interpreter::is_keepers(size_t dialect, std::string_view text) {
   if (index_.book->dialects()[dialect].id != kKeeperDialect) return true;
+  if (text.starts_with(kOwnReport)) return own_report_ = attempt_over_;
   // "=== midwatch: attempt 2 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ==="
   std::string_view nonce = text.substr(0, text.find(','));
   const size_t open = nonce.rfind('(');
   nonce = open != std::string_view::npos && nonce.ends_with(')') ? nonce.substr(open + 1, nonce.size() - open - 2) : "";
   if (!keeper_) keeper_ = std::string(nonce);
-  return *keeper_ == nonce;
+  if (*keeper_ != nonce) return false;
+  attempt_over_ = contains(text, " ended ");
+  return true;
 }
 
 bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const {

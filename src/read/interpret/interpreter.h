@@ -288,9 +288,12 @@ class Interpreter {
   bool sample_stamped_ = false;                  // its first line had a time stamp
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
   std::optional<std::string> keeper_;            // the nonce in its lines, once it is known
-  bool helper_log_ = false;                      // the source is the log of a helper, not the run's
-  bool own_record_ = false;                      // the recognised trainer has printed one as its dialect knows them
-  bool own_loop_ = false;                        // or a record came that no dialect knows
+  static constexpr std::string_view kOwnLine = "=== midwatch: ", kOwnReport = "=== midwatch: report";
+  bool attempt_over_ = false;  // its last line said that the attempt has ended
+  bool own_report_ = false;    // then midwatch's own report began
+  bool helper_log_ = false;    // the source is the log of a helper, not the run's
+  bool own_record_ = false;    // the recognised trainer has printed one as its dialect knows them
+  bool own_loop_ = false;      // or a record came that no dialect knows
   std::vector<std::string_view> captures_;
 };
 

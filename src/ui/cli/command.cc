@@ -54,7 +54,7 @@ struct ParsedCommand {
     for (const ArgSpec::Option& option : spec.options) add_option(option, values[next++]);
     for (const ArgSpec::Positional& positional : spec.positionals) {
       CLI::Option* handle = app->add_option(shown_name(positional.name), values[next++], positional.help);
-      handle->type_name(positional.many ? "PATH" : "");
+      handle->type_name("");  // its name says what it is
       if (!positional.many) handle->expected(1)->allow_extra_args(false);
       if (positional.required) handle->required();
       handles.push_back(handle);

@@ -116,9 +116,9 @@ namespace verbs {
 extern const Verb config;
 const Verb config = {
     "config", "Check midwatch.toml, show what is set and where, list what can be set",
-    "  midwatch config check                    # of the working directory; exit status 2 when it is wrong\n"
-    "  midwatch config show fleet/midwatch.toml # every value with the line that it comes from\n"
-    "  midwatch config reference | less         # every key, its default and the reason for it\n",
+    "  midwatch config check               the file of the working directory; exit status 2 when it is wrong\n"
+    "  midwatch config show midwatch.toml  every value with the line that it comes from\n"
+    "  midwatch config reference | less    every key, its default and the reason for it\n",
     declare, run};
 }  // namespace verbs
 

@@ -179,6 +179,8 @@ void say_end(const Console& console, bool json, const RunResult& result) {
     console.out(line + "\n");
     return;
   }
+  // In a file that is read later, what follows is none of the command's output (knowledge/dialects/midwatch.toml).
+  if (result.started && !console.err_is_terminal) console.err("=== midwatch: report ===\n");
   if (result.started)
     console.err(
         terminal_brief(*result.replayed, console,

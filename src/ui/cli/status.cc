@@ -13,9 +13,10 @@ namespace {
 
 void declare(ArgSpec& spec) {
   declare_which(spec);
-  spec.flag("check",
-            "for scripts: exit with 10 when a critical incident is open, midwatch asks for leave, or nobody watches a "
-            "run that goes on");
+  spec.flag(
+      "check",
+      "for scripts: exit with 10 when a critical incident is open, midwatch asks for approval, or nobody watches a "
+      "run that goes on");
   declare_price(spec);
   spec.flag("json", "print it as JSON, schema midwatch.status/1");
 }

@@ -100,6 +100,17 @@ std::string attempt_text(const RunStatus& status) {
   return text;
 }
 
+/// Of a run that is over and was to end, by whom; "" of another.
+std::string requested_by(const State& state, const RunStatus& status) {
+  if (status.phase != Phase::kOver || !state.supervision.stop) return "";
+  const auto& requests = state.supervision.requests;
+  const auto last = std::find_if(requests.rbegin(), requests.rend(), [](const Supervision::Request& request) {
+    return request.what == "stop" || request.what == "kill";
+  });
+  if (last == requests.rend()) return "";
+  return cat(" Requested by ", last->who == kByMidwatch ? "a signal to midwatch (Ctrl-C, SIGTERM)" : last->who, ".");
+}
+
 /// Of a run that somebody else started.
 std::string process_text(const RunStatus& status) {
   if (status.pid == 0) return status.why;
@@ -256,7 +267,8 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   line("  run         ",
        cat(status.name, status.supervised || !status.allow.empty() ? "" : ", read only", " (", status.folder, ")"));
   line("  command     ", command_text(status));
-  if (status.supervised && status.attempt > 0) line("  attempt     ", attempt_text(status));
+  if (status.supervised && status.attempt > 0)
+    line("  attempt     ", cat(attempt_text(status), requested_by(state, status)));
   if (status.adopted) line("  process     ", process_text(status));
   line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
   line("  output      ", ages_text(state, status));

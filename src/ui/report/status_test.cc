@@ -42,6 +42,22 @@ TEST_CASE("status forecasts the next save, and gives a better interval as a chan
   CHECK(status_json(State(), how).find("\"next_save\":null") != std::string::npos);
 }
 
+TEST_CASE("of a run that was to end it is said by whom") {
+  FakeRun run;
+  run.say(event::AttemptBegan{"banner"});
+  RunStatus how;
+  how.supervised = true;
+  how.attempt = 1;
+  how.phase = RunStatus::Phase::kOver;
+  how.why = "A stop was requested.";
+  const auto text = [&] { return terminal_run_status(run.state, how, Console{}); };
+  CHECK(text().find("Requested by") == std::string::npos);
+  run.say(event::Requested{"stop", "mira@node7"});
+  CHECK(text().find("A stop was requested. Requested by mira@node7.") != std::string::npos);
+  run.say(event::Requested{"stop", std::string(kByMidwatch)});
+  CHECK(text().find("Requested by a signal to") != std::string::npos);
+}
+
 TEST_CASE("of a run that is over no engine is well, and nobody is thought to watch it") {
   FakeRun run;
   run.say(event::AttemptBegan{"banner"});
