@@ -232,12 +232,15 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
-/// Slowly, but for sure: by more than nothing of the reward's range, and out of the noise.
+/// Slowly, but for sure: by more than nothing of the reward's range, which one outlier widens, or of its own height,
+/// and out of the noise.
 bool rises(const State& state, const Track& track, const Stretch& stretch) {
-  const double range = range_of(reward_scale(state, track, stretch.n - 1));
+  const RewardScale scale = reward_scale(state, track, stretch.n - 1);
+  const double range = range_of(scale);
+  const double least = std::min(kTiny.value * range, kGain.value * (stretch.before - scale.floor));
   const double gain = stretch.after - stretch.before;
   const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(stretch.n / 3));
-  return range > 0 && gain >= kTiny.value * range && gain > kSure.value * error && stretch.trend > kTrend.value;
+  return range > 0 && gain >= least && gain > kSure.value * error && stretch.trend > kTrend.value;
 }
 
 std::string flat_text(const Track& track, const Stretch& stretch) {
