@@ -116,5 +116,19 @@ TEST_CASE("the report that midwatch run printed below the command's output is no
   CHECK_FALSE(forged.incidents.empty());
 }
 
+TEST_CASE("of ranks that print into one log the first one counts") {
+  std::string text;
+  for (int step = 1; step <= 8; ++step) {
+    text += cat("[rank1]: step ", step, " loss 2.5 reward 0.25\n[rank0]: step ", step, " loss 3.5 reward 0.25\n");
+    text += cat("[rank0]: step ", step, " kl 0.5 entropy 1.5\n");
+  }
+  const State state = state_of(text);
+  REQUIRE(state.find("loss.total") != nullptr);
+  CHECK(state.find("loss.total")->count() == 8);
+  CHECK(state.find("loss.total")->max() == 2.5);
+  REQUIRE(state.find("entropy") != nullptr);
+  CHECK(state.find("entropy")->count() == 8);
+}
+
 }  // namespace
 }  // namespace mw

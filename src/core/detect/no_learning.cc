@@ -232,6 +232,17 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
+/// Slowly, but for sure: by more than nothing of the reward's range, which one outlier widens, or of its own height,
+/// and out of the noise.
+bool rises(const State& state, const Track& track, const Stretch& stretch) {
+  const RewardScale scale = reward_scale(state, track, stretch.n - 1);
+  const double range = range_of(scale);
+  const double least = std::min(kTiny.value * range, kGain.value * (stretch.before - scale.floor));
+  const double gain = stretch.after - stretch.before;
+  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(stretch.n / 3));
+  return range > 0 && gain >= least && gain > kSure.value * error && stretch.trend > kTrend.value;
+}
+
 std::string flat_text(const Track& track, const Stretch& stretch) {
   return cat("Reward is flat over ", track.points[stretch.n - 1].step - track.points[0].step,
              " steps: ", stretch.before, " in the first third, ", stretch.after, " in the last");
@@ -242,13 +253,14 @@ void say_of_whole(const State& state, const Track& track, Finding& finding) {
   Stretch whole = stretch_of(track.values);
   whole.trend = trend_score(track.values);
   const double range = range_of(reward_scale(state, track, whole.n - 1));
-  if (range > 0 && std::abs(whole.after - whole.before) < kGain.value * range) {
+  const bool slow = rises(state, track, whole);
+  if (range > 0 && !slow && std::abs(whole.after - whole.before) < kGain.value * range) {
     finding.summary = flat_text(track, whole);
   } else {
     finding.summary += cat("; over all ", track.points.back().step - track.points[0].step, " steps ", whole.before,
                            " in the first third, ", whole.after, " in the last");
   }
-  if (learning(state, track, whole) != Learning::kClear) return;
+  if (!slow && learning(state, track, whole) != Learning::kClear) return;
   resolve(finding, track.points.back());
   finding.severity = Severity::kInfo;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "base/text.h"
 #include "read/books/embedded.h"
@@ -31,10 +30,10 @@ constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent c
 constexpr size_t kSeveral = SIZE_MAX;  // of only_with_: more than one trainer has the name
 constexpr size_t kExtendsLimit = 4;    // dialects that extend one another in a row
 
-/// "actor/pg_loss" as "actor_pg_loss".
-std::string flat_name(std::string name) {
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
+/// Is `flat` that name with '_' for '/', as exporters to CSV write it?
+bool is_flat(std::string_view flat, std::string_view name) {
+  return flat.size() == name.size() && std::equal(flat.begin(), flat.end(), name.begin(),
+                                                  [](char a, char b) { return a == b || (a == '_' && b == '/'); });
 }
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
@@ -161,7 +160,6 @@ void DialectBook::index() {
       const std::string& raw = dialect.metrics[i].raw;
       if (raw.find('*') == std::string::npos) {
         rules.exact.emplace(raw, i);
-        if (raw.find('/') != std::string::npos) rules.flat.emplace(flat_name(raw), i);
       } else {
         rules.patterns.push_back(i);
       }
@@ -191,26 +189,40 @@ void DialectBook::index_names() {
       }
     }
   }
-  // Written flat, a name is a trainer's where nobody writes it so and its whole form is that trainer's alone.
-  std::set<std::string_view> flats;
+}
+
+/// The rule for a name that is written flat; it is sought once for each name that a run has.
+const MetricRule* DialectBook::flat_rule(size_t dialect, std::string_view raw) const {
+  if (raw.find('_') == std::string_view::npos || raw.find('/') != std::string_view::npos) return nullptr;
+  const auto& metrics = dialects_[dialect].metrics;
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(), [raw](const MetricRule& rule) { return is_flat(raw, rule.raw); });
+  return found == metrics.end() ? nullptr : &*found;
+}
+
+/// Of a name that nobody writes so, by its whole form.
+std::optional<size_t> DialectBook::only_trainer_with_flat(std::string_view raw) const {
+  std::optional<size_t> only;
   for (size_t d = 0; d < dialects_.size(); ++d) {
     if (dialects_[d].family != Dialect::Family::kTrainer) continue;
-    for (const auto& [flat, rule] : rules_[d].flat) {
-      const auto whole = only_with_.find(dialects_[d].metrics[rule].raw);
-      const bool own = whole != only_with_.end() && whole->second == d;
-      const auto [known, fresh] = only_with_.emplace(flat, own ? d : kSeveral);
-      if (fresh) flats.insert(flat);
-      if (!fresh && known->second != d && flats.count(flat) > 0) known->second = kSeveral;
-    }
+    const MetricRule* const rule = flat_rule(d, raw);
+    if (rule == nullptr) continue;
+    const auto whole = only_with_.find(rule->raw);
+    if (whole == only_with_.end() || whole->second == kSeveral || (only && *only != whole->second)) return std::nullopt;
+    only = whole->second;
   }
+  return only;
 }
 
 std::optional<size_t> DialectBook::only_trainer_with(std::string_view raw) const {
   const auto known = only_with_.find(raw);
-  if (known == only_with_.end() || known->second == kSeveral) return std::nullopt;
+  const auto only = known == only_with_.end()   ? only_trainer_with_flat(raw)
+                    : known->second == kSeveral ? std::nullopt
+                                                : std::optional(known->second);
+  if (!only) return std::nullopt;
   const Meaning anyone = generic_meaning(raw);
   if (!anyone.signal.empty() || anyone.ignored) return std::nullopt;
-  return known->second;
+  return only;
 }
 
 bool DialectBook::counts(std::optional<size_t> speaker, size_t dialect) const {
@@ -293,7 +305,7 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
     meaning.ignored = true;
     return true;
   }
-  if (const auto found = rules.flat.find(raw); found != rules.flat.end()) return take(of.metrics[found->second], {});
+  if (const MetricRule* flat = flat_rule(dialect, raw); flat != nullptr) return take(*flat, {});
   for (const size_t i : rules.patterns) {
     std::string_view star;
     if (name_matches(of.metrics[i].raw, raw, &star)) return take(of.metrics[i], star);

@@ -98,14 +98,15 @@ class DialectBook {
  private:
   struct Rules {  // one dialect's metric rules, ready to be looked up
     std::unordered_map<std::string_view, size_t> exact;
-    std::map<std::string, size_t, std::less<>> flat;  // with '_' for '/', as exporters to CSV write them
-    std::vector<size_t> patterns;                     // indices into Dialect::metrics, the longest raw name first
+    std::vector<size_t> patterns;  // indices into Dialect::metrics, the longest raw name first
   };
   Result<void> put(Dialect dialect, std::string_view path, bool built_in);
   Result<void> put_rules(std::string_view toml, std::string_view path, bool built_in);
   Result<void> put_built_in_rules();
   void index();
   void index_names();
+  const MetricRule* flat_rule(size_t dialect, std::string_view raw) const;
+  std::optional<size_t> only_trainer_with_flat(std::string_view raw) const;
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;
 
   bool look_up_own(std::string_view raw, Meaning& meaning) const;

@@ -1,5 +1,6 @@
 // Metric records out of lines: on one line, over several, and of trainers that nobody described.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -293,6 +294,9 @@ bool Interpreter::make_generic(const LogLine& line) {
   if (!found.record) return found.heading || begin_block(line);
   recogniser_.unknown_trainer();
   own_loop_ = true;
+  const auto finite = [](const RowNumber& one) { return std::isfinite(one.value); };
+  const auto numbers = metrics_.numbers();
+  if (std::all_of(numbers.begin(), numbers.end(), finite) && !ranks_.leads(line.rank, numbers, found.step)) return true;
   Pending as;
   as.step = found.step;
   as.number = line.number;

@@ -15,11 +15,22 @@ bool names_rank(std::string_view key) {
 bool LeadingRank::leads(std::span<const RowNumber> numbers, int64_t step) {
   const auto rank =
       std::find_if(numbers.begin(), numbers.end(), [](const RowNumber& one) { return names_rank(one.key); });
-  if (rank == numbers.end() || step == kNoStep) return true;
-  const bool other = rank_ != kNobody && rank->value != rank_;
-  if (other && step_ != kNoStep && step >= step_ - kReach && step <= step_ + kReach) return false;
-  rank_ = rank->value;
+  return rank == numbers.end() || leads(rank->value, numbers, step);
+}
+
+bool LeadingRank::leads(double rank, std::span<const RowNumber> numbers, int64_t step) {
+  if (rank < 0 || step == kNoStep) return true;
+  const bool beside = rank_ != kNobody && rank != rank_ && step >= step_ - kReach && step <= step_ + kReach;
+  if (beside) {
+    return !std::all_of(numbers.begin(), numbers.end(),
+                        [this](const RowNumber& one) { return names_.find(one.key) != names_.end(); });
+  }
+  if (rank != rank_) names_.clear();
+  rank_ = rank;
   step_ = step;
+  for (const RowNumber& one : numbers) {
+    if (names_.size() < kNameLimit && names_.find(one.key) == names_.end()) names_.emplace(one.key);
+  }
   return true;
 }
 

@@ -35,6 +35,15 @@ TEST_CASE("a number called rank that changes with the run is no rank beside anot
   CHECK(leads(ranks, 16, 1));
 }
 
+TEST_CASE("what only another rank records is kept") {
+  LeadingRank ranks;
+  const std::vector<RowNumber> loss = {{"loss", 0.5}}, reward = {{"reward", 0.5}};
+  CHECK(ranks.leads(0, loss, 1));
+  CHECK(ranks.leads(7, reward, 1));
+  CHECK_FALSE(ranks.leads(7, loss, 1));
+  CHECK(ranks.leads(-1, loss, 1));
+}
+
 TEST_CASE("records that name no rank, or no step, are kept") {
   LeadingRank ranks;
   const std::vector<RowNumber> plain = {{"loss", 0.5}};
