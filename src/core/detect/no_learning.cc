@@ -239,7 +239,8 @@ bool rises(const State& state, const Track& track, const Stretch& stretch) {
   const double range = range_of(scale);
   const double least = std::min(kTiny.value * range, kGain.value * (stretch.before - scale.floor));
   const double gain = stretch.after - stretch.before;
-  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(stretch.n / 3));
+  const size_t third = stretch.n / 3;  // before and after are means of a third each
+  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(third));
   return range > 0 && gain >= least && gain > kSure.value * error && stretch.trend > kTrend.value;
 }
 
