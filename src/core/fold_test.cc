@@ -52,8 +52,7 @@ TEST_CASE("what midwatch decides on a line gives the line no time") {
   TestLog log{state};
   log.open("train.log", "text");
   log.measure(1, 0.5);
-  const Time watched = Time::from_seconds(1'700'000'000);
-  fold(state, {watched, {0, 1}, event::VerdictGiven{"running"}, watched});
+  fold(state, {Time::from_seconds(1'700'000'000), {0, 1}, event::VerdictGiven{"running"}});
   CHECK_FALSE(state.sources[0].clock.before(UINT64_MAX).known());
 }
 
@@ -205,6 +204,7 @@ TEST_CASE("a figure reaches its series in whatever order, of whatever source, wi
   State state;
   Prng prng(11);
   std::vector<std::shared_ptr<const FigureName>> names;
+  names.reserve(20);
   for (int i = 0; i < 20; ++i) {
     names.push_back(std::make_shared<const FigureName>(i % 3 == 0 ? cat("reward.component.", i) : "", cat("m", i)));
   }

@@ -52,7 +52,7 @@ TEST_CASE("the clock of a log that is being written shows its zone") {
   for (const char* name : {"EST5", "XST-8", "IST-5:30", "UTC0"}) {
     CAPTURE(name);
     const Zone zone(name);
-    for (const int64_t stale : {int64_t{0}, 5 * kSecond, 50 * 60 * kSecond}) {
+    for (const int64_t stale : {int64_t{0}, 5 * kSecond, int64_t{3000} * kSecond}) {
       const Time utc{now.ns - stale};
       CHECK(zone_of_clock(utc, now, zone.local)->to_utc(utc) == utc);
       const Time wall = zone.local.to_wall(utc);

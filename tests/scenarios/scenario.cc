@@ -303,9 +303,10 @@ class Reader {
       const auto severity = severity_of(parts[i + 1]);
       if (parts[i] == "severity" && severity) {
         rule.severity = *severity;
-      } else if (!value) {
-        return false;
-      } else if (parts[i] == "below") {
+        continue;
+      }
+      if (!value) return false;
+      if (parts[i] == "below") {
         rule.below = *value;
       } else if (parts[i] == "above") {
         rule.above = *value;

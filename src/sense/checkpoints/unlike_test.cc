@@ -183,7 +183,7 @@ struct Samples {
   Samples() { testing::put_samples(disk); }
   /// Copies a sample's checkpoint to /turned/step_N.
   std::string copy(const std::string& from, int64_t step, bool turn) {
-    const std::string to = cat("/turned/step_", step);
+    std::string to = cat("/turned/step_", step);
     for (const std::string& path : disk.paths()) {
       if (!path.starts_with(from + "/")) continue;
       const std::string content = disk.content(path);

@@ -18,7 +18,7 @@ class World {
   World() {
     put(100, 1, 'S', "keeper");
     put(101, 100, 'S', "bash");
-    put(102, 101, 'R', "python3", "python3\0train.py");
+    put(102, 101, 'R', "python3", std::string("python3\0train.py", 16));
     run.keeper = 100;
     run.command = 101;
   }
@@ -288,7 +288,7 @@ TEST_CASE("a server that was there before the run, and is none of its own, is so
     CHECK(world.watch.elsewhere(8000));
   }
   SUBCASE("but not once the run itself listens there") {
-    world.put(103, 102, 'S', "python3", "python3\0-m\0http.server");
+    world.put(103, 102, 'S', "python3", std::string("python3\0-m\0http.server", 22));
     world.system.files["/proc/103/fd/3"] = "socket:[7]";
     world.system.files["/proc/103/net/tcp"] = table;
     world.run.keeper = 100;

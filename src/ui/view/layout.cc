@@ -98,6 +98,7 @@ std::vector<std::string> fit_names(const std::vector<std::string>& names, size_t
   size_t most = 0;                                           // different ones
   for (const size_t head : {cells, cells / 2, size_t{0}}) {  // cells, of what is cut
     std::vector<std::string> cut;
+    cut.reserve(names.size());
     for (const std::string& name : names) cut.push_back(keep_ends(name, cells, head));
     const size_t different = std::set<std::string>(cut.begin(), cut.end()).size();
     if (different <= most) continue;
