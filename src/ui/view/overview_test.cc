@@ -158,6 +158,13 @@ TEST_CASE("the pace is that of the last steps, and what it was before where that
     dated.at = dated.at + Duration::seconds(step < 20 ? 10 : 30);
   }
   CHECK(pace_text(dated.state) == "30.0 s per step of late, 10.0 s before");
+  FakeRun sampled;  // samples of the machine stand beside few steps: they are no steps from before
+  for (int sample = 0; sample < 60; ++sample) {
+    sampled.at = Time::from_seconds(1'000'000 + 15.0 * sample);
+    if (sample % 10 == 9) sampled.measure(1 + sample / 10, 0.5);
+    sampled.measure(sample, 40, "", "system/gpu.0.powerWatts");
+  }
+  CHECK(pace_text(sampled.state) == "2m 30s per step");
 }
 
 TEST_CASE("a time range that few lines show says so") {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "core/host_figures.h"
 
 namespace mw {
 namespace {
@@ -74,18 +75,24 @@ double median_pace(const std::vector<StepGap>& gaps) {
   return median_of(std::move(paces));
 }
 
-/// Of the last steps, or of those before them; 0 when not known.
-double pace(const State& state, bool before) {
+/// Seconds per step; 0 when not known.
+struct Pace {
+  double now = 0, before = 0;  ///< of the last steps, and of those before them, both by the same series
+};
+
+Pace pace_of(const State& state) {
   if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) {
-    return stated_pace(*s, Stretch(s->points(), before));
+    return {stated_pace(*s, Stretch(s->points(), false)), stated_pace(*s, Stretch(s->points(), true))};
   }
   for (const Series& s : state.series) {
-    const std::vector<double> paces = paces_by_clock(s, Stretch(s.points(), before));
-    if (paces.size() >= kPaceLeast) return median_of(paces);
+    if (of_machine(s.raw)) continue;  // sampled by the second, not by the step
+    const std::vector<double> now = paces_by_clock(s, Stretch(s.points(), false));
+    if (now.size() < kPaceLeast) continue;
+    const std::vector<double> before = paces_by_clock(s, Stretch(s.points(), true));
+    return {median_of(now), before.size() < kPaceLeast ? 0 : median_of(before)};
   }
-  if (before) return 0;
   const double by_bar = median_pace(gaps_by_bar(state));
-  return by_bar > 0 ? by_bar : median_pace(gaps_by_watch(state));
+  return {by_bar > 0 ? by_bar : median_pace(gaps_by_watch(state)), 0};
 }
 
 }  // namespace
@@ -121,10 +128,10 @@ std::vector<StepGap> gaps_by_watch(const State& state) {
   return gaps;
 }
 
-double seconds_per_step(const State& state) { return pace(state, false); }
+double seconds_per_step(const State& state) { return pace_of(state).now; }
 
 std::string pace_text(const State& state) {
-  const double now = pace(state, false), before = pace(state, true);
+  const auto [now, before] = pace_of(state);
   if (now <= 0) return "";
   const std::string text = format_duration(Duration::seconds(now)) + " per step";
   const bool changed = before > 0 && std::max(now, before) >= kOtherPace * std::min(now, before);
