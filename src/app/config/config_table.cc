@@ -164,11 +164,11 @@ constexpr std::array kKeys = {
               "and it is "
               "paused only right before its next save; `midwatch approve` ends it, `midwatch resume` continues it.",
               "a curriculum or a broken figure looks the same for a while: a person knows which"},
-    ConfigKey{
-        "actions.break_hang", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
-        "Ending an attempt that does nothing any more, so that the next one begins. ask: the command is left "
-        "alone until `midwatch approve` ends it. What somebody stopped (SIGSTOP, a debugger) is never ended for it.",
-        "a step of a kind that was never seen may be long: a person knows"},
+    ConfigKey{"actions.break_hang", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+              "Ending an attempt that does nothing any more, so that the next one begins. ask: the command is left "
+              "alone until `midwatch approve` ends it, or nobody answered for run.answer_patience. What somebody "
+              "stopped (SIGSTOP, a debugger) is never ended for it.",
+              "a step of a kind that was never seen may be long: a person knows"},
     ConfigKey{"actions.restart", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
               "Beginning the next attempt, and quarantining tainted checkpoints before it. watch: the run is over "
               "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",
