@@ -205,6 +205,10 @@ TEST_CASE("what a machine says of its own end counts at once, and a run that fai
   CHECK(at(Heartbeat::Phase::kPreempted).replace);
   CHECK(at(Heartbeat::Phase::kUnfit).kind == Kind::kUnfit);
   CHECK(at(Heartbeat::Phase::kUnfit).replace);
+  Witnesses ended = heard(60, Heartbeat::Phase::kFinished, InstanceState::kRunning);
+  ended.beat->reason = "It ended by itself, with exit status 0.";
+  CHECK(judge(patience, control, ended).reasons.front() ==
+        "the machine says that the run is finished: It ended by itself, with exit status 0");
   const Verdict stalled = judge(patience, control, heard(1, Heartbeat::Phase::kStalled, InstanceState::kRunning));
   CHECK(stalled.kind == Kind::kStalled);
   CHECK_FALSE(stalled.replace);

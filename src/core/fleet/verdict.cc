@@ -55,8 +55,9 @@ bool judge_own_words(const Heartbeat& beat, Verdict& out) {
   const auto says = [&](Kind kind, bool replace, std::string_view what) {
     out.kind = kind;
     out.replace = replace;
-    out.reasons.insert(out.reasons.begin(),
-                       cat("the machine says that ", what, beat.reason.empty() ? "" : cat(": ", beat.reason)));
+    std::string_view why = beat.reason;
+    if (why.ends_with('.')) why.remove_suffix(1);  // other witnesses follow in the same sentence
+    out.reasons.insert(out.reasons.begin(), cat("the machine says that ", what, why.empty() ? "" : cat(": ", why)));
     return true;
   };
   switch (beat.phase) {
