@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/cost.h"
+#include "core/step_done.h"
 
 namespace mw {
 namespace {
@@ -16,17 +17,6 @@ Time end_of(const State& state) {
   const AttemptState& last = state.attempts.back();
   const Time at = std::max(last.last.at, last.ended_at.at);
   return state.verdict == "running" || !at.known() ? state.last_at : at;
-}
-
-/// When the last attempt did the step, by the figures of it.
-Time done_at(const State& state, int64_t step) {
-  Time at;
-  for (const Series& series : state.series) {
-    for (auto point = series.points().rbegin(); point != series.points().rend() && point->step >= step; ++point) {
-      if (point->step == step && point->attempt + 1U == state.attempts.size()) at = std::max(at, point->at);
-    }
-  }
-  return at;
 }
 
 /// When the last attempt saved it, or did its step where it saved it and nothing says when; unknown where it did not.

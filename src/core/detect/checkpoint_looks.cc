@@ -1,8 +1,7 @@
 // A checkpoint that the trainer counts as saved and that the disk shows not to be whole.
-#include <algorithm>
-
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/scans.h"
 
 namespace mw::detect {
 namespace {
@@ -39,14 +38,11 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   size_t reported = 0;
   for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
     if (scans[i].second.how != How::kBroken) continue;
-    const auto before = std::find_if(scans.rbegin() + static_cast<ptrdiff_t>(scans.size() - i), scans.rend(),
-                                     [&](const Scan& scan) { return scan.second.path == scans[i].second.path; });
-    if (before != scans.rend() && before->second.how == How::kBroken) continue;  // reported
+    const event::CheckpointSeen& seen = scans[i].second;
+    const auto* before = last_before(scans, i, [&seen](const auto& other) { return other.path == seen.path; });
+    if (before != nullptr && before->how == How::kBroken) continue;  // reported
     Finding finding = finding_of(scans[i]);
-    const auto healed = std::find_if(scans.begin() + static_cast<ptrdiff_t>(i), scans.end(),
-                                     [&](const Scan& scan) { return heals(scans[i].second, scan.second); });
-    finding.resolved = healed != scans.end();
-    if (finding.resolved) finding.resolved_at = healed->first;
+    resolve_by_later(finding, scans, i, [&seen](const auto& later) { return heals(seen, later); });
     out.push_back(std::move(finding));
     ++reported;
   }

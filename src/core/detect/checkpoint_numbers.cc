@@ -1,10 +1,9 @@
 // A checkpoint that is whole by its structure and of which reading all bytes found numbers that are not sane, or bytes
 // that are not those that were saved.
-#include <algorithm>
-
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/scans.h"
 
 namespace mw::detect {
 namespace {
@@ -48,10 +47,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (size_t i = 0; i < reads.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
     if (!is_wrong(reads[i]) || reads[i].second.step == kNoStep) continue;
     Finding finding = finding_of(state, reads[i]);
-    const auto healed = std::find_if(reads.begin() + static_cast<ptrdiff_t>(i), reads.end(),
-                                     [&](const Read& later) { return heals(reads[i].second, later.second); });
-    finding.resolved = healed != reads.end();
-    if (finding.resolved) finding.resolved_at = healed->first;
+    resolve_by_later(finding, reads, i, [&](const auto& later) { return heals(reads[i].second, later); });
     out.push_back(std::move(finding));
     ++reported;
   }

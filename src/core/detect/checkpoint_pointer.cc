@@ -1,8 +1,7 @@
 // The file that names the framework's newest checkpoint names one that is not there, or not whole, and stays so.
-#include <algorithm>
-
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/scans.h"
 
 namespace mw::detect {
 namespace {
@@ -36,14 +35,11 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   size_t reported = 0;
   for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
     if (scans[i].second.right) continue;
-    const auto same = [&](const Scan& scan) { return scan.second.path == scans[i].second.path; };
-    const auto before = std::find_if(scans.rbegin() + static_cast<ptrdiff_t>(scans.size() - i), scans.rend(), same);
-    if (before != scans.rend() && !before->second.right) continue;  // reported
+    const auto same = [&](const event::PointerSeen& other) { return other.path == scans[i].second.path; };
+    const auto* before = last_before(scans, i, same);
+    if (before != nullptr && !before->right) continue;  // reported
     Finding finding = finding_of(scans[i]);
-    const auto mended = std::find_if(scans.begin() + static_cast<ptrdiff_t>(i), scans.end(),
-                                     [&](const Scan& scan) { return same(scan) && scan.second.right; });
-    finding.resolved = mended != scans.end();
-    if (finding.resolved) finding.resolved_at = mended->first;
+    resolve_by_later(finding, scans, i, [&same](const auto& later) { return same(later) && later.right; });
     out.push_back(std::move(finding));
     ++reported;
   }

@@ -106,8 +106,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
-  const Time since =
-      std::max({live ? watched.since : work_since(state, at), last_resumed(state), last_continued(state)});
+  const Time since = std::max(live ? watched.since : work_since(state, at), last_set_going(state));
   const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);

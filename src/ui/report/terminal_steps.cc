@@ -42,6 +42,15 @@ size_t common_folder(const EvaluationTable& table, size_t rows) {
   return common.rfind('/') == std::string_view::npos ? 0 : common.rfind('/') + 1;
 }
 
+/// A line of a table: its head, cells of one width, and what stands behind them.
+std::string table_line(const std::string& head, const std::vector<std::string>& cells, size_t cell,
+                       std::string_view tail) {
+  std::string line = cat("  ", head);
+  for (const std::string& text : cells) line += pad(fit(text, cell - 1), cell, true);
+  line += tail;
+  return cat(line.substr(0, line.find_last_not_of(' ') + 1), "\n");
+}
+
 bool of_several_days(const std::vector<std::string>& clocks) {
   return std::any_of(clocks.begin(), clocks.end(), [](const std::string& clock) { return clock.size() >= kCell; });
 }
@@ -69,10 +78,8 @@ std::string terminal_steps(const State& state, const Console& console, size_t ro
   const size_t name = narrow ? paint.width() - std::min(paint.width(), 2 + cell) : kName;
   const auto line_of = [&](std::string_view head, const std::vector<std::string>& cells, std::string_view change,
                            std::string_view trend) {
-    std::string line = cat("  ", column(head, name));
-    for (const std::string& text : cells) line += pad(fit(text, cell - 1), cell, true);
-    if (!narrow) line += cat(pad(fit(change, kCell - 1), kCell, true), "  ", trend);
-    return cat(line.substr(0, line.find_last_not_of(' ') + 1), "\n");
+    const std::string tail = narrow ? "" : cat(pad(fit(change, kCell - 1), kCell, true), "  ", trend);
+    return table_line(column(head, name), cells, cell, tail);
   };
   std::vector<std::string> cells;
   for (const int64_t step : table.steps) cells.push_back(cat(step));
@@ -106,10 +113,7 @@ std::string terminal_evaluations(const State& state, const Console& console, siz
   const std::string folder = escape_terminal(std::string_view(table.rows.front().name).substr(0, alike));
   std::string out = paint.heading(fit(cat("Held-out evaluation", alike > 0 ? cat(": ", folder) : ""), paint.width()));
   const auto line_of = [&](std::string_view head, const std::vector<std::string>& cells, std::string_view trend) {
-    std::string line = cat("  ", column(head, name));
-    for (const std::string& text : cells) line += pad(fit(text, kCell - 1), kCell, true);
-    if (trends) line += cat("  ", trend);
-    return cat(line.substr(0, line.find_last_not_of(' ') + 1), "\n");
+    return table_line(column(head, name), cells, kCell, trends ? cat("  ", trend) : "");
   };
   std::vector<std::string> cells;
   for (const int64_t step : table.steps) cells.push_back(cat(step));

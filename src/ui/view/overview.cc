@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/incident_kind.h"
 #include "core/signal.h"
+#include "core/step_done.h"
 #include "core/trajectory.h"
 #include "ui/view/pace.h"
 
@@ -319,12 +320,7 @@ std::vector<std::string> time_to_win(const std::vector<TimeShare>& split) {
 }
 
 Time stepped_at(const State& state, int64_t step) {
-  Time at;
-  for (const Series& series : state.series) {
-    for (auto point = series.points().rbegin(); point != series.points().rend() && point->step >= step; ++point) {
-      if (point->step == step && point->attempt + 1U == state.attempts.size()) at = std::max(at, point->at);
-    }
-  }
+  const Time at = done_at(state, step);
   return at.known() ? at : state.reached_at(step);
 }
 

@@ -1,5 +1,9 @@
 #include "core/detect/support/pause.h"
 
+#include <algorithm>
+
+#include "core/components.h"
+
 namespace mw::detect {
 
 bool is_paused(const State& state) {
@@ -17,5 +21,7 @@ Time last_resumed(const State& state) {
   }
   return {};
 }
+
+Time last_set_going(const State& state) { return std::max(last_resumed(state), last_continued(state)); }
 
 }  // namespace mw::detect

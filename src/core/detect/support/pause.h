@@ -9,5 +9,7 @@ namespace mw::detect {
 bool is_paused(const State& state);
 /// When it was last resumed; unknown when it never was.
 Time last_resumed(const State& state);
+/// The same, or when a process that somebody else had stopped was continued (core/components.h), whichever is later.
+Time last_set_going(const State& state);
 
 }  // namespace mw::detect

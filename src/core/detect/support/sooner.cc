@@ -76,7 +76,7 @@ std::optional<Sooner> has_rested_since(const State& state, Time at) {
   const Standstill watched = standstill(state);
   if (!watched.since.known() || is_paused(state)) return {};
   const auto rests = stalls_sooner(state, rhythm_of(state, state.anchors.back().first, kStepsLeast),
-                                   std::max(watched.since, last_resumed(state)));
+                                   std::max(watched.since, last_set_going(state)));
   return rests && rests->from <= at ? rests : std::nullopt;
 }
 
