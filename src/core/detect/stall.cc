@@ -37,9 +37,10 @@ constexpr Knob kGapAfter{"gap_after", 20, "steps",
                          "The first steps compile and warm up: before that a run has no usual step", "own choice"};
 constexpr Knob kPhase{"phase", 0.5, "of the time since the last step",
                       "An evaluation or a save that the log times was work for so long", "own choice"};
-constexpr Knob kKnobs[] = {kOwnPeriods,     kLeast,  kSteps,    kLongest, kQuiet,          kTalks,
-                           kPhase,          kGap,    kGapAfter, kRegular, kWitnessPeriods, kWitnessLeast,
-                           kWitnessLongest, kWorked, kRests,    kNoWork,  kGpuWorks};
+constexpr Knob kKnobs[] = {
+    kOwnPeriods, kLeast,    kSteps,          kLongest,          kQuiet,          kTalks,          kPhase,   kGap,
+    kGapAfter,   kRegular,  kWitnessPeriods, kWitnessLeast,     kWitnessLongest, kWorked,         kRests,   kNoWork,
+    kGpuWorks,   kSpinBusy, kSpinMemory,     kSpinMemoryBefore, kSpinPower,      kSpinProcessors, kSpinEach};
 
 /// When the run last logged anything.
 struct End {
