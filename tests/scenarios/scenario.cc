@@ -9,6 +9,7 @@
 #include "base/prng.h"
 #include "base/text.h"
 #include "core/event_fields.h"
+#include "core/pointer_words.h"
 #include "core/state.h"
 
 namespace mw::scenario {
@@ -221,7 +222,7 @@ class Reader {
     return put_in_time(std::move(event));
   }
 
-  /// "SECONDS read STEP sane|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong".
+  /// "SECONDS read STEP sane|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong|missing|behind".
   bool of_checkpoints(const std::vector<std::string_view>& parts, Event event) {
     const auto step = parts.size() == 4 ? parse_int(parts[2]) : std::nullopt;
     if (!step) return false;
@@ -237,7 +238,11 @@ class Reader {
       seen.path = "/data/latest";
       seen.step = *step;
       seen.right = parts[3] == "right";
-      seen.what = seen.right ? "" : cat("it names step ", *step, ", which is not there");
+      seen.whole = *step + 20;
+      seen.what = seen.right              ? ""
+                  : parts[3] == "missing" ? std::string(kPointerMissing)
+                  : parts[3] == "behind"  ? pointer_behind(seen.step, seen.whole)
+                                          : cat("it names step ", *step, ", which is not there");
       event.body = std::move(seen);
     }
     return put_in_time(std::move(event));

@@ -130,6 +130,17 @@ std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& c
   return found;
 }
 
+std::string_view pointer_of(std::string_view framework) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOf = {
+      {{"verl", "latest_checkpointed_iteration.txt"},
+       {"slime", "latest_checkpointed_iteration.txt"},
+       {"skyrl", "latest_ckpt_global_step.txt"},
+       {"openrlhf", "latest"}}};
+  const auto* const found =
+      std::find_if(kOf.begin(), kOf.end(), [&](const auto& one) { return one.first == framework; });
+  return found == kOf.end() ? "" : found->second;
+}
+
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint) {
   constexpr std::array<std::string_view, 3> kNames = {"latest_checkpointed_iteration.txt",
                                                       "latest_ckpt_global_step.txt", "latest"};
