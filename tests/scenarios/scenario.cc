@@ -222,16 +222,17 @@ class Reader {
     return put_in_time(std::move(event));
   }
 
-  /// "SECONDS read STEP sane|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong|missing|behind".
+  /// "SECONDS read STEP sane|still|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong|missing|behind".
   bool of_checkpoints(const std::vector<std::string_view>& parts, Event event) {
     const auto step = parts.size() == 4 ? parse_int(parts[2]) : std::nullopt;
     if (!step) return false;
     if (parts[1] == "read") {
       event::CheckpointRead read;
-      if (!enum_from_name(parts[3], read.how)) return false;
+      const bool still = parts[3] == "still";
+      if (!enum_from_name(still ? "sane" : parts[3], read.how)) return false;
       read.step = *step;
       read.path = cat("/data/global_step_", *step);
-      read.what = "as its bytes show";
+      if (still || read.how != event::CheckpointRead::How::kSane) read.what = "as its bytes show";
       event.body = std::move(read);
     } else {
       event::PointerSeen seen;
