@@ -373,7 +373,8 @@ class Desk {
     OneFile& out = out_[index];
     auto opened = disk_.open_read(exam_.tree().full(file.path));
     if (!opened.ok()) {
-      return out.problem(Trouble::kUnreadable, file.path, "it cannot be opened", true, CheckDepth::kContent);
+      return out.problem(Trouble::kUnreadable, file.path, cat("it cannot be opened", system_words(opened.error())),
+                         true, CheckDepth::kContent);
     }
     FilePass pass(file, out);
     std::vector<ByteRange> ranges = ranges_of(exam_, file, **opened, out);

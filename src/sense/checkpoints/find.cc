@@ -94,6 +94,8 @@ class Search {
 Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path) {
   const auto info = disk.info(path);
   if (!info.ok()) return info.error();
+  if (info->kind == FileInfo::Kind::kOther)
+    return Error{Error::Code::kInvalid, cat(path, " is neither a file nor a folder"), ""};
   if (info->kind != FileInfo::Kind::kFolder) return std::vector<FoundCheckpoint>{{path, kNoStep}};
   if (const auto names = disk.list(path); !names.ok()) return names.error();
   Search search(disk);
