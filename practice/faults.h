@@ -17,6 +17,7 @@ enum class Fault : uint8_t {
   kSaveFails,     ///< a core file fills the (small) file system of the checkpoints before a save
   kSigbus,        ///< a save goes through a mapped file that the (small) file system cannot hold
   kMetadataOnly,  ///< saves write the small files and the pointer only, and report success
+  kPointerStays,  ///< saves do not move the pointer
   kKeepAll,       ///< retention forgets to remove what it should
   kRewardCrash,   ///< the reward function reads an answer as JSON that is none
   kFdLeak,        ///< the reward function leaves files open, up to the limit

@@ -23,7 +23,7 @@ constexpr const char* kUsage =
     "so\n"
     "(trainer.resume_from_path=…, --resume_from_checkpoint …, --resume.step N, recover.mode=on, …).\n"
     "Faults, in attempts that did not resume (with :always in all): nan, bad-lr, leaky-rubric, save-fails, sigbus,\n"
-    "metadata-only, keep-all, reward-crash, fd-leak, stale-weights, clock-jump, silent.\n";
+    "metadata-only, pointer-stays, keep-all, reward-crash, fd-leak, stale-weights, clock-jump, silent.\n";
 
 /// "http://127.0.0.1:8000"; other machines are not for practice.
 bool take_port(std::string_view url, int& port) {

@@ -194,16 +194,18 @@ std::optional<int64_t> Trainer::resume() {
 bool Trainer::save(int64_t step) {
   if (options_.checkpoints.empty()) return speaker_->saved(step, ""), true;
   const std::string place = checkpoint_place(checkpoints_, step);
+  CheckpointFolder folder = checkpoints_;
+  if (faults_.from(Fault::kPointerStays, step)) folder.pointer.clear();
   const Checkpoint whole = learner_.checkpoint(step);
   int trouble = 0;
   if (faults_.from(Fault::kMetadataOnly, step)) {
-    trouble = save_metadata(checkpoints_, whole);
+    trouble = save_metadata(folder, whole);
   } else {
     if (faults_.at(Fault::kSaveFails, step) && !fill_disk(options_.checkpoints)) {
       std::fprintf(stderr, "practice_run: the file system of %s is too large to be filled\n", place.c_str());
     }
     if (faults_.at(Fault::kSigbus, step)) write_past_memory(options_.checkpoints);
-    trouble = save_checkpoint(checkpoints_, whole);
+    trouble = save_checkpoint(folder, whole);
   }
   if (trouble != 0) {
     speaker_->raised(step, {"  File \"/workspace/practice/train.py\", line 212, in save_checkpoint",

@@ -205,28 +205,47 @@ class Looking {
     if (out.step == kNoStep) return;
     const auto beside = checkpoints_beside(disk_, out.path);
     const bool newest = !beside.empty() && beside.back().path == out.path;
-    for (const CheckpointPointer& pointer : pointers_beside(disk_, out.path)) {
-      const std::string_view name = basename(pointer.path);
+    const auto pointers = pointers_beside(disk_, out.path);
+    for (const CheckpointPointer& pointer : pointers) {
       const bool there = std::any_of(beside.begin(), beside.end(),
                                      [&pointer](const FoundCheckpoint& one) { return one.step == pointer.step; });
-      const bool nothing = pointer.leads_nowhere || pointer.text.empty() || (pointer.step != kNoStep && !there);
+      const bool nothing = pointer.leads_nowhere || pointer.text.empty() ||
+                           (pointer.step != kNoStep ? !there : !names_something(pointer));
       out.unnamed = out.unnamed || (nothing && newest);
-      if (pointer.leads_nowhere) {
-        if (newest) out.notes.push_back(cat(name, " is a link that leads nowhere: a resume by it finds nothing"));
-      } else if (pointer.text.empty()) {
-        out.notes.push_back(
-            cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
-      } else if (pointer.step != kNoStep && !there) {
-        if (newest)
-          out.notes.push_back(cat(name, " names step ", pointer.step, ", which is not there: a resume finds nothing"));
-      } else if (pointer.step == out.step && out.state != "whole") {
-        out.notes.push_back(
-            cat(name,
-                " names this one: a resume would take it, unless you write another step into it or name "
-                "the checkpoint to the trainer"));
-      } else if (pointer.step != kNoStep && pointer.step < out.step && out.state == "whole") {
-        out.notes.push_back(cat(name, " still names step ", pointer.step, ": a resume would take that one"));
-      }
+      const bool cut = pointer.text.empty() && !pointer.leads_nowhere;
+      if (cut || (nothing ? newest : pointer.step != kNoStep)) note_pointer(pointer, nothing, out);
+    }
+    const std::string_view own = pointer_of(out.framework);
+    if (!pointers.empty() || own.empty() || !newest || out.resumable != "yes") return;
+    out.notes.push_back(
+        cat(own, " is not beside it: ", out.framework,
+            " finds no checkpoint by itself then; write the step into it, or name the checkpoint to it"));
+  }
+
+  /// A folder that is named by no step, or lies elsewhere.
+  bool names_something(const CheckpointPointer& pointer) {
+    return contains(pointer.text, "/") || disk_.info(cat(folder_of(pointer.path), "/", pointer.text)).ok();
+  }
+
+  /// `nothing`: it names none that is there.
+  static void note_pointer(const CheckpointPointer& pointer, bool nothing, Checkpoint& out) {
+    const std::string_view name = basename(pointer.path);
+    if (pointer.leads_nowhere) {
+      out.notes.push_back(cat(name, " is a link that leads nowhere: a resume by it finds nothing"));
+    } else if (pointer.text.empty()) {
+      out.notes.push_back(
+          cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
+    } else if (nothing) {
+      const std::string what =
+          pointer.step != kNoStep ? cat("names step ", pointer.step) : cat("says \"", clip(pointer.text, 100), "\"");
+      out.notes.push_back(cat(name, " ", what, ", which is not there: a resume finds nothing"));
+    } else if (pointer.step == out.step && out.state != "whole") {
+      out.notes.push_back(cat(name,
+                              " names this one: a resume would take it, unless you write another step into it or name "
+                              "the checkpoint to the trainer"));
+    } else if (pointer.step < out.step && out.state == "whole") {
+      out.notes.push_back(cat(name, " still names step ", pointer.step, ": a resume would take that one, and do ",
+                              out.step - pointer.step, out.step - pointer.step == 1 ? " step" : " steps", " again"));
     }
   }
 

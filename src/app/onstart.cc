@@ -15,6 +15,7 @@
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
+#include "platform/remove_tree.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 
@@ -51,19 +52,24 @@ CheckpointLayout layout_of(const KnowledgeBase& knowledge, const PullAnswer& pul
   return only.value_or(CheckpointLayout{pattern_of(pulled), "", "", {}});
 }
 
-/// The checkpoint that a machine is to begin from, as a pull would choose it; unset: the store is empty.
-Result<std::optional<vault::CheckpointManifest>> newest_in(Disk& disk, const StoreAddress& address) {
+/// The checkpoints that a machine may begin from, in the order in which a pull would choose them; none: the store is
+/// empty.
+Result<std::vector<vault::CheckpointManifest>> whole_in(Disk& disk, const StoreAddress& address) {
   const auto harbour = open_harbour(disk, address);
   if (!harbour.ok()) return harbour.error();
   const vault::VaultDoors doors = (*harbour)->doors(disk, address);
   auto found = vault::read_catalogue(doors, {(*harbour)->prefix}, true);
   if (!found.ok()) return found.error();
   std::string why;
+  std::vector<vault::CheckpointManifest> whole;
   for (vault::RemoteCheckpoint& one : found->checkpoints) {
-    if (one.trouble.empty()) return std::optional(std::move(one.manifest));
-    why += cat(why.empty() ? "" : "; ", one.manifest.id, ": ", one.trouble);
+    if (one.trouble.empty()) {
+      whole.push_back(std::move(one.manifest));
+    } else {
+      why += cat(why.empty() ? "" : "; ", one.manifest.id, ": ", one.trouble);
+    }
   }
-  if (found->checkpoints.empty()) return std::optional<vault::CheckpointManifest>();
+  if (!whole.empty() || found->checkpoints.empty()) return whole;
   return Error{Error::Code::kNotFound, cat("no checkpoint in ", address.place, " is whole: ", why),
                "midwatch checkpoint remote PLACE --check lists them. To begin from scratch, use an empty place."};
 }
@@ -150,19 +156,10 @@ Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& fo
   return pulled;
 }
 
-}  // namespace
-
-Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request) {
-  const EarlyEnd early;
-  MW_TRY(await_turn(disk, early.send()));
-  const auto newest = newest_in(disk, request.store);
-  if (!newest.ok()) return newest.error();
-  StartAnswer answer;
-  if (!*newest) {
-    answer.empty = true;
-    return answer;
-  }
-  const vault::CheckpointManifest& manifest = **newest;
+/// Puts one there. False: what the store has of it is not what was pushed, which shows only in its bytes; a note says
+/// so, and nothing of it is left, as some trainers take any folder for a checkpoint.
+Result<bool> take(Disk& disk, const StartRequest& request, const vault::CheckpointManifest& manifest,
+                  const EarlyEnd& early, StartAnswer& answer) {
   if (!is_plain_path(manifest.name) || contains(manifest.name, "/"))
     return Error{Error::Code::kInvalid, "the checkpoint in the store has no name", ""};
   const auto root = root_for(request, manifest);
@@ -172,6 +169,7 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
   const auto here = is_here(disk, folder, manifest.step);
   if (!here.ok()) return here.error();
   answer.here = *here;
+  std::vector<std::string> notes = std::move(answer.pulled.notes);
   if (answer.here) {
     answer.pulled.folder = folder;
     answer.pulled.name = manifest.name;
@@ -181,9 +179,43 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
     answer.pulled.run = manifest.run;
   } else {
     auto pulled = receive(disk, request.store, folder, manifest.step, early, answer.receiving);
-    if (!pulled.ok()) return pulled.error();
+    if (!pulled.ok() && pulled.error().code != Error::Code::kNotFound) return pulled.error();
+    if (!pulled.ok()) {
+      notes.push_back(pulled.error().hint.empty() ? pulled.error().what : pulled.error().hint);
+      answer.pulled.notes = std::move(notes);
+      (void)remove_tree(answer.root, cat(manifest.name, ".partial-", manifest.id)).ok();
+      return false;
+    }
     answer.pulled = std::move(*pulled);
   }
+  answer.pulled.notes.insert(answer.pulled.notes.begin(), notes.begin(), notes.end());
+  return true;
+}
+
+Error none_is_whole(const StartRequest& request, const StartAnswer& answer) {
+  std::string why;
+  for (const std::string& note : answer.pulled.notes) why += cat(why.empty() ? "" : " ", note);
+  return {Error::Code::kNotFound, cat("no checkpoint in ", request.store.place, " is whole: ", why),
+          "To begin from scratch, use an empty place."};
+}
+
+}  // namespace
+
+Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request) {
+  const EarlyEnd early;
+  MW_TRY(await_turn(disk, early.send()));
+  const auto whole = whole_in(disk, request.store);
+  if (!whole.ok()) return whole.error();
+  StartAnswer answer;
+  answer.empty = whole->empty();
+  if (answer.empty) return answer;
+  bool taken = false;
+  for (auto one = whole->begin(); one != whole->end() && !taken; ++one) {
+    const auto took = take(disk, request, *one, early, answer);
+    if (!took.ok()) return took.error();
+    taken = *took;
+  }
+  if (!taken) return none_is_whole(request, answer);
   const CheckpointLayout layout = layout_of(knowledge, answer.pulled);
   MW_TRY(set_pointer(disk, layout, answer));
   MW_TRY(add_words(disk, layout, request, answer));

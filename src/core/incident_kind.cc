@@ -41,6 +41,7 @@ constexpr IncidentKind kKinds[] = {
     {"checkpoint-failed", kRecord, kEndsRun, "stop-and-notify", "checkpoint-incomplete restart-from-scratch"},
     {"checkpoint-incomplete", kRecord, kEndsRun, "stop-and-notify", "restart-from-scratch"},
     {"checkpoint-suspect", kRecord, 0, "stop-and-notify", ""},
+    {"checkpoint-frozen", kRecord, 0, "stop-and-notify", "no-learning"},
     {"checkpoint-pointer", kRecord, 0, "stop-and-notify", "restart-from-scratch"},
     {"checkpoint-overdue", kRecord, 0, "stop-and-notify", ""},
     {"restart-from-scratch", kRecord, 0, "stop-and-notify", ""},

@@ -109,7 +109,8 @@ def a_pointer_is_looked_at_beside_several(base):
     assert code == 10 and "latest is a link that leads nowhere" in shown, (code, shown)
     assert words_of(base, "verify", root + "/latest")[0] == 3
     os.unlink(root + "/latest")
-    assert "latest" not in words_of(base, "verify", root)[1]
+    shown = words_of(base, "verify", root)[1]
+    assert "leads nowhere" not in shown and shown.count("latest") == 1 and "is not beside it" in shown, shown
 
 
 def what_to_do_is_said_in_the_trainers_words(base):
@@ -239,6 +240,13 @@ def what_may_not_be_read_is_not_called_missing(base):
     answer = json.loads(done.stdout)["checkpoints"][0]
     assert done.returncode == 5 and answer["state"] == "unknown", (done.returncode, answer)
     assert any("Permission denied" in note for note in answer["notes"]), answer
+    os.chmod(root + "/global_step_20/actor/optim_world_size_2_rank_1.pt", 0)
+    done = subprocess.run([*refused, PROGRAM, "checkpoint", "verify", "--deep", "--json", root + "/global_step_20", "--home", "/nonexistent"],
+                          capture_output=True, timeout=60, check=False)
+    answer = json.loads(done.stdout)["checkpoints"][0]
+    assert done.returncode == 5 and answer["state"] == "unknown" and answer["resumable"] == "unknown", (done.returncode, answer)
+    assert [(one["path"], one["what"]) for one in answer["problems"]] == [
+        ("actor/optim_world_size_2_rank_1.pt", "it cannot be opened (Permission denied)")], answer
 
 
 def all_folders_of_a_step_are_named(base):
@@ -332,6 +340,82 @@ def hostile_names_and_files(base):
     assert midwatch(base, "polish")[0] == 2
 
 
+def broken_ones_are_explained_in_one_command(base):
+    """What is wrong, once and in plain words, and what a script may rely on."""
+    root = copied(base, "slime")
+    os.unlink(root + "/iter_0000020/common.pt")
+    age(root)
+    shown = words_of(base, "verify", root + "/iter_0000020")[1]
+    assert shown.count("common.pt: it is missing") == 1, shown  # whoever calls for it
+    root = copied(base, "verl")
+    os.truncate(root + "/latest_checkpointed_iteration.txt", 0)
+    pointer = pathlib.Path(root + "/latest_checkpointed_iteration.txt")
+    for text, wanted, said in (("soon\x1b[31m", 10, 'says "soon\\x1b[31m", which is not there: a resume finds nothing'),
+                               ("10", 0, "still names step 10: a resume would take that one, and do 10 steps again"),
+                               ("20", 0, None), (None, 0, "is not beside it: verl finds no checkpoint by itself then")):
+        pointer.unlink()
+        if text is not None:
+            pointer.write_text(text, encoding="utf-8")
+        for verb in ("verify", "list"):
+            code, shown = words_of(base, verb, root)
+            assert code == (wanted if verb == "verify" else 0), (text, code, shown)
+            assert ("latest_checkpointed_iteration.txt " + said in shown) if said else ("latest_" not in shown), (text, shown)
+    fsdp = root + "/global_step_20/actor"
+    for part in ("model", "optim", "extra_state"):
+        os.unlink(f"{fsdp}/{part}_world_size_2_rank_1.pt")
+        os.rename(f"{fsdp}/{part}_world_size_2_rank_0.pt", f"{fsdp}/{part}_world_size_1_rank_0.pt")
+    age(root)
+    problems = verified(base, root + "/global_step_20")[1]["checkpoints"][0]["problems"]
+    assert [(one["trouble"], one["what"]) for one in problems] == [
+        ("contradiction", "it says a world size of 2, and the files are of 1")], problems
+    root = copied(base, "trl-sharded")
+    index = pathlib.Path(root + "/checkpoint-20/model.safetensors.index.json")
+    index.write_text(index.read_text(encoding="utf-8").replace('"total_size": 640', '"total_size": 641'), encoding="utf-8")
+    age(root)
+    code, shown = words_of(base, "verify", root + "/checkpoint-20")
+    assert code == 0 and shown.startswith("WHOLE") and "its tensors have 641 bytes, and they have 640" in shown, shown
+    code, shown = words_of(base, "verify", root + "/checkpoint-20/optimizer.pt")
+    assert code == 4 and "it is the state of an optimizer" in shown, shown
+    code, shown = words_of(base, "verify", "/dev/null")
+    assert code == 2 and "neither a file nor a folder" in shown, shown
+
+
+def what_is_not_whole_is_not_pushed(base):
+    """Whatever a framework lists as its own must be there, and another framework's format is shipped as it is."""
+    root = copied(base, "verl")
+    for path in pathlib.Path(root + "/global_step_20").rglob("*.pt"):
+        path.unlink()
+    age(root)
+    code, shown = words_of(base, "push", root + "/global_step_20", base + "/store")
+    assert code == 2 and "the checkpoint is broken: there are no weights in it" in shown, (code, shown)
+    assert not os.path.exists(base + "/store/latest.json")
+    os.makedirs(base + "/jax/step_20/default/d")
+    pathlib.Path(base + "/jax/step_20/default/d/0f3a").write_bytes(os.urandom(100_000))
+    pathlib.Path(base + "/jax/step_20/_METADATA").write_text("{}", encoding="utf-8")
+    age(base + "/jax")
+    code, shown = words_of(base, "verify", base + "/jax/step_20")
+    assert code == 5 and "0f3a is of a format that midwatch does not read" in shown, (code, shown)
+    assert words_of(base, "push", base + "/jax/step_20", base + "/store")[0] == 0
+
+
+def a_disk_that_is_mounted_is_no_name(base):
+    """What is received lies beside its name first: on another disk, from where it cannot be renamed."""
+    root = copied(base, "verl")
+    assert words_of(base, "push", root + "/global_step_20", base + "/store")[0] == 0
+    os.mkdir(base + "/small")
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", base + "/small"], check=False).returncode != 0:
+        return print("a_disk_that_is_mounted_is_no_name: no disk may be mounted here")
+    try:
+        code, shown = words_of(base, "pull", base + "/store", base + "/small")
+        assert code == 2 and "is where a disk is mounted" in shown and "/small/NAME" in shown, (code, shown)
+        code, shown = words_of(base, "pull", base + "/store", base + "/small/back")
+        assert code != 0 and "are free" in shown and not os.path.exists(base + "/small/back"), (code, shown)
+    finally:
+        subprocess.run(["umount", base + "/small"], check=True)
+    assert not [name for name in os.listdir(base) if "partial" in name], os.listdir(base)
+    return None
+
+
 def differences(base):
     """The tensors of two checkpoints, whatever files they lie in."""
     root = copied(base, "trl-sharded")
@@ -379,7 +463,8 @@ def main():
                  actor_and_critic_resume_together, odd_places_are_named_for_what_they_are,
                  what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
                  one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
-                 hostile_names_and_files, differences, those_of_a_run, nothing_is_changed):
+                 hostile_names_and_files, broken_ones_are_explained_in_one_command,
+                 what_is_not_whole_is_not_pushed, a_disk_that_is_mounted_is_no_name, differences, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:
             case(base)

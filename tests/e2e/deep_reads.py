@@ -1,5 +1,5 @@
 """midwatch run reads each checkpoint to its last byte while the run goes on: one that is full of NaN is an incident with the tensor's
-name, the restart passes over it, and every message says what the end cost."""
+name, the restart passes over it, one whose weights are those of the save before is another, and every message says what the end cost."""
 import json
 import os
 import subprocess
@@ -52,6 +52,7 @@ if start == 0:
     raise RuntimeError("the data loader gave an empty batch")
 train(start + 1, 30)
 save(30, False)
+wait("frozen")
 print({"train_runtime": "9.1", "train_samples_per_second": "6.6", "train_steps_per_second": "6.6", "train_loss": "1.7", "epoch": "0.06"})
 '''
 
@@ -66,9 +67,9 @@ def listed(base):
     return midwatch(base, "report")[1]
 
 
-def incidents(base):
+def incidents(base, kind="checkpoint-suspect"):
     code, text = midwatch(base, "incidents", "--json")
-    return [one for one in json.loads(text)["incidents"] if one["kind"] == "checkpoint-suspect"] if code == 0 else []
+    return [one for one in json.loads(text)["incidents"] if one["kind"] == kind] if text.startswith("{") else []
 
 
 def main():
@@ -89,9 +90,14 @@ def main():
             assert "SUSPECT" in listed(base), listed(base)
             code, text = midwatch(base, "why", str(found["id"]))
             assert code == 0 and "checkpoint-numbers-not-sane" in text, text
-        finally:
-            touch(base, "sane")
             touch(base, "seen")
+            wait_until("the weights of step 30 are those of step 10", lambda: incidents(base, "checkpoint-frozen"))
+            found = incidents(base, "checkpoint-frozen")[0]
+            assert "every byte of its 1 weight is as in the save of step 10" in found["summary"], found
+            assert "as in the save of step 10" in listed(base), listed(base)
+        finally:
+            for name in ("sane", "seen", "frozen"):
+                touch(base, name)
         assert run.end() == 0, run.err
         with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
             log = file.read()

@@ -3,6 +3,7 @@
 onstart.py MIDWATCH PRACTICE_RUN
 """
 import concurrent.futures
+import glob
 import json
 import os
 import signal
@@ -204,6 +205,26 @@ def empty_store(base, expected):
     assert run.end() == 3 and "is whole" in run.err, run.err
 
 
+def passes_over(base, expected):
+    """The newest in the store is not what was pushed, which shows in its bytes alone: the machine begins from the one before."""
+    store = base + "/share/run"
+    run = Run(base, training(base, pace=0.05), "--quiet", "--store", store)
+    assert run.end() == 0, run.err
+    steps = sorted(shipped(store)[0])
+    newest, = glob.glob(f"{store}/checkpoints/step_{steps[-1]}-*/trainer.safetensors")
+    with open(newest, "r+b") as file:
+        file.seek(-8, 2)
+        byte = file.read(1)
+        file.seek(-8, 2)
+        file.write(bytes([byte[0] ^ 1]))
+    run = onstart(base + "/machine", store, training(base + "/machine", pace=0))
+    assert run.end() == 0, run.err
+    assert "is passed over: trainer.safetensors is not what its manifest says" in run.err, run.err
+    assert f"step {steps[-2]} was received" in run.err, run.err
+    assert not [name for name in os.listdir(base + "/machine/checkpoints") if "partial" in name]
+    assert weights(base + "/machine") == expected
+
+
 def lost(base, expected):
     lost_machine(base, base + "/share/run", expected)
 
@@ -216,7 +237,7 @@ def in_scratch(case, expected):
 
 def main():
     expected = undisturbed()
-    cases = [case for case in (lost, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store, taken_away_receiving)
+    cases = [case for case in (lost, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store, passes_over, taken_away_receiving)
              if not sys.argv[3:] or case.__name__ in sys.argv[3:]]
     with concurrent.futures.ThreadPoolExecutor(max_workers=4) as several:  # they wait most of the time
         for done in [several.submit(in_scratch, case, expected) for case in cases]:

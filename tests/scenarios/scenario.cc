@@ -9,6 +9,7 @@
 #include "base/prng.h"
 #include "base/text.h"
 #include "core/event_fields.h"
+#include "core/pointer_words.h"
 #include "core/state.h"
 
 namespace mw::scenario {
@@ -221,23 +222,28 @@ class Reader {
     return put_in_time(std::move(event));
   }
 
-  /// "SECONDS read STEP sane|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong".
+  /// "SECONDS read STEP sane|still|suspect|corrupt|skipped", "SECONDS pointer STEP right|wrong|missing|behind".
   bool of_checkpoints(const std::vector<std::string_view>& parts, Event event) {
     const auto step = parts.size() == 4 ? parse_int(parts[2]) : std::nullopt;
     if (!step) return false;
     if (parts[1] == "read") {
       event::CheckpointRead read;
-      if (!enum_from_name(parts[3], read.how)) return false;
+      const bool still = parts[3] == "still";
+      if (!enum_from_name(still ? "sane" : parts[3], read.how)) return false;
       read.step = *step;
       read.path = cat("/data/global_step_", *step);
-      read.what = "as its bytes show";
+      if (still || read.how != event::CheckpointRead::How::kSane) read.what = "as its bytes show";
       event.body = std::move(read);
     } else {
       event::PointerSeen seen;
       seen.path = "/data/latest";
       seen.step = *step;
       seen.right = parts[3] == "right";
-      seen.what = seen.right ? "" : cat("it names step ", *step, ", which is not there");
+      seen.whole = *step + 20;
+      seen.what = seen.right              ? ""
+                  : parts[3] == "missing" ? std::string(kPointerMissing)
+                  : parts[3] == "behind"  ? pointer_behind(seen.step, seen.whole)
+                                          : cat("it names step ", *step, ", which is not there");
       event.body = std::move(seen);
     }
     return put_in_time(std::move(event));

@@ -56,6 +56,12 @@ class Pull {
     if (!there.ok() && (there.error().code != Error::Code::kNotFound || doors_.disk.info(options_.folder).ok())) {
       return there.error();
     }
+    // What is received beside it could not be renamed to it, and would have filled another disk.
+    const auto own = doors_.disk.info(options_.folder), above = doors_.disk.info(folder_of(options_.folder));
+    if (own.ok() && above.ok() && own->device != above->device) {
+      return Error{Error::Code::kInvalid, cat(options_.folder, " is where a disk is mounted"),
+                   cat("Name a folder on it: ", options_.folder, "/NAME.")};
+    }
     return {};
   }
 

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw::vault {
 namespace {
@@ -31,6 +32,22 @@ Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
   const std::string other = difference(*tree, *again);
   if (!other.empty()) return still_written(other);
   return tree;
+}
+
+/// What its files call for and is not there, or contradicts them: as `midwatch checkpoint verify` has it. "": nothing.
+/// Without a clock: one that is not whole a moment after its save will not be shipped whole either. `other`: a file in
+/// it may hold weights in a format that is not read.
+std::string what_breaks(Disk& disk, const std::string& folder, bool other) {
+  const auto verdict = verify_checkpoint(disk, folder, {});
+  if (!verdict.ok()) return "";  // the scan says it
+  const bool broken =
+      verdict->state == CheckpointVerdict::State::kPartial || verdict->state == CheckpointVerdict::State::kCorrupt;
+  if (!broken) return "";
+  for (const CheckpointProblem& one : verdict->problems) {
+    if (one.breaks && !(other && one.trouble == Trouble::kMetadataOnly))
+      return cat(one.path, one.path.empty() ? "" : ": ", one.what);
+  }
+  return "";
 }
 
 class Push {
@@ -78,8 +95,11 @@ class Push {
     tree_ = std::move(*tree);
     const CheckpointScan scan = scan_checkpoint(doors_.disk, options_.folder, options_.step, nullptr);
     if (!scan.there) return Error{Error::Code::kNotFound, cat(options_.folder, " cannot be read"), ""};
-    if (scan.seen.how == How::kBroken) {
-      return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", scan.seen.what),
+    const std::string broken = scan.seen.how == How::kBroken
+                                   ? scan.seen.what
+                                   : what_breaks(doors_.disk, options_.folder, scan.may_hold_weights);
+    if (!broken.empty()) {
+      return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken),
                    "A broken checkpoint is not shipped. Push an earlier one."};
     }
     out_.manifest.id = checkpoint_id(options_.step, tree_.state());

@@ -224,11 +224,13 @@ void CheckpointWatch::judge_pointers(const Answer& answer, const State& state, c
       if (known->second == How::kWhole) facts.whole.insert(step);
       if (known->second == How::kBroken) facts.broken.insert(step);
     }
+    facts.elsewhere = std::any_of(answer.pointers.begin(), answer.pointers.end(),
+                                  [&own = root](const auto& one) { return one.first != own && one.second.known; });
     if (!pointers_.met(root)) {
       const std::string path = cat(root, "/", layout.pointer);
       const auto before = std::find_if(state.pointers.rbegin(), state.pointers.rend(),
                                        [&path](const auto& one) { return one.second.path == path; });
-      if (before != state.pointers.rend() && !before->second.right) pointers_.reported(root);
+      if (before != state.pointers.rend() && !before->second.right) pointers_.reported(root, before->second.step);
     }
     if (auto seen = pointers_.judge(root, layout, look, facts))
       writer.observed(std::string(kScanSource), std::move(*seen));

@@ -185,7 +185,8 @@ class FilePass {
                    hash_.short_digest(),
                    hash_.hex(),
                    out_.figures.all.numbers,
-                   out_.figures.all.norm()};
+                   out_.figures.all.norm(),
+                   std::move(tensors_)};
   }
 
   // ---- others
@@ -284,6 +285,9 @@ class FilePass {
     ++out_.figures.tensors;
     out_.figures.zero += figures_.zero ? 1 : 0;
     out_.figures.all.add(figures_);
+    if (tensors_.size() <= kManifestTensors)
+      tensors_.push_back(
+          {shown(range.name), figures_.numbers, figures_.norm(), figures_.zero, range.has_crc && !bad ? range.crc : 0});
     if (figures_.not_finite == 0) return;
     if (++shown_ > kShown) return;
     out_.problem(Trouble::kNotFinite, file_.path,
@@ -311,6 +315,7 @@ class FilePass {
   std::set<size_t> bad_;  // ranges without their checksum
   uint64_t failed_at_ = kReadable;
   TensorFigures figures_;
+  std::vector<ManifestTensor> tensors_;
   size_t shown_ = 0;
 };
 
@@ -368,7 +373,8 @@ class Desk {
     OneFile& out = out_[index];
     auto opened = disk_.open_read(exam_.tree().full(file.path));
     if (!opened.ok()) {
-      return out.problem(Trouble::kUnreadable, file.path, "it cannot be opened", true, CheckDepth::kContent);
+      return out.problem(Trouble::kUnreadable, file.path, cat("it cannot be opened", system_words(opened.error())),
+                         true, CheckDepth::kContent);
     }
     FilePass pass(file, out);
     std::vector<ByteRange> ranges = ranges_of(exam_, file, **opened, out);
@@ -440,6 +446,11 @@ DeepAnswer check_deeply(Examination& exam, int threads, const CheckProgress& pro
     answer.figures.zero += one.figures.zero;
     answer.figures.all.add(one.figures.all);
     if (one.hashed) answer.files.push_back(std::move(*one.hashed));
+  }
+  size_t tensors = 0;
+  for (const ManifestFile& file : answer.files) tensors += file.tensors.size();
+  for (ManifestFile& file : answer.files) {
+    if (tensors > kManifestTensors) file.tensors.clear();
   }
   return answer;
 }

@@ -9,6 +9,7 @@
 #include "platform/low_priority.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/stood_still.h"
 
 namespace mw {
 namespace {
@@ -56,6 +57,23 @@ const CheckpointProblem* worst(const CheckpointVerdict& verdict, How* how) {
     }
   }
   return found;
+}
+
+/// The nearest save before it that was read.
+void compare_with_before(const CheckpointVerdict& verdict, const std::vector<CheckpointManifest>& others,
+                         const DeepJob& job, event::CheckpointRead& read) {
+  if (read.how != How::kSane || job.step == kNoStep) return;
+  const CheckpointManifest* nearest = nullptr;
+  for (const CheckpointManifest& other : others) {
+    if (other.step == kNoStep || other.step >= job.step) continue;
+    if (nearest == nullptr || other.step > nearest->step) nearest = &other;
+  }
+  if (nearest == nullptr) return;
+  const auto passed = std::count_if(job.trained.begin(), job.trained.end(),
+                                    [&](int64_t step) { return step > nearest->step && step <= job.step; });
+  const StoodStill found = stood_still(*nearest, verdict.hashed, passed);
+  read.what = found.what;
+  if (found.breaks) read.how = How::kSuspect;
 }
 
 }  // namespace
@@ -160,6 +178,7 @@ DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
   if (!verdict.ok() || verdict->state == Verdict::kWriting) return out;
   out.how = DeepRead::How::kRead;
   out.read = read_of(*verdict, job);
+  compare_with_before(*verdict, others, job, out.read);
   out.read.tree_state = before.state;
   out.read.seconds = since(began).seconds();
   if (may_be_remembered(*verdict)) (void)save_manifest(disk, job.home, manifest_of(*verdict, job.now)).ok();

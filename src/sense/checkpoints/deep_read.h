@@ -24,6 +24,7 @@ struct DeepJob {
   double share = 1;                               ///< of the time in which it reads; it sleeps for the rest
   Time now;                                       ///< by the wall clock
   std::function<void(Duration)> sleep = nullptr;  ///< unset: the thread sleeps
+  std::vector<int64_t> trained = {};              ///< steps that were trained at a learning rate above 0, ascending
 };
 
 struct DeepRead {
@@ -41,6 +42,7 @@ struct DeepRead {
 ///
 /// Suspect: numbers of its weights are not finite, or their norm is not that of the save before. Corrupt: bytes do not
 /// have the checksum that is stored with them. What else speaks against it is left to those who judge its structure.
+/// Sane, with a `what`: it can be resumed from, and something stood still since the save before (stood_still.h).
 DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& stop);
 
 /// What the verdict of a deep verification says of the checkpoint's numbers and bytes.

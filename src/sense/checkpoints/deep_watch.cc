@@ -28,6 +28,21 @@ bool is_saving(const State& state) {
   return last && !saved.complete && step != kNoStep && !trained_past(state, moment, step);
 }
 
+/// The last of them, as the trainer logs its learning rate.
+std::vector<int64_t> trained_steps(const State& state) {
+  constexpr size_t kMost = 100'000;
+  std::vector<int64_t> steps;
+  const Series* const rate = state.find("lr");
+  if (rate == nullptr) return steps;
+  const std::vector<Point>& points = rate->points();
+  for (size_t i = points.size() - std::min(points.size(), kMost); i < points.size(); ++i) {
+    if (points[i].step != kNoStep && points[i].value > 0) steps.push_back(points[i].step);
+  }
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
 std::string about(double seconds) { return format_duration(Duration::seconds(std::round(seconds))); }
 
 }  // namespace
@@ -116,7 +131,7 @@ std::optional<Duration> DeepWatch::turn(const State& state, bool, EventWriter& w
   if (saving || state.closed) return kPeriod;
   const Seen* seen = next(state);
   if (seen == nullptr) return kPeriod;
-  job_ = {seen->path, seen->step, scope_.home, scope_.share, clock_.now(), nullptr};
+  job_ = {seen->path, seen->step, scope_.home, scope_.share, clock_.now(), nullptr, trained_steps(state)};
   if (is_too_much(state, *seen, writer)) return kPeriod;
   stop_ = std::make_shared<std::atomic<bool>>(false);
   why_.clear();

@@ -40,6 +40,7 @@ class World {
     scope.share = share;
     scope.read = [this](const DeepJob& job, const std::atomic<bool>& stop) {
       asked.push_back(job.step);
+      trained = job.trained;
       while (lasts && !stop.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       DeepRead read;
       read.how = stop.load() ? DeepRead::How::kStopped : busy ? DeepRead::How::kBusy : DeepRead::How::kRead;
@@ -72,7 +73,7 @@ class World {
   FakeClock clock;
   State state;
   Hears hears{state, clock};
-  std::vector<int64_t> asked;
+  std::vector<int64_t> asked, trained;
   std::atomic<bool> lasts{false}, busy{false};
 
  private:
@@ -95,6 +96,15 @@ TEST_CASE("each checkpoint that is found whole is read once, the newest of a fol
   world.seen(40);  // saved anew
   world.pass(30);
   CHECK(world.asked == std::vector<int64_t>{20, 40, 40});
+}
+
+TEST_CASE("it is known at which steps the learning rate was above 0") {
+  World world;
+  for (int64_t step = 1; step <= 6; ++step)
+    world.say(event::Measured{step, false, {{"lr", "actor/lr", step <= 2 ? 0.0 : 1e-6}}});
+  world.seen(6);
+  world.pass(30);
+  CHECK(world.trained == std::vector<int64_t>{3, 4, 5, 6});
 }
 
 TEST_CASE("nothing is read while the trainer saves, and a save that begins ends the reading with that reason") {

@@ -27,6 +27,11 @@ std::string_view word_of(Piece piece) {
   return kWords[static_cast<size_t>(piece)];
 }
 
+std::string system_words(const Error& error) {
+  const size_t colon = error.what.rfind(": ");
+  return colon == std::string::npos ? "" : cat(" (", error.what.substr(colon + 2), ")");
+}
+
 std::optional<std::string> Examination::text(const TreeFile& file, size_t limit) {
   if (file.bytes < 0 || static_cast<uint64_t>(file.bytes) > limit) {
     unknown_ = true;
@@ -47,7 +52,7 @@ const FileDirectory& Examination::directory(const TreeFile& file) {
   auto open = disk_.open_read(tree_.full(file.path));
   if (!open.ok()) {
     unknown_ = true;
-    problem(Trouble::kUnreadable, file.path, "it cannot be opened", false);
+    problem(Trouble::kUnreadable, file.path, cat("it cannot be opened", system_words(open.error())), false);
     return *kept;
   }
   *kept = read_directory(**open, file.name(), static_cast<uint64_t>(file.bytes));
@@ -75,6 +80,16 @@ void Examination::thin(FileDirectory& directory, bool weights) {
 }
 
 void Examination::problem(Trouble trouble, std::string path, std::string what, bool breaks, CheckDepth depth) {
+  // That a file is missing is said once, whoever calls for it; so is that it cannot be read, by who needs it.
+  const bool missing = trouble == Trouble::kMissing && what.starts_with("it is missing");
+  if ((missing || trouble == Trouble::kUnreadable) && !path.empty() && !said_.emplace(trouble, path).second) {
+    for (CheckpointProblem& one : problems_) {
+      if (one.trouble != trouble || one.path != path || one.breaks || !breaks) continue;
+      one = {trouble, depth, std::move(path), std::move(what), true};
+      return;
+    }
+    return;
+  }
   ++all_problems_;
   if (problems_.size() < kProblems || (breaks && !broken()))
     problems_.push_back({trouble, depth, std::move(path), std::move(what), breaks});

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/event.h"
@@ -46,6 +47,9 @@ struct CountedSteps {
   size_t files = 0;  ///< 0: there were no two to compare
   int64_t steps = 0;
 };
+
+/// " (Permission denied)": the system's own words at the end of an error; "" where there are none.
+std::string system_words(const Error& error);
 
 class Examination {
  public:
@@ -123,6 +127,7 @@ class Examination {
   std::map<std::string, Dtype, std::less<>> numbers_in_;
   CountedSteps counted_;
   size_t weights_ = 0;
+  std::set<std::pair<Trouble, std::string>> said_;  // of what is said once
   uint64_t all_problems_ = 0;
   bool unknown_ = false;
   int64_t step_ = kNoStep;

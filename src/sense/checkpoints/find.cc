@@ -94,6 +94,8 @@ class Search {
 Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path) {
   const auto info = disk.info(path);
   if (!info.ok()) return info.error();
+  if (info->kind == FileInfo::Kind::kOther)
+    return Error{Error::Code::kInvalid, cat(path, " is neither a file nor a folder"), ""};
   if (info->kind != FileInfo::Kind::kFolder) return std::vector<FoundCheckpoint>{{path, kNoStep}};
   if (const auto names = disk.list(path); !names.ok()) return names.error();
   Search search(disk);
@@ -128,6 +130,17 @@ std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& c
   std::stable_sort(found.begin(), found.end(),
                    [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
   return found;
+}
+
+std::string_view pointer_of(std::string_view framework) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOf = {
+      {{"verl", "latest_checkpointed_iteration.txt"},
+       {"slime", "latest_checkpointed_iteration.txt"},
+       {"skyrl", "latest_ckpt_global_step.txt"},
+       {"openrlhf", "latest"}}};
+  const auto* const found =
+      std::find_if(kOf.begin(), kOf.end(), [&](const auto& one) { return one.first == framework; });
+  return found == kOf.end() ? "" : found->second;
 }
 
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint) {

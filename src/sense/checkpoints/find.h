@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/event.h"
@@ -34,5 +35,8 @@ struct CheckpointPointer {
 };
 /// Those in the folder that holds `checkpoint`.
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint);
+/// The name of the pointer that this framework writes with each save, and without which it resumes from nothing by
+/// itself; "" where it has none.
+std::string_view pointer_of(std::string_view framework);
 
 }  // namespace mw

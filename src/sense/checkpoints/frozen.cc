@@ -12,19 +12,6 @@ namespace {
 constexpr size_t kManyWeights = 8;  // of which one that stands still is worth a word
 constexpr size_t kNameShown = 200;
 
-enum class Part { kWeight, kMoment, kCounter, kOther };
-
-/// By the names that torch.optim and those who save it give.
-Part part_of(const TensorDifference& tensor) {
-  constexpr std::array<std::string_view, 2> kMoments = {"exp_avg", "momentum_buffer"};
-  const std::string_view name = tensor.name;
-  const bool moment = std::any_of(kMoments.begin(), kMoments.end(), [name](auto mark) { return contains(name, mark); });
-  if (moment) return Part::kMoment;
-  if (contains(name, "optim"))
-    return name.ends_with(".step") || name.ends_with(":step") ? Part::kCounter : Part::kOther;
-  return has_point(tensor.dtype[0]) ? Part::kWeight : Part::kOther;
-}
-
 /// How many of one part there are, and which stood still.
 struct Count {
   size_t all = 0, still = 0;
@@ -48,16 +35,25 @@ std::string optimizer_note(const Count& moments) {
 
 }  // namespace
 
+TensorPart part_of(std::string_view name, Dtype dtype) {
+  constexpr std::array<std::string_view, 2> kMoments = {"exp_avg", "momentum_buffer"};
+  const bool moment = std::any_of(kMoments.begin(), kMoments.end(), [name](auto mark) { return contains(name, mark); });
+  if (moment) return TensorPart::kMoment;
+  if (contains(name, "optim"))
+    return name.ends_with(".step") || name.ends_with(":step") ? TensorPart::kCounter : TensorPart::kOther;
+  return has_point(dtype) ? TensorPart::kWeight : TensorPart::kOther;
+}
+
 std::vector<std::string> frozen_notes(const TensorsDiff& diff) {
   Count weights, moments, counters;
   for (const TensorDifference& tensor : diff.tensors) {
     if (!tensor.compared || tensor.figures[0].numbers == 0) continue;
-    const Part part = part_of(tensor);
-    if (part == Part::kCounter) counters.add(tensor);
+    const TensorPart part = part_of(tensor.name, tensor.dtype[0]);
+    if (part == TensorPart::kCounter) counters.add(tensor);
     // What is all zero in both has not begun: a LoRA's second matrix, a bias, a moment without a gradient.
     if (tensor.figures[0].squares == 0 && tensor.change.changed == 0) continue;
-    if (part == Part::kWeight) weights.add(tensor);
-    if (part == Part::kMoment) moments.add(tensor);
+    if (part == TensorPart::kWeight) weights.add(tensor);
+    if (part == TensorPart::kMoment) moments.add(tensor);
   }
   std::vector<std::string> notes;
   if (weights.still == weights.all) return notes;

@@ -30,6 +30,31 @@ bool is_hex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+void put_tensors(JsonWriter& json, const std::vector<ManifestTensor>& tensors) {
+  json.key("tensors").begin_array();
+  for (const ManifestTensor& tensor : tensors) {
+    json.begin_object().key("name").string(tensor.name).key("numbers").integer(static_cast<int64_t>(tensor.numbers));
+    json.key("norm").number(tensor.norm);
+    if (tensor.crc != 0) json.key("crc32").integer(tensor.crc);
+    if (tensor.zero) json.key("zero").boolean(true);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::vector<ManifestTensor> tensors_in(const Json& file) {
+  std::vector<ManifestTensor> out;
+  const Json* const tensors = file.find("tensors");
+  if (tensors == nullptr || !tensors->is_array() || tensors->items().size() > kManifestTensors) return out;
+  for (const Json& one : tensors->items()) {
+    if (!one.is_object()) return {};
+    out.push_back({one.string_or("name", ""), static_cast<uint64_t>(std::max<int64_t>(0, one.integer_or("numbers", 0))),
+                   one.number_or("norm", 0), one.boolean_or("zero", false),
+                   static_cast<uint32_t>(one.integer_or("crc32", 0))});
+  }
+  return out;
+}
+
 Error no_manifest() { return {Error::Code::kInvalid, "it is no manifest of midwatch", ""}; }
 
 }  // namespace
@@ -55,6 +80,7 @@ std::string manifest_json(const CheckpointManifest& manifest) {
       if (!file.xxh3_128.empty()) json.key("xxh3_128").string(file.xxh3_128);
       if (file.numbers > 0)
         json.key("numbers").integer(static_cast<int64_t>(file.numbers)).key("norm").number(file.norm);
+      if (!file.tensors.empty()) put_tensors(json, file.tensors);
       json.end_object();
     }
     json.end_array().end_object();
@@ -86,7 +112,8 @@ Result<CheckpointManifest> parse_checkpoint_manifest(std::string_view text) {
                          hash.value_or(0),
                          is_hex(wide, 32) ? wide : "",
                          static_cast<uint64_t>(std::max<int64_t>(0, one.integer_or("numbers", 0))),
-                         one.number_or("norm", 0)});
+                         one.number_or("norm", 0),
+                         tensors_in(one)});
   }
   return out;
 }

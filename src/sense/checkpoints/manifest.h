@@ -13,15 +13,27 @@
 
 namespace mw {
 
+/// What the numbers of one tensor of F64, F32, F16 or BF16 were.
+struct ManifestTensor {
+  std::string name;
+  uint64_t numbers = 0;
+  double norm = 0;    ///< L2, of those that are finite
+  bool zero = false;  ///< all are 0
+  uint32_t crc = 0;   ///< CRC-32 of its bytes, where its format has one; 0: it has none
+};
+
 struct ManifestFile {
   std::string path;  ///< within the checkpoint
   int64_t bytes = 0;
   Time changed;
-  uint64_t xxh3 = 0;     ///< XXH3, 64 bits, of all its bytes; 0 where only the other one is known
-  std::string xxh3_128;  ///< XXH3-128 as stores record it; "" in manifests from before 2026-11-25
-  uint64_t numbers = 0;  ///< of F64, F32, F16 and BF16 tensors in it; 0: none, or not known
-  double norm = 0;       ///< L2, of those that are finite
+  uint64_t xxh3 = 0;                         ///< XXH3, 64 bits, of all its bytes; 0 where only the other one is known
+  std::string xxh3_128;                      ///< XXH3-128 as stores record it; "" in manifests from before 2026-11-25
+  uint64_t numbers = 0;                      ///< of F64, F32, F16 and BF16 tensors in it; 0: none, or not known
+  double norm = 0;                           ///< L2, of those that are finite
+  std::vector<ManifestTensor> tensors = {};  ///< in the file's order; none where there are more than kManifestTensors
 };
+/// Tensors of one checkpoint that are remembered one by one.
+constexpr size_t kManifestTensors = 50'000;
 /// By the longest checksum that both have.
 bool same_bytes(const ManifestFile& a, const ManifestFile& b);
 

@@ -91,8 +91,10 @@ class Tensors {
     }
     // Parts of one tensor in files of several ranks have its name.
     if (places_.count(name) != 0) {
-      size_t part = 1;
-      while (part < 100'000 && places_.count(cat(name, " part ", part)) != 0) ++part;
+      size_t& part = parts_[name];
+      do {
+        ++part;
+      } while (places_.count(cat(name, " part ", part)) != 0);
       name = cat(name, " part ", part);
     }
     bytes_ += tensor.bytes;
@@ -102,6 +104,7 @@ class Tensors {
   Disk& disk_;
   CheckpointTree tree_;
   std::map<std::string, Place> places_;
+  std::map<std::string, size_t> parts_;  // of a name that several tensors have, the last number
   bool clipped_ = false;
   uint64_t bytes_ = 0;
   std::unique_ptr<ReadFile> open_;

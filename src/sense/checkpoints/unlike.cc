@@ -19,6 +19,7 @@ constexpr size_t kFiles = 256;                    // whose tensors are compared
 constexpr size_t kConfigBytes = size_t{1} << 20;  // of a config.json
 constexpr size_t kMetadataBytes = 64 << 20;       // of a .metadata
 constexpr size_t kFewTensors = 4;                 // of which nothing is expected
+constexpr size_t kFewMatrices = 3;                // likewise
 constexpr double kBegan = 1e-3;  // root mean square: below it is what began at zero, and grows many times
 constexpr double kApart = 10;    // norms that are so many times each other
 
@@ -46,11 +47,26 @@ int64_t width_of(const Json& config) {
   return text != nullptr && text->is_object() ? text->integer_or("hidden_size", 0) : 0;
 }
 
-/// By folder: whose tensors were all read, and is there one of that size?
-void look_at_config(Examination& exam, const TreeFile& config) {
+/// That a file of settings states; 0: none.
+int64_t width_in(Examination& exam, const TreeFile& config) {
   const auto text = exam.text(config, kConfigBytes);
   const auto json = text ? Json::parse(*text) : Result<Json>(Error{});
-  const int64_t width = json.ok() && json->is_object() ? width_of(*json) : 0;
+  return json.ok() && json->is_object() ? width_of(*json) : 0;
+}
+
+bool has_size(const std::vector<int64_t>& shape, int64_t size) {
+  return std::find(shape.begin(), shape.end(), size) != shape.end();
+}
+
+void report_other_width(Examination& exam, const std::string& file, int64_t width, const std::string& config) {
+  exam.problem(
+      Trouble::kUnlike, file,
+      cat("none of its tensors has the size ", width, " that ", config, " states: they are of different models"));
+}
+
+/// By folder: whose tensors were all read, and is there one of that size?
+void look_at_config(Examination& exam, const TreeFile& config) {
+  const int64_t width = width_in(exam, config);
   if (width <= 0) return;
   size_t tensors = 0;
   std::string first;
@@ -61,13 +77,43 @@ void look_at_config(Examination& exam, const TreeFile& config) {
     if (first.empty()) first = file.path;
     tensors += directory.tensors.size();
     for (const TensorPlace& tensor : directory.tensors) {
-      if (std::find(tensor.shape.begin(), tensor.shape.end(), width) != tensor.shape.end()) return;
+      if (has_size(tensor.shape, width)) return;
     }
   }
-  if (tensors < kFewTensors) return;
-  exam.problem(
-      Trouble::kUnlike, first,
-      cat("none of its tensors has the size ", width, " that ", config.path, " states: they are of different models"));
+  if (tensors >= kFewTensors) report_other_width(exam, first, width, config.path);
+}
+
+/// Where the settings of the model whose .metadata lies there are: beside it, in a folder of an export beside it, or
+/// likewise one or two folders above (verl: actor/model/dist_ckpt, actor/model/huggingface,
+/// actor/transformer_config.json). Not at the root above: models of several roles may lie below it.
+const TreeFile* config_of(const Examination& exam, std::string_view metadata) {
+  constexpr std::string_view kNames[] = {"config.json", "huggingface/config.json", "hf_model/config.json",
+                                         "transformer_config.json"};
+  std::string_view folder = folder_in_tree(metadata);
+  for (int up = 0; up <= 2; ++up) {
+    for (const std::string_view name : kNames) {
+      const TreeFile* const file = exam.tree().find(folder.empty() ? std::string(name) : cat(folder, "/", name));
+      if (file != nullptr) return file;
+    }
+    folder = folder_in_tree(folder);
+    if (folder.empty()) break;
+  }
+  return nullptr;
+}
+
+/// The same of what torch.distributed.checkpoint saved: matrices of the model, as large as they are over all ranks.
+void look_at_distributed_config(Examination& exam, const std::string& metadata,
+                                const std::map<std::string, std::vector<int64_t>>& shapes) {
+  const TreeFile* const config = config_of(exam, metadata);
+  const int64_t width = config == nullptr ? 0 : width_in(exam, *config);
+  if (width <= 0) return;
+  size_t tensors = 0;
+  for (const auto& [name, shape] : shapes) {
+    if (shape.size() < 2 || contains(name, "optim") || contains(name, "exp_avg")) continue;
+    if (has_size(shape, width)) return;
+    ++tensors;
+  }
+  if (tensors >= kFewMatrices) report_other_width(exam, metadata, width, config->path);
 }
 
 /// What a tensor is like. Of torch.distributed.checkpoint only its shape is known.
@@ -191,6 +237,7 @@ void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
       compare_shapes(exam, file, beside);
   }
   for (const auto& [metadata, shapes] : exam.shapes()) {
+    look_at_distributed_config(exam, metadata, shapes);
     const Forms own = exam.step() == kNoStep ? Forms() : forms_of(shapes);
     if (!own.empty()) compare_forms(exam, metadata, own, neighbours_of(exam, metadata, beside, metadata_forms));
   }

@@ -244,5 +244,33 @@ TEST_CASE("of every real sample no tensor is unlike that of the step before") {
   }
 }
 
+TEST_CASE("settings of another model than what torch.distributed.checkpoint saved, wherever they lie beside it") {
+  struct Place {
+    std::string sample, config;
+  };
+  const Place kPlaces[] = {{"skyrl-megatron/global_step_20", "policy/huggingface/config.json"},
+                           {"verl-megatron/global_step_20", "actor/model/huggingface/config.json"},
+                           {"prime-rl/checkpoints/step_20", "trainer/config.json"},
+                           {"nemo-rl/step_20", "policy/config.json"}};
+  for (const Place& place : kPlaces) {
+    const std::string &sample = place.sample, &config = place.config;
+    CAPTURE(sample);
+    Samples at;
+    const std::string path = cat("/ck/", sample);
+    at.disk.put(cat(path, "/", config), R"({"hidden_size": 8})");
+    CHECK(at.said_of(path, {}).empty());
+    at.disk.put(cat(path, "/", config), R"({"hidden_size": 12})");
+    CHECK(contains(at.said_of(path, {}), cat("breaks: none of its tensors has the size 12 that ", config)));
+    at.disk.put(cat(path, "/", config), R"({"hidden_size": "wide"})");
+    CHECK(at.said_of(path, {}).empty());
+  }
+  Samples at;  // of all roles below it: whose they are is not known
+  at.disk.put("/ck/prime-rl/checkpoints/step_20/config.json", R"({"hidden_size": 12})");
+  CHECK(at.said_of("/ck/prime-rl/checkpoints/step_20", {}).empty());
+  at.disk.unlink("/ck/verl-megatron/global_step_20/actor/model/huggingface/config.json");
+  at.disk.put("/ck/verl-megatron/global_step_20/actor/transformer_config.json", R"({"hidden_size": 12})");
+  CHECK(contains(at.said_of("/ck/verl-megatron/global_step_20", {}), "actor/transformer_config.json states"));
+}
+
 }  // namespace
 }  // namespace mw

@@ -127,6 +127,8 @@ class Verification {
       if (metadata_only_) say_metadata_only();
       return;
     }
+    const TreeFile* const other = of_other_format();
+    if (other != nullptr) return strange_.push_back(other->path);
     metadata_only_ = known();
     if (metadata_only_) say_metadata_only();
   }
@@ -138,6 +140,17 @@ class Verification {
   bool known() const {
     return !exam_.layouts().empty() || !exam_.framework().empty() || tree_.has("config.json") ||
            tree_.has("adapter_config.json") || step_of_name(tree_.own_name()) != kNoStep;
+  }
+  /// A file that may be one of weights, as of JAX, where neither a layout nor a framework is recognised.
+  const TreeFile* of_other_format() const {
+    constexpr int64_t kLarge = 64 << 10;
+    constexpr std::array<std::string_view, 5> kNot = {"token", "vocab", "merges", "spiece", "events.out"};
+    if (!exam_.layouts().empty() || !exam_.framework().empty()) return nullptr;
+    for (const TreeFile& file : tree_.files()) {
+      const bool other = std::any_of(kNot.begin(), kNot.end(), [&](auto part) { return contains(file.name(), part); });
+      if (file.role == FileRole::kUnknown && file.bytes >= kLarge && !other) return &file;
+    }
+    return nullptr;
   }
   bool holds_any_weights() const {
     return std::any_of(tree_.files().begin(), tree_.files().end(),
@@ -311,6 +324,17 @@ class Verification {
     return {all.begin(), all.end()};
   }
 
+  /// That there are no weights says more than which small files are not there either.
+  static void weights_before_states(std::vector<CheckpointProblem>& problems) {
+    const auto none = std::find_if(problems.begin(), problems.end(),
+                                   [](const CheckpointProblem& one) { return one.trouble == Trouble::kMetadataOnly; });
+    if (none == problems.end()) return;
+    const auto state = std::find_if(problems.begin(), none, [](const CheckpointProblem& one) {
+      return role_of(basename(one.path)) != FileRole::kWeights;
+    });
+    std::rotate(state, none, none + 1);
+  }
+
   CheckpointVerdict answer() {
     CheckpointVerdict out;
     out.path = tree_.single_file() ? tree_.full(tree_.files().front().path) : tree_.root();
@@ -322,6 +346,7 @@ class Verification {
     out.problems = exam_.problems();
     std::stable_sort(out.problems.begin(), out.problems.end(),
                      [](const CheckpointProblem& a, const CheckpointProblem& b) { return a.breaks > b.breaks; });
+    weights_before_states(out.problems);
     out.problems_in_all = exam_.problems_in_all();
     out.notes = exam_.notes();
     for (size_t i = 0; i < strange_.size() && i < 5; ++i)
@@ -337,6 +362,11 @@ class Verification {
       out.notes.push_back(
           cat("it was last written ", format_duration(Duration::seconds(ago)), " ago: look again later"));
     }
+    const FileRole role = tree_.single_file() ? tree_.files().front().role : FileRole::kUnknown;
+    if (out.state == Verdict::kForeign && (role == FileRole::kOptimizer || role == FileRole::kSettings))
+      out.notes.push_back(cat("it is ",
+                              role == FileRole::kOptimizer ? "the state of an optimizer" : "no file of weights",
+                              ", and a checkpoint only with the files beside it: verify the folder that it lies in"));
     out.lacks.assign(exam_.lacking().begin(), exam_.lacking().end());
     out.resumable = resumable(out.state);
     out.files = tree_.files().size();
@@ -360,6 +390,7 @@ class Verification {
     if (!exam_.lacking().empty()) return Resumable::kNo;
     const bool optimizer = exam_.pieces().count(Piece::kOptimizer) != 0;
     if (!optimizer) return Resumable::kNo;
+    if (state == Verdict::kUnknown) return Resumable::kUnknown;
     return exam_.framework().empty() ? Resumable::kUnknown : Resumable::kYes;
   }
 
@@ -385,8 +416,9 @@ Result<CheckpointVerdict> verify_checkpoint(Disk& disk, const std::string& path,
   CheckpointVerdict verdict = Verification(disk, *tree, options).run();
   const auto after = CheckpointTree::read(disk, path);
   if (after.ok() && after->state() == tree->state()) return verdict;
-  verdict.notes.emplace_back("it changed while it was read");
-  if (verdict.state != Verdict::kForeign) verdict.state = Verdict::kWriting;
+  const bool gone = !after.ok() && after.error().code == Error::Code::kNotFound;
+  verdict.notes.emplace_back(gone ? "it was removed while it was read" : "it changed while it was read");
+  if (verdict.state != Verdict::kForeign) verdict.state = gone ? Verdict::kUnknown : Verdict::kWriting;
   verdict.resumable = CheckpointVerdict::Resumable::kNo;
   return verdict;
 }

@@ -59,7 +59,9 @@ std::string checked_text(const Checkpoint& one) {
     if (one.counted.files > 0) out += counted_text(one);
     out += ". --deep reads every byte";
   } else {
-    out = cat("all ", size_of(static_cast<int64_t>(one.deep.bytes)), ": checksums; ", one.deep.tensors,
+    const std::string read = size_of(static_cast<int64_t>(one.deep.bytes));
+    const bool all = static_cast<int64_t>(one.deep.bytes) >= one.bytes;
+    out = cat(all ? cat("all ", read) : cat(read, " of ", size_of(one.bytes)), ": checksums; ", one.deep.tensors,
               " tensors, norm ", format_short(one.deep.norm), ", ", one.deep.not_finite, " NaN or infinite, ",
               one.deep.zero_tensors, " all zero");
     if (one.counted.files > 0) out += counted_text(one);
@@ -72,7 +74,8 @@ std::string checked_text(const Checkpoint& one) {
 std::string resume_text(const Checkpoint& one) {
   if (one.resumable == "yes")
     return cat("yes: ", joined(one.there), one.there.size() == 1 ? " is there" : " are there");
-  if (one.resumable == "unknown") return "not known: its framework is not";
+  if (one.resumable == "unknown")
+    return one.state == "unknown" ? "not known: not all of it could be read" : "not known: its framework is not";
   if (one.state == "writing") return "not known yet: it is being written";
   if (one.state != "whole" && one.state != "suspect") return "no";
   if (one.there.empty() || !one.lacks.empty())

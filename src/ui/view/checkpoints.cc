@@ -87,7 +87,8 @@ void add_reads(const State& state, std::vector<CheckpointRow>& rows) {
     const auto row = std::find_if(rows.rbegin(), rows.rend(),
                                   [&path = read.path](const CheckpointRow& one) { return one.path == path; });
     if (row == rows.rend() || !row->verified.starts_with("whole on disk")) continue;
-    if (read.how == How::kSane) row->verified = "whole on disk, all bytes read: sane";
+    if (read.how == How::kSane)
+      row->verified = cat("whole on disk, all bytes read: ", read.what.empty() ? "sane" : brief(read.what, kWhatShown));
     if (read.how == How::kSkipped) row->verified = cat("whole on disk, not read: ", brief(read.what, kWhatShown));
     if (unsound(state, read.path) == nullptr || (read.how != How::kSuspect && read.how != How::kCorrupt)) continue;
     row->verified = cat(read.how == How::kCorrupt ? "CORRUPT: " : "SUSPECT: ", brief(read.what, kWhatShown));

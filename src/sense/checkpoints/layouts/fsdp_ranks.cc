@@ -66,7 +66,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
   if (json.ok() && json->is_object()) {
     const int64_t world = json->integer_or("world_size", 0);
     if (world > 0 && sizes.count(world) == 0)
-      exam.problem(Trouble::kMixed, config->path,
+      exam.problem(Trouble::kContradicts, config->path,
                    cat("it says a world size of ", world, ", and the files are of ", *sizes.begin()));
   }
 }

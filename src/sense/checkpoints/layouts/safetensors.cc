@@ -14,7 +14,10 @@ constexpr size_t kIndexBytes = size_t{32} << 20;
 class TensorsOfShards final : public JsonLeaves {
  public:
   std::map<std::string, std::set<std::string>> shards;
-  void number(std::string_view, double) override {}
+  std::optional<double> total;  ///< bytes of all of them, as it says
+  void number(std::string_view path, double value) override {
+    if (path == "metadata/total_size") total = value;
+  }
   void string(std::string_view path, std::string_view value) override {
     constexpr std::string_view kMap = "weight_map/";
     if (path.starts_with(kMap) && kept_++ < kTensors) shards[std::string(value)].emplace(path.substr(kMap.size()));
@@ -27,11 +30,18 @@ class TensorsOfShards final : public JsonLeaves {
 void check_tensors(Examination& exam, const TreeFile& index, const std::string& text) {
   TensorsOfShards wanted;
   if (!for_each_leaf(text, wanted)) return;
+  double bytes = 0;
+  bool all = true;
   for (const auto& [name, tensors] : wanted.shards) {
     const TreeFile* const file = exam.tree().find(beside(index.path, name));
-    if (file == nullptr) continue;
+    if (file == nullptr) {
+      all = false;
+      continue;
+    }
     const FileDirectory& directory = exam.directory(*file);
+    all = all && directory.proven && !directory.clipped && !directory.tensors.empty();
     if (!directory.proven || directory.tensors.empty()) continue;
+    for (const TensorPlace& tensor : directory.tensors) bytes += static_cast<double>(tensor.bytes);
     std::set<std::string_view> there;
     for (const TensorPlace& tensor : directory.tensors) there.insert(tensor.name);
     size_t missing = 0;
@@ -46,6 +56,14 @@ void check_tensors(Examination& exam, const TreeFile& index, const std::string& 
                        clip(sanitize_utf8(*first), 120)));
     }
   }
+  // Nothing that loads it reads that number, and some who write it count other than they save.
+  constexpr double kMost = 9e15;
+  const double total = wanted.total.value_or(bytes);
+  if (all && total != bytes && total >= 0 && total < kMost && bytes < kMost)
+    exam.problem(Trouble::kContradicts, index.path,
+                 cat("it says that its tensors have ", static_cast<int64_t>(total), " bytes, and they have ",
+                     static_cast<int64_t>(bytes), "; all that it names are there"),
+                 false);
 }
 
 void examine_index(Examination& exam, const TreeFile& index) {
