@@ -25,7 +25,7 @@ class Hung {
   void say(Body body, uint32_t source = 0) {
     Event event;
     event.at = Time::from_seconds(1'700'000'000 + seconds_);
-    event.where = {source, ++line_};
+    event.where = {source, source == 0 ? ++line_ : ++host_line_};
     event.body = std::move(body);
     std::vector<Event> decided;
     advance(state_, event, planted_.knowledge, Judge::kAtClose, decided);
@@ -38,23 +38,16 @@ class Hung {
   void talk(uint64_t lines) { line_ += lines; }
   void machine(double processors, double gpu) {
     say(event::SourceOpened{1, "host:machine", std::string(kHostKind), 0}, 1);
-    line_ = 0;
     say(event::Measured{kNoStep, false, {{"process.cpu", "run", processors}, {"gpu.busy", "0", gpu}}}, 1);
   }
 
   /// What is said of the hang; "" nothing.
   std::string summary() {
-    say(event::SourceClosed{0});
+    say(event::Closed{});
     std::string said;
     for (const Incident& one : judge(state_, planted_.knowledge)) {
       if (one.kind == "stall") said += one.summary;
     }
-    return said;
-  }
-  /// The kinds of all incidents, the first one first, and which led to which.
-  std::string kinds() {
-    std::string said;
-    for (const Incident& one : judge(state_, planted_.knowledge)) said += cat(one.kind, one.caused_by ? "< " : " ");
     return said;
   }
   std::string verdict() { return verdict_of(state_, judge(state_, planted_.knowledge)); }
@@ -63,19 +56,19 @@ class Hung {
   PlantedRun planted_;
   State state_;
   double seconds_ = 0;
-  uint64_t line_ = 1;
+  uint64_t line_ = 1, host_line_ = 0;
 };
 
 TEST_CASE("a hang that a signal ended is reported, and leads") {
   Hung run;
   run.wait(3 * 3600.0);
   run.say(event::Matched{"user-cancelled", "Received 15 death signal, shutting down workers"});
-  CHECK(run.summary() == "No step after 40 for 3h 0m, until it was stopped; a step usually takes 1m 00s");
+  CHECK(run.summary() == "No step after 40 for 3h 00m, until it was stopped; a step usually takes 1m 00s");
   CHECK(run.verdict() == "interrupted");
   Hung recorded;
   recorded.wait(3 * 3600.0);
   recorded.say(event::Ended{event::Ended::How::kInterrupted, -15, "as midwatch was asked to stop"});
-  CHECK(recorded.summary().starts_with("No step after 40 for 3h 0m"));
+  CHECK(recorded.summary().starts_with("No step after 40 for 3h 00m"));
 }
 
 TEST_CASE("what was short, spoke, was done, or went on is no hang") {
@@ -96,7 +89,7 @@ TEST_CASE("what was short, spoke, was done, or went on is no hang") {
   Hung went_on;
   went_on.wait(3 * 3600.0);
   went_on.measured(41);
-  CHECK(ended(went_on).empty());
+  CHECK(ended(went_on) == "Step 41 took 3h 00m where a step usually takes 1m 00s; then the run went on");
   Hung evaluates;
   evaluates.wait(3 * 3600.0);
   evaluates.say(event::PhaseEnded{"eval", 3 * 3600.0 - 60, kNoStep});
@@ -104,7 +97,7 @@ TEST_CASE("what was short, spoke, was done, or went on is no hang") {
   CHECK(ended(evaluates).empty());
   Hung lives;  // for half an hour after the silence
   lives.wait(3 * 3600.0);
-  lives.say(event::Logged{event::Logged::Level::kWarning, "the cache is cold", 1});
+  lives.say(event::Logged{event::Logged::Level::kWarning, 1, "the cache is cold"});
   lives.wait(1800);
   CHECK(ended(lives).empty());
   Hung crashed;  // what ended it says why itself
@@ -131,7 +124,7 @@ TEST_CASE("processes that rested shorten the patience") {
     return run.summary();
   };
   CHECK(after(600, 0.1) ==
-        "No step after 45 for 10m 0s while its processes did next to nothing, until it was stopped; a step usually "
+        "No step after 45 for 10m 00s while its processes did next to nothing, until it was stopped; a step usually "
         "takes 1m 00s");
   CHECK(after(600, 12).empty());
   CHECK(after(200, 0.1).empty());
