@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -24,7 +25,15 @@ constexpr double kTick = 10, kLateTick = 30;                   // seconds, as a 
 constexpr double kProcessSeen = 10;                            // until the death of an engine's process is certain
 constexpr double kSilenceSeen = 60;                            // until an engine that answers nothing is reported
 constexpr double kBusyProcessors = 12, kIdleProcessors = 0.3;  // the run's
-constexpr double kIdleHangs = 0.5;        // of the hangs leave the processes idle; the others spin in a collective
+// Of the hangs leave the processes idle. Of the others, in which processors and GPUs spin in a collective: in so many
+// all ranks came to it (own); in the rest one rank works or waits elsewhere, which no witness tells from a long
+// evaluation.
+constexpr double kIdleHangs = 0.5, kAllSpin = 0.5;
+struct GpuShows {
+  double busy, memory, watts;
+};
+// NCCL on an H100, docs/host.md.
+constexpr GpuShows kTrains{1, 0.6, 685}, kSpins{1, 0, 128}, kRests{0, 0, 125};
 constexpr double kReportedSilence = 120;  // as sense/host/host_watch.h has it
 constexpr double kLate = 5 * kMinute, kLongest = 4 * kHour;
 constexpr uint64_t kVariants = 12;
@@ -67,6 +76,11 @@ class Played {
         return watch(costs_.step * 0.5, [this] { figures(std::nan(""), 0.4, 500), next_ = costs_.step; });
       default:
         idle_ = dice_.unit() < kIdleHangs;
+        if (idle_) {
+          gpus_ = {kRests, kRests};
+        } else {
+          gpus_ = {kSpins, dice_.unit() < kAllSpin ? kSpins : kRests};
+        }
         return watch(kNever, [] {});
     }
   }
@@ -88,7 +102,11 @@ class Played {
     const Duration now = Duration::seconds(at_);
     std::vector<Reading> readings;
     ledger_.note("process.cpu", "run", idle_ ? kIdleProcessors : kBusyProcessors, now, readings);
-    ledger_.note("gpu.busy", "0", idle_ ? 0 : 1, now, readings);
+    for (size_t i = 0; i < gpus_.size(); ++i) {
+      ledger_.note("gpu.busy", cat(i), gpus_[i].busy, now, readings);
+      ledger_.note("gpu.memory.busy", cat(i), gpus_[i].memory, now, readings);
+      ledger_.note("gpu.power", cat(i), gpus_[i].watts, now, readings);
+    }
     const double silence = at_ - figures_at_;
     ledger_.note("log.silent", "run", silence >= kReportedSilence ? silence : 0, now, readings);
     if (!readings.empty()) say(event::Measured{kNoStep, false, std::move(readings)}, kMachine);
@@ -214,6 +232,7 @@ class Played {
   int64_t step_ = 0;
   uint64_t line_ = 0;
   bool idle_ = false;  ///< what its processes do
+  std::array<GpuShows, 2> gpus_ = {kTrains, kTrains};
   bool quiet_ = true;  ///< healthy steps are only taken in: sim_calm judges those
 };
 

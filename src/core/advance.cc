@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/exit_status.h"
 #include "core/incident_json.h"
 #include "core/same_incident.h"
 
@@ -168,10 +169,11 @@ class Decider {
 void decide(State& state, const Event& cause, const Knowledge& knowledge, JudgeMemory& memory,
             std::vector<Event>& decided) {
   std::vector<Incident> incidents = judge(state, knowledge, memory);
-  const std::string verdict = verdict_of(state, incidents);
+  std::string verdict = verdict_of(state, incidents);
+  if (verdict == "unknown" && finished_by_its_word(state, knowledge)) verdict = "finished";
   Decider decider(state, cause, memory, decided);
   decider.run(std::move(incidents));
-  if (verdict != state.verdict) decider.put(event::VerdictGiven{verdict});
+  if (verdict != state.verdict) decider.put(event::VerdictGiven{std::move(verdict)});
 }
 
 int64_t current_step(const State& state) { return state.attempts.empty() ? kNoStep : state.attempts.back().last_step; }

@@ -338,7 +338,11 @@ void add_anchor(State& state, Time at, int64_t step) {
 
 void show_life(AttemptState& attempt, const Moment& moment, bool idle) {
   if (is_later(moment, attempt.last)) attempt.last = moment;
-  if (!idle && is_later(moment, attempt.busy)) attempt.busy = moment;
+  if (idle || !is_later(moment, attempt.busy)) return;
+  AttemptState::Quiet& quiet = attempt.quiet;
+  if (moment.at.known() && attempt.busy.at.known() && moment.at - attempt.busy.at > quiet.until - quiet.since)
+    quiet = {attempt.busy.at, moment.at, attempt.busy.where, moment.where};
+  attempt.busy = moment;
 }
 
 }  // namespace mw

@@ -54,6 +54,8 @@ constexpr Link kLinks[] = {
     {"gpu-fault", "worker-lost", "the rank on the faulty GPU dies"},
     {"gpu-fault", "collective-timeout", "the other ranks wait for it until the watchdog fires"},
     {"worker-lost", "collective-timeout", "the same for a rank that is gone for another reason"},
+    {"stall", "interrupted", "whoever sees a hang ends the run"},
+    {"stall", "preempted", "or its time is up meanwhile"},
     {"worker-lost", "stall", "a collective without a timeout waits for ever"},
     {"collective-timeout", "disk-full", "the watchdog aborts every rank, and each leaves a core dump"},
     // an inference engine that a trainer goes on without

@@ -1,6 +1,7 @@
 #include "core/exit_status.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -98,15 +99,38 @@ std::optional<OpenPlan> open_plan(const State& state, size_t number) {
   return OpenPlan{steps.last, total};
 }
 
-bool said_done(const State& state, const Knowledge& knowledge, size_t number) {
+namespace {
+
+/// Is there a word of being done, said after the last step of the attempt, whose text is one of `these`?
+template <typename These>
+bool any_word_of_done(const State& state, const Knowledge& knowledge, size_t number, These&& these) {
   for (const SignatureState& seen : state.signatures) {
     const Signature* signature = seen.sample ? nullptr : knowledge.find(seen.id);
     if (signature == nullptr || signature->role != Role::kBenign || signature->kind != kSaysDone) continue;
     for (const SignatureState::Match& match : seen.matches) {
-      if (match.moment.attempt == number && !trained_after(state, match.moment)) return true;
+      if (match.moment.attempt == number && these(match.text) && !trained_after(state, match.moment)) return true;
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool said_done(const State& state, const Knowledge& knowledge, size_t number) {
+  return any_word_of_done(state, knowledge, number, [](std::string_view) { return true; });
+}
+
+bool finished_by_its_word(const State& state, const Knowledge& knowledge) {
+  if (!state.closed || state.attempts.empty()) return false;
+  const size_t number = state.attempts.size() - 1;
+  if (state.attempts[number].ended || state.attempts[number].last_step == kNoStep || open_plan(state, number))
+    return false;
+  constexpr std::array<std::string_view, 8> kParts = {"epoch", "step",  "iter",  "stage",
+                                                      "phase", "batch", "round", "warm"};
+  return any_word_of_done(state, knowledge, number, [&kParts](std::string_view text) {
+    return contains_folded(text, "train") &&
+           std::none_of(kParts.begin(), kParts.end(), [text](std::string_view p) { return contains_folded(text, p); });
+  });
 }
 
 std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t number) {

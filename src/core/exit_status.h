@@ -28,6 +28,10 @@ std::optional<OpenPlan> open_plan(const State& state, size_t attempt);
 /// signatures that would be mistaken for a silent death.
 bool said_done(const State& state, const Knowledge& knowledge, size_t attempt);
 
+/// The files are at their end without an exit record, no plan is open, and the last attempt said after its last step
+/// that its training is over: not an epoch, a step or a stage of it.
+bool finished_by_its_word(const State& state, const Knowledge& knowledge);
+
 /// The attempt ended with status 0, short of its plan, and did not say that it was done.
 std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t attempt);
 

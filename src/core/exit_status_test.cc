@@ -192,4 +192,22 @@ TEST_CASE("a command that left its training behind is not judged by its own stat
   CHECK_FALSE(log.state.incidents.empty());
 }
 
+TEST_CASE("a log that says that its training is over has finished, where no plan is open") {
+  const auto verdict = [](std::string_view text, int64_t plan, int64_t steps_after) {
+    Log log;
+    if (plan > 0) log.say(event::Planned{plan});
+    log.steps(1, 30);
+    if (!text.empty()) log.say(event::Matched{"said-done", std::string(text), 1, false});
+    log.steps(31, 30 + steps_after);
+    log.say(event::Closed{});
+    return log.state.verdict;
+  };
+  CHECK(verdict("PPO training completed successfully!", 0, 0) == "finished");
+  CHECK(verdict("", 0, 0) == "unknown");
+  CHECK(verdict("PPO training completed successfully!", 0, 5) == "unknown");
+  CHECK(verdict("PPO training completed successfully!", 400, 0) == "unknown");
+  CHECK(verdict("Training of epoch 2 is done", 0, 0) == "unknown");
+  CHECK(verdict("All done.", 0, 0) == "unknown");
+}
+
 }  // namespace mw

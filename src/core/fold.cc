@@ -417,7 +417,10 @@ class Folder {
     shown(place);
     place.source.step = step;
     if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
-    if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) place.attempt.last_step = step;
+    if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) {
+      place.attempt.last_step = step;
+      place.attempt.quiet = {};
+    }
     correct_plan(place.attempt);
   }
 

@@ -16,7 +16,7 @@ constexpr IncidentKind kKinds[] = {
     {"interrupted", kProcess, 0, "ignore", ""},
     {"preempted", kProcess, 0, "restart-run-from-checkpoint", ""},
     {"died-silently", kProcess, 0, "restart-run-from-checkpoint", ""},
-    {"stall", kProcess, kTrips, "restart-run-from-checkpoint", ""},
+    {"stall", kProcess, kTrips, "restart-run-from-checkpoint", "interrupted preempted"},
     {"engine-dead", kProcess, kEndsRun | kTaints | kTrips, "restart-component",
      "zero-reward reward-collapse zero-advantage stall policy-mismatch died-silently entropy-collapse length-collapse"},
     {"worker-lost", kProcess, kEndsRun | kTrips, "restart-run-from-checkpoint",

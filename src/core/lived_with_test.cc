@@ -71,4 +71,36 @@ TEST_CASE("a server that came up again survived what had ended it, in its own lo
   }
 }
 
+TEST_CASE("waiting for a server is over once one is up, in a trainer's log, too") {
+  for (const bool up : {true, false}) {
+    CAPTURE(up);
+    PlantedRun run;
+    run.add("server-is-up", "engine-dead", Role::kBenign, Severity::kInfo, false, "ignore");
+    run.add("server-waited-for", "engine-dead", Role::kSymptom, Severity::kWarning, false, "ignore");
+    run.state.framework = "prime-rl";
+    for (int i = 0; i < 6; ++i) run.matched("server-waited-for");
+    if (up) run.matched("server-is-up");
+    const auto incidents = run.close();
+    REQUIRE(incidents.size() == 1);
+    CHECK((incidents[0].severity > Severity::kInfo) == !up);
+    CHECK(incidents[0].open == !up);
+  }
+}
+
+TEST_CASE("the next training of a pipeline is no restart of the one before, the same one again is") {
+  for (const char* second : {"Starting GRPO training", "Starting SFT Training"}) {
+    CAPTURE(std::string(second));
+    PlantedRun run;
+    run.say(event::AttemptBegan{"Starting SFT training"});
+    run.steps(1, 20);
+    run.say(event::Ended{event::Ended::How::kComplete, 0, "train_runtime"});
+    run.say(event::AttemptBegan{second});
+    run.steps(1, 10);
+    const auto incidents = run.close();
+    const bool restarted = std::any_of(incidents.begin(), incidents.end(),
+                                       [](const Incident& one) { return one.kind == "restart-from-scratch"; });
+    CHECK(restarted == (std::string_view(second) == "Starting SFT Training"));
+  }
+}
+
 }  // namespace mw

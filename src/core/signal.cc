@@ -198,6 +198,8 @@ constexpr std::array kRows = {
     SignalRow{"gpu.memory.used", "bytes", "Memory in use on a GPU, whoever holds it", 0, kInf, Worse::kNeither, "host"},
     SignalRow{"gpu.memory.size", "bytes", "Memory of a GPU", 0, kInf, Worse::kNeither, "host"},
     SignalRow{"gpu.busy", "ratio", "Share of time in which a GPU ran a kernel", 0, 1, Worse::kNeither, "host"},
+    SignalRow{"gpu.memory.busy", "ratio", "Share of time in which the memory of a GPU was read or written", 0, 1,
+              Worse::kNeither, "host"},
     SignalRow{"gpu.power", "W", "Power that a GPU draws", 0, kInf, Worse::kNeither, "host"},
     SignalRow{"gpu.temperature", "C", "Temperature of a GPU", -kInf, kInf, Worse::kUp, "host"},
     SignalRow{"gpu.clock", "MHz", "Clock of a GPU's multiprocessors", 0, kInf, Worse::kDown, "host"},

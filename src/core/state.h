@@ -72,6 +72,12 @@ struct AttemptState {
   Moment began;
   Moment last;  ///< last sign of life
   Moment busy;  ///< the last one that is not the figures of an inference engine without a request
+  /// The longest time since its last step between two of those.
+  struct Quiet {
+    Time since, until;
+    Where before, after;  ///< the two
+  };
+  Quiet quiet;
   int64_t first_step = kNoStep, last_step = kNoStep;
   int64_t resumed_at = kNoStep;
   int64_t total_steps = 0;            ///< as planned, 0 when not known

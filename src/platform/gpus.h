@@ -21,6 +21,7 @@ struct GpuFigures {
   bool lost = false;          ///< it does not answer any more
   double memory_used = kUnknown, memory_size = kUnknown;  ///< bytes; what the driver keeps for itself is not "used"
   double busy = kUnknown;                                 ///< share of time with a kernel running, 0..1
+  double memory_busy = kUnknown;  ///< share of time in which its memory was read or written, 0..1
   double watts = kUnknown, celsius = kUnknown, megahertz = kUnknown;
   double slowed = kUnknown;       ///< 1 while heat or the power supply slows it down; a power cap is no such thing
   double uncorrected = kUnknown;  ///< memory errors since the driver was loaded

@@ -40,6 +40,7 @@ TEST_CASE("NVML shows eight GPUs, what becomes of them, and what the driver repo
   CHECK(first.memory_used == 60000.0 * 1048576);
   CHECK(first.memory_size == 80000.0 * 1048576);
   CHECK(first.busy >= 0.9);
+  CHECK(first.memory_busy == doctest::Approx(0.4));
   CHECK(first.watts == 640);
   CHECK(first.celsius == 61);
   CHECK(first.megahertz == 1755);
@@ -82,20 +83,22 @@ TEST_CASE("without a library, with one that is something else, and with a driver
 }
 
 TEST_CASE("nvidia-smi's lines, and what it does not know") {
-  const auto gpu = parse_smi_line("3, 61035, 81559, 97, 688.21, 64, 1755, 0, 0x0000000000000044\r");
+  const auto gpu = parse_smi_line("3, 61035, 81559, 97, 688.21, 64, 1755, 0, 0x0000000000000044, 41\r");
   REQUIRE(gpu.ok());
   CHECK(gpu->index == "3");
   CHECK(gpu->memory_used == 61035.0 * 1048576);
   CHECK(gpu->busy == doctest::Approx(0.97));
+  CHECK(gpu->memory_busy == doctest::Approx(0.41));
   CHECK(gpu->slowed == 1);
-  const auto card = parse_smi_line("0, 300, 24564, [N/A], [N/A], 41, 210, [N/A], 0x0000000000000001");
+  const auto card = parse_smi_line("0, 300, 24564, [N/A], [N/A], 41, 210, [N/A], 0x0000000000000001, [N/A]");
   REQUIRE(card.ok());
   CHECK(std::isnan(card->busy));
+  CHECK(std::isnan(card->memory_busy));
   CHECK(std::isnan(card->uncorrected));
   CHECK(card->slowed == 0);
   CHECK_FALSE(parse_smi_line("Unable to determine the device handle for GPU1: 0000:1B:00.0: GPU is lost.").ok());
   CHECK_FALSE(parse_smi_line("").ok());
-  CHECK_FALSE(parse_smi_line("-1,,,,,,,,").ok());
+  CHECK_FALSE(parse_smi_line("-1,,,,,,,,,").ok());
 }
 
 TEST_CASE("the nvidia-smi program is asked, and killed when it hangs") {
@@ -104,7 +107,7 @@ TEST_CASE("the nvidia-smi program is asked, and killed when it hangs") {
     program.write(cat("#!/bin/sh\n", body));
     REQUIRE(chmod(program.path().c_str(), 0700) == 0);
   };
-  write("echo \"0, 1, 2, 3, 4, 5, 6, 7, 0x0\"\necho \"GPU is lost.\"\n");
+  write("echo \"0, 1, 2, 3, 4, 5, 6, 7, 0x0, 9\"\necho \"GPU is lost.\"\n");
   auto look = make_nvidia_smi(program.path(), 10)->look();
   REQUIRE(look.ok());
   CHECK(look->gpus.size() == 1);

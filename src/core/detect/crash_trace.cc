@@ -1,5 +1,6 @@
 // A traceback that ended an attempt and that no signature knows, or an exit status without any word.
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -122,6 +123,32 @@ const Symptom* failed_afterwards(const State& state, const std::vector<Symptom>&
   return last;
 }
 
+/// What the program had still to do after its training raised what no signature knows, and the log ends with it.
+void judge_afterwards(const State& state, const std::vector<Symptom>& symptoms, std::vector<Finding>& out) {
+  constexpr uint64_t kBlankLines = 4;
+  constexpr std::array<std::string_view, 4> kKinds = {"code-error", "config-error", "data-error", "dependency-broken"};
+  const Symptom* last = nullptr;
+  for (const Symptom& symptom : symptoms) {
+    const uint32_t number = symptom.moment.where.source;
+    if (symptom.signature != nullptr || !symptom.teardown || symptom.type.consequence) continue;
+    if (std::find(kKinds.begin(), kKinds.end(), symptom.type.kind) == kKinds.end()) continue;
+    if (number >= state.sources.size() || !state.sources[number].ended) continue;
+    if (static_cast<int64_t>(symptom.last_line + kBlankLines) >= state.sources[number].lines) last = &symptom;
+  }
+  if (last == nullptr) return;
+  const event::TraceSeen& trace = last->trace->trace;
+  Finding finding;
+  finding.kind = std::string(last->type.kind);
+  finding.detector = "crash-trace";
+  finding.severity = Severity::kWarning;
+  finding.onset = last->moment;
+  finding.detected = last->moment;
+  finding.summary = cat(words_of(trace, false), ", it ended the program after the training was complete");
+  if (!trace.frame.empty()) finding.evidence.push_back({last->moment.where, cat("in ", trace.frame), "", kNoStep, 0});
+  finding.suggests.push_back({std::string(last->type.cause), 0.7, cat("seen: ", clip(last->text, 160))});
+  out.push_back(std::move(finding));
+}
+
 bool failed(const AttemptState& attempt) {
   if (!attempt.ended) return false;
   const event::Ended& ended = *attempt.ended;
@@ -133,6 +160,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   for (const FailureChain& chain : chains) {
     if (chain.lead.trace != nullptr && chain.kind != "interrupted") judge_trace(state, chain, out);
+  }
+  if (!state.attempts.empty() && !failed(state.attempts.back())) {
+    judge_afterwards(state, memory.symptoms(state, knowledge), out);
   }
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     bool reported = false;

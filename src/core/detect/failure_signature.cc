@@ -128,7 +128,7 @@ bool loses_every_step(const State& state, const Survived& seen) {
 /// How much a person should care about something that did not end the run.
 Severity survived_severity(const State& state, const Survived& seen) {
   const Signature& signature = *seen.first->signature;
-  if (ends_program(state, *seen.first)) return Severity::kWarning;
+  if (ends_program(state, *seen.last)) return Severity::kWarning;
   if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
   if (loses_every_step(state, seen)) return Severity::kWarning;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
@@ -221,17 +221,17 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     // Nothing shows that it is over. How the run itself stands, the detectors of its end and of its progress say.
     const bool of_its_end = finding.kind == "stall" || finding.kind == "died-silently" || is_interruption(finding.kind);
     const bool stands = nothing_after && !of_its_end && finding.severity > Severity::kInfo;
-    finding.resolved = !stuck && !unsaved && !stands && !ends_program(state, *seen.first);
+    finding.resolved = !stuck && !unsaved && !stands && !ends_program(state, *seen.last);
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
-            ends_program(state, *seen.first) ? ", it ended the program after the training was complete"
-            : seen.first->teardown           ? ", after the run was complete"
-            : stuck                          ? ", no step was done after it"
-            : unsaved                        ? ", the run went on, and no save after it is known to be whole"
-            : nothing_after                  ? ", and no step is seen after it"
-            : loses_every_step(state, seen)  ? ", at least once for each step: the sink lacks all of them"
-                                             : ", the run went on");
+            ends_program(state, *seen.last) ? ", it ended the program after the training was complete"
+            : seen.first->teardown          ? ", after the run was complete"
+            : stuck                         ? ", no step was done after it"
+            : unsaved                       ? ", the run went on, and no save after it is known to be whole"
+            : nothing_after                 ? ", and no step is seen after it"
+            : loses_every_step(state, seen) ? ", at least once for each step: the sink lacks all of them"
+                                            : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});
     finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});

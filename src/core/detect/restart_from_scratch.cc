@@ -1,5 +1,7 @@
 // Began again at the first step although an earlier attempt had got further.
 #include <algorithm>
+#include <array>
+#include <string>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -28,8 +30,26 @@ bool was_complete(const AttemptState& attempt, int64_t done) {
   return attempt.total_steps > 0 && done + 1 >= attempt.total_steps;
 }
 
+/// "Starting GRPO training": what a pipeline says as one of its trainings begins (knowledge/dialects/launcher.toml).
+bool names_a_training(std::string_view why) {
+  const std::string text = to_lower(why);
+  constexpr std::array<std::string_view, 4> kBegins = {"starting ", "beginning ", "launching ", "running "};
+  constexpr std::array<std::string_view, 5> kWhat = {"training", "tuning", "phase", "stage", "up"};
+  const auto begins = [&text](std::string_view word) { return text.starts_with(word); };
+  const auto ends = [&text](std::string_view word) { return text.ends_with(word); };
+  return std::any_of(kBegins.begin(), kBegins.end(), begins) && std::any_of(kWhat.begin(), kWhat.end(), ends);
+}
+
+/// Does this attempt begin a training of another name than the one before did? One that is tried again says the same.
+bool is_next_stage(const State& state, size_t before, size_t attempt) {
+  const std::string &was = state.attempts[before].why, &is = state.attempts[attempt].why;
+  if (!names_a_training(is)) return false;
+  return was.empty() || (names_a_training(was) && to_lower(was) != to_lower(is));
+}
+
 /// The one before did all that it was to do, and this one is to do something else: another job of one script.
 bool is_other_job(const State& state, size_t before, size_t attempt, bool finished) {
+  if (finished && is_next_stage(state, before, attempt)) return true;
   const int64_t was = state.attempts[before].total_steps, is = state.attempts[attempt].total_steps;
   return finished && was > 0 && is > 0 && was != is;
 }

@@ -26,8 +26,9 @@ constexpr Knob kNoPlan{"no_plan", 7200, "s",
 constexpr Knob kBusyOwn{"busy_periods", 100, "usual steps", "A first evaluation may say nothing for as long", "own"};
 constexpr Knob kBusyMost{"busy_most", 1800, "s", "Evaluation, saving and start-up may each take this long",
                          "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};
-constexpr Knob kKnobs[] = {kSteps,   kOwn,      kLongest, kIdle,  kBusy,   kNoPlan,
-                           kBusyOwn, kBusyMost, kRests,   kWorks, kNoWork, kGpuWorks};
+constexpr Knob kKnobs[] = {
+    kSteps, kOwn,    kLongest,  kIdle,     kBusy,       kNoPlan,           kBusyOwn,   kBusyMost,       kRests,
+    kWorks, kNoWork, kGpuWorks, kSpinBusy, kSpinMemory, kSpinMemoryBefore, kSpinPower, kSpinProcessors, kSpinEach};
 
 using Does = Work::Does;
 
@@ -45,6 +46,14 @@ struct Silence {
   bool reported = false;
 };
 
+bool is_stuck(Does does) { return does == Does::kNothing || does == Does::kSpins; }
+
+std::string_view words_of(Does does) {
+  if (does == Does::kNothing) return ", and its processes do next to nothing";
+  if (does == Does::kSpins) return ", and its GPUs spin as in a collective that waits for a peer";
+  return ", while its processes are as busy as before";
+}
+
 Silence silence_at(const State& state, const Point& point) {
   Silence silence;
   if (point.attempt >= state.attempts.size()) return silence;
@@ -58,7 +67,7 @@ Silence silence_at(const State& state, const Point& point) {
   const double lasts = (point.at - silence.since).seconds();
   if (lasts < std::max(own, std::min(kIdle.value, kBusy.value))) return silence;  // most points of a healthy run
   silence.does = work_at(state, attempt.began.at, silence.since, point.at).does;
-  if (silence.does == Does::kNothing) silence.reported = lasts >= std::max(own, kIdle.value);
+  if (is_stuck(silence.does)) silence.reported = lasts >= std::max(own, kIdle.value);
   if (silence.does == Does::kAsAlways) {
     silence.reported = lasts >= std::max(own, std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value));
   }
@@ -82,7 +91,7 @@ const Point* too_long(const State& state, const Episode& episode, const Series& 
 Finding finding_of(const State& state, const Episode& seen, const Series& series) {
   Episode episode = seen;
   Silence silence = silence_at(state, episode.first);
-  const bool stuck = silence.does == Does::kNothing;
+  const bool stuck = is_stuck(silence.does);
   const bool planned = is_planned(state, episode.first.attempt);
   const Point* late = stuck && !planned ? too_long(state, episode, series) : nullptr;
   if (late != nullptr) {
@@ -92,15 +101,15 @@ Finding finding_of(const State& state, const Episode& seen, const Series& series
   }
   const bool grave = stuck && (planned || late != nullptr);
   const std::string rhythm = cat("; a step usually takes ", format_duration(Duration::seconds(silence.rhythm.usual)));
-  Finding finding =
-      host_finding(state, "silent-run", stuck ? "stall" : "logging-gap",
-                   grave ? Severity::kCritical : Severity::kWarning, episode, series,
-                   cat("None of the run's files said anything for ", format_duration(episode.first.at - silence.since),
-                       stuck ? ", and its processes do next to nothing" : ", while its processes are as busy as before",
-                       rhythm, stuck && !grave ? "; no plan says that more is to come: it may be done" : ""));
+  Finding finding = host_finding(state, "silent-run", stuck ? "stall" : "logging-gap",
+                                 grave ? Severity::kCritical : Severity::kWarning, episode, series,
+                                 cat("None of the run's files said anything for ",
+                                     format_duration(episode.first.at - silence.since), words_of(silence.does), rhythm,
+                                     stuck && !grave ? "; no plan says that more is to come: it may be done" : ""));
   finding.onset.at = silence.since;
   finding.onset.step = state.step_at(silence.since);
-  finding.suggests.push_back(stuck ? Finding::Suggestion{"hang-no-progress-generic", 0.6, "its processes are idle"}
+  const std::string_view shows = silence.does == Does::kSpins ? "its GPUs spin" : "its processes are idle";
+  finding.suggests.push_back(stuck ? Finding::Suggestion{"hang-no-progress-generic", 0.6, std::string(shows)}
                                    : Finding::Suggestion{"evidence-gap-at-onset", 0.5, "its processes are busy"});
   return finding;
 }

@@ -37,9 +37,15 @@ constexpr Knob kGapAfter{"gap_after", 20, "steps",
                          "The first steps compile and warm up: before that a run has no usual step", "own choice"};
 constexpr Knob kPhase{"phase", 0.5, "of the time since the last step",
                       "An evaluation or a save that the log times was work for so long", "own choice"};
-constexpr Knob kKnobs[] = {kOwnPeriods,     kLeast,  kSteps,    kLongest, kQuiet,          kTalks,
-                           kPhase,          kGap,    kGapAfter, kRegular, kWitnessPeriods, kWitnessLeast,
-                           kWitnessLongest, kWorked, kRests,    kNoWork,  kGpuWorks};
+constexpr Knob kBetween{"between", 3, "lines", "What begins with the end and what was said just before it",
+                        "own choice"};
+constexpr Knob kTeardown{"teardown", 900, "s", "What ends a run writes within this time after its first word of it",
+                         "own choice"};
+constexpr Knob kKnobs[] = {
+    kOwnPeriods, kLeast,    kSteps,          kLongest,          kQuiet,          kTalks,          kPhase,    kGap,
+    kGapAfter,   kRegular,  kWitnessPeriods, kWitnessLeast,     kWitnessLongest, kWorked,         kRests,    kNoWork,
+    kGpuWorks,   kSpinBusy, kSpinMemory,     kSpinMemoryBefore, kSpinPower,      kSpinProcessors, kSpinEach, kBetween,
+    kTeardown};
 
 /// When the run last logged anything.
 struct End {
@@ -98,9 +104,89 @@ void judge_gap(const State& state, std::vector<Finding>& out) {
   }
 }
 
+/// Stopped from outside: by a person, a scheduler, or midwatch.
+bool was_stopped(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t number) {
+  for (const FailureChain& chain : memory.chains(state, knowledge)) {
+    if (chain.attempt == number) return chain.kind == "interrupted" || chain.kind == "preempted";
+  }
+  using How = event::Ended::How;
+  const auto& ended = state.attempts[number].ended;
+  return ended && (ended->how == How::kInterrupted || ended->how == How::kStopped);
+}
+
+/// A person held it still meanwhile, or anybody its processes.
+bool was_held(const State& state, const AttemptState::Quiet& quiet) {
+  return stopped_by_somebody(state) != nullptr ||
+         std::any_of(state.actions.begin(), state.actions.end(), [&quiet](const auto& one) {
+           return one.intent.action == "pause" && one.at >= quiet.since && one.at < quiet.until;
+         });
+}
+
+/// Nobody said anything between the two lines, and nothing that takes long by design was announced.
+bool says_nothing(const State& state, const AttemptState::Quiet& quiet, uint16_t attempt) {
+  const bool next = quiet.before.source == quiet.after.source && quiet.after.line >= quiet.before.line &&
+                    quiet.after.line - quiet.before.line <= static_cast<uint64_t>(kBetween.value);
+  if (!next) return false;
+  for (const SourceState& source : state.sources) {
+    if (source.kind != kHostKind && source.last_at > quiet.since && source.last_at < quiet.until) return false;
+  }
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (moment.attempt == attempt && !saved.complete && moment.at.known() && moment.at <= quiet.since &&
+        (quiet.since - moment.at).seconds() < kLeast.value)
+      return false;  // it was saving
+  }
+  return true;
+}
+
+/// What its processes did while it said nothing, in words, where that shortens the patience.
+std::string_view rested(const State& state, const AttemptState& attempt, const AttemptState::Quiet& quiet) {
+  const Time late = quiet.until + Duration::seconds(-1);
+  const Work work = work_at(state, attempt.began.at, quiet.since, late);
+  if (work.does == Work::Does::kSpins) return " while its GPUs spun as in a collective that waits for a peer";
+  const bool nothing = work.does == Work::Does::kNothing && work.before >= kWorked.value;
+  return nothing ? " while its processes did next to nothing" : "";
+}
+
+/// A step in the past that did not end before somebody ended the attempt.
+void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t number,
+               std::vector<Finding>& out) {
+  const AttemptState& attempt = state.attempts[number];
+  const AttemptState::Quiet& quiet = attempt.quiet;
+  const double seconds = (quiet.until - quiet.since).seconds();
+  if (!quiet.since.known() || seconds < kWitnessLeast.value) return;  // most attempts
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  const bool last_words = (attempt.last.at - quiet.until).seconds() <= kTeardown.value;
+  if (!last_words || (total > 0 && attempt.last_step + 1 >= total)) return;
+  const Rhythm rhythm = rhythm_of(state, quiet.since, kSteps.value);
+  const auto index = static_cast<uint16_t>(number);
+  if (!rhythm.known() || !says_nothing(state, quiet, index)) return;
+  if ((work_since(state, quiet.since) - quiet.since).seconds() > 0) return;
+  if (was_held(state, quiet) || !was_stopped(state, knowledge, memory, number)) return;
+  const std::string_view rests = rested(state, attempt, quiet);
+  const double patience =
+      rests.empty() || static_cast<double>(rhythm.gaps) < kRegular.value
+          ? std::max({kLeast.value, kOwnPeriods.value * rhythm.usual, kLongest.value * rhythm.longest})
+          : std::max(
+                {kWitnessLeast.value, kWitnessPeriods.value * rhythm.usual, kWitnessLongest.value * rhythm.longest});
+  if (seconds < patience) return;
+  Finding finding;
+  finding.kind = finding.detector = "stall";
+  finding.severity = Severity::kCritical;
+  finding.onset = {attempt.last_step, quiet.since, {}, index};
+  finding.detected = {attempt.last_step, quiet.since + Duration::seconds(patience), {}, index};
+  finding.resolved = true;  // the attempt is over
+  finding.resolved_at = {attempt.last_step, quiet.until, quiet.after, index};
+  finding.summary =
+      cat("No step after ", attempt.last_step, " for ", format_duration(quiet.until - quiet.since), rests,
+          ", until it was stopped; a step usually takes ", format_duration(Duration::seconds(rhythm.usual)));
+  finding.suggests.push_back({"hang-no-progress-generic", 0.5, "neither steps nor lines came"});
+  out.push_back(std::move(finding));
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
   judge_gap(state, out);
+  for (size_t i = 0; i < state.attempts.size(); ++i) judge_end(state, knowledge, memory, i, out);
   const AttemptState& attempt = state.attempts.back();
   if (is_paused(state) || stopped_by_somebody(state) != nullptr) return;  // component-down reports what is stopped
   const auto& [at, step] = state.anchors.back();

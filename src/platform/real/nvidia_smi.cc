@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::string_view kSmiQuery =
     "--query-gpu=index,memory.used,memory.total,utilization.gpu,power.draw,temperature.gpu,clocks.sm,"
-    "ecc.errors.uncorrected.volatile.total,clocks_throttle_reasons.active";
-constexpr size_t kFields = 9;
+    "ecc.errors.uncorrected.volatile.total,clocks_throttle_reasons.active,utilization.memory";
+constexpr size_t kFields = 10;
 constexpr size_t kAnswerBytes = size_t{64} << 10;
 constexpr double kMebi = 1024.0 * 1024.0;
 constexpr uint64_t kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;  // as in nvml.cc
@@ -143,6 +143,7 @@ Result<GpuFigures> parse_smi_line(std::string_view line) {
   gpu.celsius = number(5, 1);
   gpu.megahertz = number(6, 1);
   gpu.uncorrected = number(7, 1);
+  gpu.memory_busy = number(9, 0.01);
   const std::string reasons(trim(fields[8]));  // "0x0000000000000004"
   if (reasons.rfind("0x", 0) == 0) gpu.slowed = (std::strtoull(reasons.c_str(), nullptr, 16) & kSlowdowns) != 0 ? 1 : 0;
   return gpu;

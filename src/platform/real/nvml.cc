@@ -132,7 +132,10 @@ class Nvml final : public Gpus {
     NvmlUtilization utilization{};
     unsigned value = 0;
     unsigned long long wide = 0;
-    if (utilization_ != nullptr && is(utilization_(device, &utilization))) gpu.busy = utilization.gpu / 100.0;
+    if (utilization_ != nullptr && is(utilization_(device, &utilization))) {
+      gpu.busy = utilization.gpu / 100.0;
+      gpu.memory_busy = utilization.memory / 100.0;
+    }
     if (power_ != nullptr && is(power_(device, &value))) gpu.watts = value / 1000.0;
     if (temperature_ != nullptr && is(temperature_(device, kTemperatureGpu, &value))) gpu.celsius = value;
     if (clock_ != nullptr && is(clock_(device, kClockSm, &value))) gpu.megahertz = value;

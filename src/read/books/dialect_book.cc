@@ -331,6 +331,12 @@ Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw
     const std::string& base = dialects_[*own].extends;
     own = base.empty() ? std::nullopt : find(base);
   }
+  // An evaluation by its name alone: what the dialect builds upon may know the name as none of its results.
+  for (size_t i = 0; own && found && i < kExtendsLimit && meaning.signal.empty() && !meaning.ignored; ++i) {
+    meaning.ignored = matches_any(dialects_[*own].ignore, raw);
+    const std::string& base = dialects_[*own].extends;
+    own = base.empty() ? std::nullopt : find(base);
+  }
   for (size_t i = 0; i < dialects_.size() && !found; ++i) {
     if (dialects_[i].family == Dialect::Family::kTrainer || dialect == i) continue;
     if (dialects_[i].id == kGeneric) continue;

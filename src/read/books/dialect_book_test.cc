@@ -52,6 +52,19 @@ TEST_CASE("a dialect is read, and its metric names mean something") {
   CHECK(book.meaning(std::nullopt, "a").signal.empty());
 }
 
+TEST_CASE("what a dialect builds upon knows that a name is no result of an evaluation") {
+  DialectBook book;
+  REQUIRE(book.add(kAcme, "acme.toml").ok());
+  const auto added = book.add(
+      "id = \"more\"\nfamily = \"trainer\"\nextends = \"acme\"\neval = [\"noise/*\", \"held/*\"]\n", "more.toml");
+  REQUIRE_MESSAGE(added.ok(), (added.ok() ? "" : added.error().what));
+  const auto id = book.find("more");
+  REQUIRE(id);
+  CHECK(book.meaning(id, "noise/seconds").ignored);
+  CHECK_FALSE(book.meaning(id, "held/acc").ignored);
+  CHECK(book.meaning(id, "held/acc").signal == "eval.held/acc");
+}
+
 TEST_CASE("a metric name with '_' for '/' means the same, and speaks for its trainer") {
   const auto book = DialectBook::built_in();
   REQUIRE(book.ok());

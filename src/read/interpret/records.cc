@@ -242,6 +242,7 @@ void Records::steps_done(int64_t done, int64_t total) {
 }
 
 void Records::resumed(int64_t step) {
+  if (step == 0) release(true);  // what still waits is of the training before
   counter_.resumed(step);
   current_ = step;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <span>
 #include <string>
 
@@ -43,6 +44,25 @@ std::string_view path_in(std::string_view text) {
   return {};
 }
 
+/// Does a number that stands behind `before` count something else than steps: a model's name or a version ("gpt2",
+/// "llama-3", "out_v2"), or epochs? What is saved then is of the step that the run is at.
+bool counts_no_steps(std::string_view before) {
+  static constexpr std::array<std::string_view, 10> kCounters = {"step", "steps",      "iter",   "iteration", "it",
+                                                                 "ckpt", "checkpoint", "update", "round",     "batch"};
+  static constexpr std::array<std::string_view, 13> kModels = {"gpt",     "llama",  "qwen",    "gemma",  "phi",
+                                                               "mistral", "opt",    "glm",     "pythia", "falcon",
+                                                               "olmo",    "smollm", "deepseek"};
+  const bool apart = before.empty() || before.back() == '-' || before.back() == '_' || before.back() == '.';
+  while (!before.empty() && (before.back() == '-' || before.back() == '_')) before.remove_suffix(1);
+  size_t begin = before.size();
+  while (begin > 0 && std::isalpha(static_cast<unsigned char>(before[begin - 1])) != 0) --begin;
+  const std::string word = to_lower(before.substr(begin));
+  if (word == "epoch" || word == "ep") return true;
+  const auto is_word = [&word](std::string_view one) { return one == word; };
+  if (word.empty() || std::any_of(kCounters.begin(), kCounters.end(), is_word)) return false;
+  return !apart || std::any_of(kModels.begin(), kModels.end(), is_word);
+}
+
 /// The last number in the last part of a path: "out/ckpt_10.pt", "step-10/", "000010.safetensors".
 int64_t step_of_path(std::string_view path) {
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -55,12 +75,29 @@ int64_t step_of_path(std::string_view path) {
   size_t begin = end;
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
   const std::string_view digits = name.substr(begin, end - begin);
-  if (digits.empty() || digits.size() > kStepDigits) return kNoStep;
+  if (digits.empty() || digits.size() > kStepDigits || counts_no_steps(name.substr(0, begin))) return kNoStep;
+  if (end < name.size() && (name[end] == 'b' || name[end] == 'B')) return kNoStep;  // billions of weights
   return parse_int(digits).value_or(kNoStep);
+}
+
+/// "-> Checkpoint step_30": nothing but that there is one. In lower case.
+bool is_bare(std::string_view words) {
+  while (!words.empty() && std::isalnum(static_cast<unsigned char>(words.front())) == 0) words.remove_prefix(1);
+  const bool named = words.starts_with("checkpoint") || words.starts_with("ckpt");
+  if (!named) return false;
+  words.remove_prefix(words.starts_with("ckpt") ? 4 : 10);
+  while (!words.empty() && (words.front() == ' ' || words.front() == ':')) words.remove_prefix(1);
+  if (!words.starts_with("step")) return false;
+  words = trim(words.substr(4));
+  while (!words.empty() && (words.front() == '_' || words.front() == '-' || words.front() == ' '))
+    words.remove_prefix(1);
+  return !words.empty() && std::all_of(words.begin(), words.end(), is_digit);
 }
 
 /// Whether the line can hold one of read_save()'s words for "saved": most lines cannot, and are not taken apart.
 bool may_be_save(std::string_view text, RareBytes rare) {
+  constexpr size_t kBare = 40;
+  if (text.size() <= kBare && (contains_folded(text, "checkpoint ") || contains_folded(text, "ckpt "))) return true;
   return contains_folded(text, "sav") || contains_folded(text, "wr") || contains_folded(text, "dump") ||
          (rare.may_hold('@') && text.find('@') != kNone) || (rare.may_be_wide() && contains(text, "保存"));
 }
@@ -89,12 +126,14 @@ std::optional<SaveLine> read_save(std::string_view text, RareBytes rare) {
   if (bar || text.size() > kLineLimit || !may_be_save(text, rare)) return std::nullopt;
   const std::string_view path = path_in(text);
   const std::string words = words_of(text, path);
-  if (!has_any(words, kDone) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles)) return std::nullopt;
+  if ((!has_any(words, kDone) && !is_bare(words)) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles))
+    return std::nullopt;
   if (!has_any(words, kThings) && !ends_with_any(path, kWeightFiles)) return std::nullopt;
   SaveLine found;
   found.path = path;
   const StepPlace at = find_place(words);
-  found.step = at.step != kNoStep && at.word != "it" ? at.step : step_of_path(path);
+  const bool elsewhere = at.word == "it" || (!path.empty() && (at.word == "epoch" || at.word == "ep"));
+  found.step = at.step != kNoStep && !elsewhere ? at.step : step_of_path(path);
   if (found.step == kNoStep && path.empty()) return std::nullopt;
   found.complete = !contains(words, "saving") || contains(words, "done") || contains(words, "saved");
   return found;

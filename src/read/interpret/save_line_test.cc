@@ -19,7 +19,16 @@ TEST_CASE("saves as people report them") {
                         {"checkpoint @ step 30", "", 30},
                         {"at step 40 the best so far, save model to out/best", "out/best", 40},
                         {"模型已保存到 out/step_20", "out/step_20", 20},
-                        {"saving checkpoint at step 10... done", "", 10}};
+                        {"saving checkpoint at step 10... done", "", 10},
+                        {"  -> Checkpoint step_30", "", 30},
+                        {"Model saved to /model/gpt2 Successfully", "/model/gpt2", kNoStep},
+                        {"model saved to out/llama-3", "out/llama-3", kNoStep},
+                        {"model saved to out/qwen2.5-7b-dpo", "out/qwen2.5-7b-dpo", kNoStep},
+                        {"Saved checkpoint to out/checkpoint-epoch-2", "out/checkpoint-epoch-2", kNoStep},
+                        {"epoch 3: saved model to out/ep3.pt", "out/ep3.pt", kNoStep},
+                        {"model saved to out/run3", "out/run3", kNoStep},
+                        {"model saved to out/policy-120", "out/policy-120", 120},
+                        {"model saved to out/iter12.pt", "out/iter12.pt", 12}};
   for (const Case& one : cases) {
     CAPTURE(one.text);
     const auto found = read_save(one.text);
@@ -38,7 +47,7 @@ TEST_CASE("what is no save of a checkpoint") {
        {"Will save model every 10 steps", "Skipping save of model at step 5", "failed to save model out/step_5: denied",
         "Loaded checkpoint out/step_5", "Saved 128 rollouts to rollouts/step_5.jsonl",
         "saved model config to out/c.json", "Saved tokenizer to out/tokenizer", "Next checkpoint at step 15",
-        "The model saved 5 dollars.", "", "Saved!", "save model to disk: every 10 steps"}) {
+        "checkpoint step size 4", "The model saved 5 dollars.", "", "Saved!", "save model to disk: every 10 steps"}) {
     CAPTURE(std::string(text));
     CHECK_FALSE(read_save(text).has_value());
   }

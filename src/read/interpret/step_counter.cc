@@ -29,6 +29,12 @@ void StepCounter::set_stride(int64_t stride) {
 }
 
 void StepCounter::resumed(int64_t step) {
+  if (step == 0) {  // another training, whose bar says nothing of this one's
+    settle();
+    begin_again(0);
+    bar_ = -1;
+    total_ = 0;
+  }
   base_ = step;
   base_ordinal_ = ordinal_;
 }

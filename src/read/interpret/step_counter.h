@@ -19,7 +19,7 @@ class StepCounter {
   void bar(int64_t done, int64_t total = 0);
   /// The trainer said that it logs every `stride` steps.
   void set_stride(int64_t stride);
-  /// The trainer resumed at this step: counting goes on from there.
+  /// The trainer resumed at this step: counting goes on from there. 0: another training begins.
   void resumed(int64_t step);
   /// A record came; `epoch` as it says (NaN: it does not). Returns its ordinal, from 1; lost records are counted, too,
   /// where the epochs show a gap.

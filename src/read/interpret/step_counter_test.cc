@@ -51,6 +51,19 @@ TEST_CASE("a bar that is drawn again behind each record shows the record's step"
   CHECK(steps_of(log) == std::vector<int64_t>{1, 2, 3, 4, 5});
 }
 
+TEST_CASE("a second training in one log is counted from its own beginning, whatever its bar stands at when shown") {
+  StepCounter counter;
+  counter.bar(0, 2);
+  counter.record(kNoEpoch);
+  counter.bar(2, 2);
+  counter.resumed(0);
+  counter.bar(30, 30);  // a sink keeps only a bar's last showing, where it was first drawn
+  int64_t last = 0;
+  for (int i = 0; i < 3; ++i) last = counter.record(kNoEpoch);
+  counter.settle();
+  for (int64_t i = 0; i < 3; ++i) CHECK(counter.step_of(last - 2 + i) == 10 * (i + 1));
+}
+
 TEST_CASE("a trainer that resumed jumps to its step: its records are counted from there") {
   const std::vector<int64_t> prompt = {0, 25, kRecord, 25, 0, 21, kRecord, 21, kRecord, 22, 23, kRecord, 23};
   CHECK(steps_of(prompt) == std::vector<int64_t>{25, 21, 22, 23});

@@ -105,6 +105,7 @@ class GpuPart final : public Part {
       figure("gpu.memory.used", gpu.memory_used);
       figure("gpu.memory.size", gpu.memory_size);
       figure("gpu.busy", gpu.busy);
+      figure("gpu.memory.busy", gpu.memory_busy);
       figure("gpu.power", gpu.watts);
       figure("gpu.temperature", gpu.celsius);
       figure("gpu.clock", gpu.megahertz);

@@ -39,6 +39,7 @@ constexpr Rule kRules[] = {
     {"engine.tokens", 2, 0.2, 50, true},
     {"engine.", 2, 0.25, 4, true},
     {"scrape.", 0.05, 0.01, 1e-9},
+    {"gpu.memory.busy", 2, 0.2, 0.05, true},
     {"gpu.memory", 0.1, 0.02, 1000 * kMega},
     {"gpu.ecc", 0, 0, 1},
     {"gpu.lost", 0, 0, 1},

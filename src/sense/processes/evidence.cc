@@ -11,6 +11,7 @@
 #include "core/components.h"
 #include "core/detect/support/host.h"
 #include "core/detect/support/pause.h"
+#include "core/detect/support/work.h"
 #include "core/supervise/action_kind.h"
 #include "platform/durable.h"
 
@@ -68,13 +69,19 @@ bool concerns_processes(const Incident& incident, const State& state) {
 
 /// "2 of 8 GPUs busy", "GPUs idle"; "" when nothing is known of them.
 std::string gpu_words(const State& state) {
-  size_t all = 0, busy = 0;
+  size_t all = 0, busy = 0, spin = 0;
   for (const Series* gpu : detect::host_series(state, "gpu.busy")) {
     ++all;
-    busy += !gpu->empty() && gpu->last() > kGpuIdle;
+    if (gpu->empty() || gpu->last() <= kGpuIdle) continue;
+    ++busy;
+    const Series* memory = detect::host_series(state, "gpu.memory.busy", gpu->raw);
+    spin += gpu->last() >= detect::kSpinBusy.value && memory != nullptr && !memory->empty() &&
+            memory->last() <= detect::kSpinMemory.value;
   }
   if (all == 0) return "";
-  return busy == 0 ? "GPUs idle" : cat(busy, " of ", all, all == 1 ? " GPU busy" : " GPUs busy");
+  if (busy == 0) return "GPUs idle";
+  return cat(busy, " of ", all, all == 1 ? " GPU busy" : " GPUs busy",
+             spin == 0 ? "" : cat(", ", spin, " without touching memory"));
 }
 
 /// Who listens where, as the watch knows it.

@@ -275,7 +275,8 @@ TEST_CASE("held-out evaluations stand side by side in the terminal, what their n
                             true,
                             {{"", "val/test_score/math", 0.25 + 0.01 * step},
                              {"", "val/test_score/a_benchmark_of_a_very_long_name_lite", 0.5},
-                             {"", "val/response_length/mean", 700}}});
+                             {"", "val/response_length/mean", 700},
+                             {"", "epoch", 0.1 * step}}});  // when it was, no result
   }
   Replayed replayed;
   replayed.state = run.state;

@@ -158,7 +158,7 @@ std::vector<SignalLine> other_metrics(const State& state, const Cycle& cycle) {
 std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle) {
   std::vector<SignalLine> lines;
   for (const Series* s : state.shown(true)) {
-    if (s->empty()) continue;
+    if (s->empty() || s->raw == "epoch" || s->raw.ends_with("/epoch")) continue;  // when it was, not what came of it
     lines.push_back(make_line(*s, cycle, s->raw, "1", "eval"));
     if (lines.back().points.empty()) lines.pop_back();
   }
@@ -375,7 +375,9 @@ namespace {
 /// "2h 07m by its progress bar"
 std::string time_by_bar(const State& state) {
   if (state.attempts.empty() || state.attempts.back().bar.empty()) return "";
-  const double elapsed = state.attempts.back().bar.back().elapsed;
+  const AttemptState::BarMark& mark = state.attempts.back().bar.back();
+  if (10 * mark.done < 9 * state.attempts.back().last_step) return "";  // of an earlier part of the training
+  const double elapsed = mark.elapsed;
   return elapsed > 0 ? cat(format_duration(Duration::seconds(elapsed)), " by its progress bar") : "";
 }
 

@@ -144,6 +144,29 @@ TEST_CASE("thousands are whole numbers, and nothing is minus zero") {
   CHECK(format_value(7.36e10, "bytes") == "73.6 GB");
 }
 
+TEST_CASE("the time of a bar that stands far behind the last step is not that of the run") {
+  FakeRun run;
+  run.say(event::Planned{20});
+  for (int64_t step = 1; step <= 20; ++step) {
+    run.measure(step, 0.5).say(event::Progressed{"", step, 20, 3.0 * static_cast<double>(step)});
+  }
+  CHECK(time_span(run.state) == "1m 00s by its progress bar");
+  for (int64_t step = 21; step <= 400; ++step) run.measure(step, 0.5);  // of a longer part, which drew none
+  CHECK(time_span(run.state).empty());
+}
+
+TEST_CASE("a trainer that samples for several steps at once has the pace of its rounds") {
+  FakeRun run;
+  for (int step = 1; step <= 30; ++step) run.measure(step, step % 8 == 1 ? 83 : 3, "time.step", "step_time");
+  CHECK(seconds_per_step(run.state) == doctest::Approx(13));
+  FakeRun hiccup;  // slow at no fixed distance: not a matter of every step
+  for (int step = 1; step <= 30; ++step) {
+    const bool slow = step == 13 || step == 15 || step == 22;
+    hiccup.measure(step, slow ? 83 : 3, "time.step", "step_time");
+  }
+  CHECK(seconds_per_step(hiccup.state) == doctest::Approx(3));
+}
+
 TEST_CASE("the pace is that of the last steps, and what it was before where that is another") {
   FakeRun run;
   CHECK(pace_text(run.state).empty());

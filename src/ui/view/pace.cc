@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/text.h"
@@ -51,6 +52,27 @@ std::vector<double> paces_by_clock(const Series& series, Stretch stretch) {
   return paces;
 }
 
+/// A trainer that samples for several steps at once has one slow step in every few: the mean of whole rounds, the
+/// latest ones. 0 where the slow ones come at no fixed distance.
+double mean_of_rounds(const std::vector<double>& values) {
+  constexpr double kSlow = 3;     // times the usual step
+  constexpr size_t kRounds = 64;  // steps of a round at most
+  const double usual = median_of(values);
+  std::vector<size_t> slow;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] > kSlow * usual) slow.push_back(i);
+  }
+  if (usual <= 0 || slow.size() < 2) return 0;
+  const size_t round = slow[1] - slow[0];
+  for (size_t i = 2; i < slow.size(); ++i) {
+    if (slow[i] - slow[i - 1] != round) return 0;
+  }
+  if (round < 2 || round > kRounds || slow.front() >= round || values.size() - slow.back() > round) return 0;
+  const size_t whole = values.size() / round * round;
+  return std::accumulate(values.end() - static_cast<std::ptrdiff_t>(whole), values.end(), 0.0) /
+         static_cast<double>(whole);
+}
+
 /// What the trainer calls the time of a step is sometimes that of a part of it: then its clock counts.
 double stated_pace(const Series& series, Stretch stretch) {
   const auto& points = series.points();
@@ -58,7 +80,7 @@ double stated_pace(const Series& series, Stretch stretch) {
   for (size_t i = stretch.begin; i < stretch.end; ++i) {
     if (std::isfinite(points[i].value)) said.push_back(points[i].value);
   }
-  const double stated = median_of(said);
+  const double rounds = mean_of_rounds(said), stated = rounds > 0 ? rounds : median_of(said);
   const std::vector<double> clock = paces_by_clock(series, stretch);
   if (clock.size() < kPaceLeast) return stated;
   const double by_clock = median_of(clock);

@@ -46,6 +46,8 @@ std::optional<Sooner> second_witness(const State& state, const AttemptState& att
   if (work.does == Work::Does::kNothing && work.before >= kWorked.value) {
     return Sooner{work.from, "its processes do next to nothing"};
   }
+  if (work.does == Work::Does::kSpins)
+    return Sooner{work.from, "its GPUs spin as in a collective that waits for a peer"};
   const ComponentState::Trouble* trouble = engine_trouble(state, state.attempts.size() - 1);
   if (trouble != nullptr) return Sooner{trouble->began.at, "its engine does no work"};
   return std::nullopt;

@@ -36,6 +36,13 @@ class Watched {
   void machine(double processors, double gpu) {
     say(event::Measured{kNoStep, false, {{"process.cpu", "run", processors}, {"gpu.busy", "0", gpu}}}, 1);
   }
+  /// What the driver says of a GPU.
+  void gpu(const std::string& index, double busy, double memory, double watts) {
+    say(event::Measured{kNoStep,
+                        false,
+                        {{"gpu.busy", index, busy}, {"gpu.memory.busy", index, memory}, {"gpu.power", index, watts}}},
+        1);
+  }
   void engine(event::ComponentSaw::Health health) {
     event::ComponentSaw saw;
     saw.component = "VLLM::EngineCor (4711)";
@@ -114,6 +121,52 @@ TEST_CASE("a regular run whose processes rest stalls after five usual steps, and
   CHECK(gpus.minutes_to_stall() == kByTimeAlone);
 }
 
+/// Two GPUs that trained, 40 steps.
+Watched trained(double memory = 0.6, double watts = 685) {
+  Watched run;
+  for (const char* index : {"0", "1"}) run.gpu(index, 1, memory, watts);
+  run.steps(40);
+  return run;
+}
+
+TEST_CASE("GPUs that spin in a collective are a witness") {
+  Watched spins = trained();
+  spins.machine(13, 1);
+  spins.gpu("0", 1, 0, 128);
+  spins.gpu("1", 1, 0, 127);
+  CHECK(spins.minutes_to_stall() == 18);
+  Watched rests = trained();  // a third one never worked: nobody's
+  rests.gpu("2", 0, 0, 70);
+  rests.steps(5);
+  rests.gpu("0", 1, 0, 128);
+  rests.gpu("1", 1, 0, 127);
+  CHECK(rests.minutes_to_stall() == 18);
+}
+
+TEST_CASE("GPUs that only seem to spin are none") {
+  Watched decodes = trained();  // an evaluation on one of them
+  decodes.gpu("0", 1, 0, 128);
+  decodes.gpu("1", 1, 0.7, 400);
+  CHECK(decodes.minutes_to_stall() == kByTimeAlone);
+  Watched waits = trained();  // for the rank of the other one, which may do anything on its processor
+  waits.gpu("0", 1, 0, 128);
+  waits.gpu("1", 0, 0, 125);
+  CHECK(waits.minutes_to_stall() == kByTimeAlone);
+  Watched judges = trained();  // programs that the rewards start
+  judges.machine(60, 1);
+  judges.gpu("0", 1, 0, 128);
+  judges.gpu("1", 1, 0, 128);
+  CHECK(judges.minutes_to_stall() == kByTimeAlone);
+  Watched small = trained(0, 136);  // it never moves memory
+  small.gpu("0", 1, 0, 128);
+  small.gpu("1", 1, 0, 128);
+  CHECK(small.minutes_to_stall() == kByTimeAlone);
+  Watched draws = trained();
+  draws.gpu("0", 1, 0, 600);
+  draws.gpu("1", 1, 0, 600);
+  CHECK(draws.minutes_to_stall() == kByTimeAlone);
+}
+
 TEST_CASE("processes that never did anything show nothing by doing nothing") {
   Watched client;
   client.machine(0.02, 0);
@@ -187,16 +240,29 @@ TEST_CASE("an attempt that just began is given the time that loading and compili
   CHECK(anew.minutes_to_stall() == kByTimeAlone);
 }
 
-/// A supervised run that rests, until midwatch has asked whether it may end it; false: it never asked.
-bool asked_about(Watched& run, const RunSpec& spec, double processors, double gpu) {
-  run.say(event::AttemptStarted{1, 100, "boot"});
-  run.steps(40);
-  run.machine(processors, gpu);
+/// Until midwatch has asked whether it may end the attempt; false: it did not within an hour.
+bool asks_in_time(Watched& run, const RunSpec& spec) {
   for (int minutes = 0; minutes < 60; ++minutes) {
     run.wait(60);
     if (run.asks(spec)) return true;
   }
   return false;
+}
+
+/// A supervised run that rests, until then.
+bool asked_about(Watched& run, const RunSpec& spec, double processors, double gpu) {
+  run.say(event::AttemptStarted{1, 100, "boot"});
+  run.steps(40);
+  run.machine(processors, gpu);
+  return asks_in_time(run, spec);
+}
+
+/// Likewise one whose two GPUs spin.
+bool asked_about_spinning(Watched& run, const RunSpec& spec) {
+  run.say(event::AttemptStarted{1, 100, "boot"});
+  run.steps(40);
+  for (const char* index : {"0", "1"}) run.gpu(index, 1, 0, 128);
+  return asks_in_time(run, spec);
 }
 
 TEST_CASE("what nobody answers is done in the end, where the run has rested ever since it was asked about") {
@@ -225,6 +291,19 @@ TEST_CASE("nobody's silence ends what may still work, or what somebody stopped")
   REQUIRE(asked_about(spins, spec, 12, 1));
   spins.wait(3 * 3600.0);
   CHECK(spins.decision(spec).why == "It waits for approval.");
+  Watched collective = trained();
+  REQUIRE(asked_about_spinning(collective, spec));
+  collective.wait(1700);
+  CHECK(collective.decision(spec).what != Decision::What::kAct);
+  collective.wait(200);
+  CHECK(collective.decision(spec).what == Decision::What::kAct);
+  Watched goes_on = trained();
+  REQUIRE(asked_about_spinning(goes_on, spec));
+  goes_on.gpu("1", 1, 0.5, 600);
+  goes_on.wait(60);
+  goes_on.gpu("1", 1, 0, 128);
+  goes_on.wait(3600);
+  CHECK(goes_on.decision(spec).what != Decision::What::kAct);
   Watched worked;  // since it was asked about
   REQUIRE(asked_about(worked, spec, 0.3, 0));
   worked.machine(12, 1);

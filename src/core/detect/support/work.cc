@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "core/detect/support/host.h"
 
@@ -22,14 +23,50 @@ double mean_between(const Series& series, Time from, Time to) {
   return seconds > 0 ? sum / seconds : -1;
 }
 
-/// The first of the last points up to `at` that are all at most `most`; unknown when the last one is above.
-Time low_since(const Series& series, double most, Time at) {
+/// The first of the last points up to `at` that are all within the bounds; unknown when the last one is not.
+Time within_since(const Series& series, double least, double most, Time at) {
   const std::vector<Point>& points = series.points();
   const auto end =
       std::upper_bound(points.begin(), points.end(), at, [](Time time, const Point& point) { return time < point.at; });
   Time from;
-  for (auto point = end; point != points.begin() && std::prev(point)->value <= most;) from = (--point)->at;
+  for (auto point = end; point != points.begin();) {
+    --point;
+    if (point->value < least || point->value > most) break;
+    from = point->at;
+  }
   return from;
+}
+
+Time low_since(const Series& series, double most, Time at) {
+  return within_since(series, -std::numeric_limits<double>::infinity(), most, at);
+}
+
+/// Since when a GPU spins; unknown when it does not, or its figures do not say.
+Time spins_since(const State& state, const Series& busy, Time began, Time since, Time at) {
+  const Series* memory = host_series(state, "gpu.memory.busy", busy.raw);
+  const Series* power = host_series(state, "gpu.power", busy.raw);
+  if (memory == nullptr || power == nullptr) return {};
+  const double memory_before = mean_between(*memory, began, since), power_before = mean_between(*power, began, since);
+  if (memory_before < kSpinMemoryBefore.value || power_before <= 0) return {};
+  const Time from[] = {within_since(busy, kSpinBusy.value, 1, at), low_since(*memory, kSpinMemory.value, at),
+                       low_since(*power, kSpinPower.value * power_before, at)};
+  if (!std::all_of(std::begin(from), std::end(from), [](Time time) { return time.known(); })) return {};
+  return *std::max_element(std::begin(from), std::end(from));
+}
+
+/// Since when all GPUs that worked before spin; unknown when that is not so.
+Time all_spin_since(const State& state, const Work& work, double processors, Time began, Time since, Time at) {
+  Time from;
+  double spinning = 0;
+  for (const Series* gpu : host_series(state, "gpu.busy")) {
+    if (mean_between(*gpu, began, since) <= kGpuWorks.value && low_since(*gpu, kGpuWorks.value, at).known()) continue;
+    const Time spins = spins_since(state, *gpu, began, since, at);
+    if (!spins.known()) return {};
+    from = std::max(from, spins);
+    ++spinning;
+  }
+  const double most = std::max(kSpinProcessors.value * work.before, kSpinEach.value * spinning);
+  return processors <= most ? from : Time{};
 }
 
 }  // namespace
@@ -40,6 +77,11 @@ Work work_at(const State& state, Time began, Time since, Time at) {
   const auto now = host_value(state, "process.cpu", "run", at);
   if (cpu == nullptr || !now) return work;
   work.before = mean_between(*cpu, began, since);
+  if (const Time spins = all_spin_since(state, work, *now, began, since, at); spins.known()) {
+    work.does = Work::Does::kSpins;
+    work.from = spins;
+    return work;
+  }
   if (*now >= kNoWork.value && *now >= kWorks.value * work.before) {
     work.does = Work::Does::kAsAlways;
     return work;

@@ -1,0 +1,141 @@
+// A run that hung until somebody ended it: the hang is what its owner wants to read, not only that it was ended.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/advance.h"
+#include "core/planted_run_for_test.h"
+
+namespace mw {
+namespace {
+
+/// Forty steps of a minute, one line each; then nothing.
+class Hung {
+ public:
+  explicit Hung(int64_t plan = 100) {
+    state_ = PlantedRun().state;
+    say(event::Planned{plan});
+    for (int64_t step = 1; step <= 40; ++step) {
+      seconds_ += 60;
+      measured(step);
+    }
+  }
+
+  template <typename Body>
+  void say(Body body, uint32_t source = 0) {
+    Event event;
+    event.at = Time::from_seconds(1'700'000'000 + seconds_);
+    event.where = {source, ++line_};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state_, event, planted_.knowledge, Judge::kAtClose, decided);
+  }
+  void measured(int64_t step) {
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5 + 0.01 * static_cast<double>(step % 5)}}});
+  }
+  void wait(double seconds) { seconds_ += seconds; }
+  /// Lines that say nothing known.
+  void talk(uint64_t lines) { line_ += lines; }
+  void machine(double processors, double gpu) {
+    say(event::SourceOpened{1, "host:machine", std::string(kHostKind), 0}, 1);
+    line_ = 0;
+    say(event::Measured{kNoStep, false, {{"process.cpu", "run", processors}, {"gpu.busy", "0", gpu}}}, 1);
+  }
+
+  /// What is said of the hang; "" nothing.
+  std::string summary() {
+    say(event::SourceClosed{0});
+    std::string said;
+    for (const Incident& one : judge(state_, planted_.knowledge)) {
+      if (one.kind == "stall") said += one.summary;
+    }
+    return said;
+  }
+  /// The kinds of all incidents, the first one first, and which led to which.
+  std::string kinds() {
+    std::string said;
+    for (const Incident& one : judge(state_, planted_.knowledge)) said += cat(one.kind, one.caused_by ? "< " : " ");
+    return said;
+  }
+  std::string verdict() { return verdict_of(state_, judge(state_, planted_.knowledge)); }
+
+ private:
+  PlantedRun planted_;
+  State state_;
+  double seconds_ = 0;
+  uint64_t line_ = 1;
+};
+
+TEST_CASE("a hang that a signal ended is reported, and leads") {
+  Hung run;
+  run.wait(3 * 3600.0);
+  run.say(event::Matched{"user-cancelled", "Received 15 death signal, shutting down workers"});
+  CHECK(run.summary() == "No step after 40 for 3h 0m, until it was stopped; a step usually takes 1m 00s");
+  CHECK(run.verdict() == "interrupted");
+  Hung recorded;
+  recorded.wait(3 * 3600.0);
+  recorded.say(event::Ended{event::Ended::How::kInterrupted, -15, "as midwatch was asked to stop"});
+  CHECK(recorded.summary().starts_with("No step after 40 for 3h 0m"));
+}
+
+TEST_CASE("what was short, spoke, was done, or went on is no hang") {
+  const auto ended = [](Hung& run) {
+    run.say(event::Matched{"user-cancelled", "Received 15 death signal"});
+    return run.summary();
+  };
+  Hung brief;
+  brief.wait(1500);
+  CHECK(ended(brief).empty());
+  Hung speaks;
+  speaks.wait(3600);
+  speaks.talk(400);
+  CHECK(ended(speaks).empty());
+  Hung done(40);
+  done.wait(3 * 3600.0);
+  CHECK(ended(done).empty());
+  Hung went_on;
+  went_on.wait(3 * 3600.0);
+  went_on.measured(41);
+  CHECK(ended(went_on).empty());
+  Hung evaluates;
+  evaluates.wait(3 * 3600.0);
+  evaluates.say(event::PhaseEnded{"eval", 3 * 3600.0 - 60, kNoStep});
+  evaluates.wait(60);
+  CHECK(ended(evaluates).empty());
+  Hung lives;  // for half an hour after the silence
+  lives.wait(3 * 3600.0);
+  lives.say(event::Logged{event::Logged::Level::kWarning, "the cache is cold", 1});
+  lives.wait(1800);
+  CHECK(ended(lives).empty());
+  Hung crashed;  // what ended it says why itself
+  crashed.wait(3 * 3600.0);
+  crashed.say(event::Matched{"nccl-watchdog-timeout", "Watchdog caught collective operation timeout"});
+  CHECK(crashed.summary().empty());
+  Hung paused;
+  paused.say(event::Intended{1, "pause", "attempt 1", 0, ""});
+  paused.wait(3 * 3600.0);
+  CHECK(ended(paused).empty());
+}
+
+TEST_CASE("processes that rested shorten the patience") {
+  const auto after = [](double seconds, double processors) {
+    Hung run;
+    run.machine(12, 1);
+    for (int64_t step = 41; step <= 45; ++step) {
+      run.wait(60);
+      run.measured(step);
+    }
+    run.machine(processors, processors > 1 ? 1 : 0);
+    run.wait(seconds);
+    run.say(event::Ended{event::Ended::How::kInterrupted, -15, "as midwatch was asked to stop"});
+    return run.summary();
+  };
+  CHECK(after(600, 0.1) ==
+        "No step after 45 for 10m 0s while its processes did next to nothing, until it was stopped; a step usually "
+        "takes 1m 00s");
+  CHECK(after(600, 12).empty());
+  CHECK(after(200, 0.1).empty());
+}
+
+}  // namespace
+}  // namespace mw
