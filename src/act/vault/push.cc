@@ -99,8 +99,7 @@ class Push {
                                    ? scan.seen.what
                                    : what_breaks(doors_.disk, options_.folder, scan.may_hold_weights);
     if (!broken.empty()) {
-      return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken),
-                   "A broken checkpoint is not shipped. Push an earlier one."};
+      return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken), std::string(kBrokenHint)};
     }
     out_.manifest.id = checkpoint_id(options_.step, tree_.state());
     out_.manifest.scanned = scan.seen.how == How::kWhole ? "whole" : "unknown";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "act/vault/upload.h"
 
 namespace mw::vault {
+
+/// The hint of the error that says that the checkpoint is not whole.
+inline constexpr std::string_view kBrokenHint = "A broken checkpoint is not shipped. Push an earlier one.";
 
 struct PushOptions {
   std::string prefix;  ///< of the run in the store, without slashes at its ends

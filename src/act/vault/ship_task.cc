@@ -109,6 +109,7 @@ void ShipTask::take_failure(const Error& error, EventWriter& writer) {
     Retry& retry = retries_[what_.path];
     retry.wait = retry.wait.ns == 0 ? kFirstWait : Duration{std::min(retry.wait.ns * 2, kLongestWait.ns)};
     retry.due = {clock_.steady().ns + retry.wait.ns};
+    retry.broken = error.hint == vault::kBrokenHint;
     text = stop_->load() ? std::string("not complete when midwatch ended; the next push goes on with it")
                          : cat(error.what, ". Next try in ", format_duration(retry.wait));
   }
@@ -179,7 +180,7 @@ bool ShipTask::may_end(const State& state, int stops) {
   if (is_unscanned(state) && waited < kUnscanned) return false;
   const auto due = next_shipment(state, [this](const std::string& path) {
     const auto known = retries_.find(path);
-    return known != retries_.end() && known->second.lost && !scope_.there(path);
+    return known != retries_.end() && (known->second.broken || (known->second.lost && !scope_.there(path)));
   });
   return !due.has_value();
 }

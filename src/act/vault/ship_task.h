@@ -67,7 +67,8 @@ class ShipTask final : public Task {
   struct Retry {
     Duration due;
     Duration wait;
-    bool lost = false;  ///< it was not there
+    bool lost = false;    ///< it was not there
+    bool broken = false;  ///< it is not whole: tried again while the run goes on, and not waited for at its end
   };
   void settle_doubts(const State& state, EventWriter& writer);
   void begin(const State& state, EventWriter& writer);

@@ -120,6 +120,18 @@ TEST_CASE("one that is not all there any more is not shipped, and one that chang
   CHECK(other.names("/ck") == std::vector<std::string>{"step_7"});
 }
 
+TEST_CASE("what its framework lists as its own and is not there keeps it from being shipped") {
+  World world;
+  world.write("/verl/global_step_7/actor/huggingface/config.json", "{}");
+  world.write("/verl/global_step_7/actor/fsdp_config.json", "{}");
+  world.options.push.folder = world.root + "/verl/global_step_7";
+  world.options.least_bytes = 0;
+  const auto shipped = ship(world.doors(), world.options);
+  REQUIRE_FALSE(shipped.ok());
+  CHECK(shipped.error().hint == kBrokenHint);
+  CHECK_FALSE(fs::exists(world.root + "/bucket/run/latest.json"));
+}
+
 TEST_CASE("what an earlier process left under the second names goes, and another run's stays") {
   World world;
   world.write("/ck/.midwatch-shipping/this-run/step_3/a.dat", "old");
@@ -195,7 +207,7 @@ struct Beside {
   FoldingWriter writer{state};
   FakeClock clock;
   struct Store {
-    std::atomic<bool> fails{false}, blocks{false};
+    std::atomic<bool> fails{false}, blocks{false}, broken{false};
     std::atomic<int> calls{0}, logs{0};
   };
   std::shared_ptr<Store> store = std::make_shared<Store>();  // a call may outlive the case
@@ -210,6 +222,9 @@ struct Beside {
       ++store->calls;
       while (store->blocks && !stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (stop->load()) return Error{Error::Code::kInterrupted, "midwatch was asked to end", ""};
+      if (store->broken)
+        return Error{Error::Code::kInvalid, "the checkpoint is broken: data.pt: it is missing",
+                     std::string(vault::kBrokenHint)};
       if (store->fails) return Error{Error::Code::kIo, "the store is down", ""};
       vault::Pushed pushed;
       pushed.manifest.step = job.what.step;
@@ -282,6 +297,29 @@ TEST_CASE("what its trainer deleted is not tried again until it is there again")
   beside.save(10);                                                           // anew
   beside.clock.pass(ShipTask::kLostFor);
   beside.turn_until([&] { return beside.all_shipped(); });
+}
+
+TEST_CASE("one that is not whole is tried again while the run goes on, and not waited for at its end") {
+  Beside beside;
+  beside.store->broken = true;
+  beside.save(10);
+  beside.turn_until([&] { return beside.failed(); });
+  beside.clock.pass(ShipTask::kFirstWait);
+  beside.turn_until([&] { return beside.store->calls == 2 && beside.failed(); });
+  (void)beside.task->may_end(beside.state, 0);
+  beside.turn_until([&] { return beside.task->may_end(beside.state, 0); });
+  beside.store->broken = false;
+  beside.clock.pass(Duration::seconds(10));
+  beside.turn_until([&] { return beside.all_shipped(); });
+
+  Beside down;
+  down.store->fails = true;
+  down.save(10);
+  down.turn_until([&] { return down.failed(); });
+  for (int i = 0; i < 20; ++i) {
+    (void)down.task->turn(down.state, true, down.writer);
+    CHECK_FALSE(down.task->may_end(down.state, 0));  // it may come back
+  }
 }
 
 TEST_CASE("the watch ends when all is shipped, the logs last, or when its time is up") {
