@@ -103,4 +103,23 @@ TEST_CASE("the next training of a pipeline is no restart of the one before, the 
   }
 }
 
+TEST_CASE("a run that is complete and was given nothing but zero is reported, however seldom it logged") {
+  for (const bool complete : {true, false}) {
+    for (const double last : {0.0, 0.2}) {
+      CAPTURE(complete);
+      CAPTURE(last);
+      PlantedRun run;
+      run.say(event::Planned{20});
+      run.steps(10, 10, 0);
+      run.steps(20, 20, last);
+      if (complete) run.say(event::Ended{event::Ended::How::kComplete, 0, "train_runtime"});
+      const auto incidents = run.close();
+      const bool zero = std::any_of(incidents.begin(), incidents.end(), [](const Incident& one) {
+        return one.kind == "zero-reward" && one.severity > Severity::kInfo;
+      });
+      CHECK(zero == (complete && last == 0));
+    }
+  }
+}
+
 }  // namespace mw

@@ -95,6 +95,15 @@ bool contradicted(const State& state, const Point& from, const Point& to, double
   return spread && *spread > 0;
 }
 
+/// A run that is complete and was never given anything but zero has said all that it will, however seldom it logged.
+bool is_all_of_it(const State& state, const Track& track, size_t streak) {
+  const auto& end = state.attempts.back().ended;
+  const bool complete =
+      end && (end->how == event::Ended::How::kComplete || (end->how == event::Ended::How::kExit && end->code == 0));
+  return complete && streak >= 2 && streak == track.size() && track.values[0] == 0 &&
+         static_cast<double>(track.points[streak - 1].step) >= kFromStart.value;
+}
+
 bool next_streak(const State& state, const Track& track, size_t from, Streak& found) {
   Before all, before;
   for (size_t i = 0; i < std::min(from, track.size()); ++i) all.add(track.values[i]);
@@ -108,7 +117,7 @@ bool next_streak(const State& state, const Track& track, size_t from, Streak& fo
     if (streak == 0) continue;
     const size_t first = i + 1 - streak;
     const bool from_start = first <= 1;
-    if (streak < needed(track, first, before, from_start)) continue;
+    if (streak < needed(track, first, before, from_start) && !is_all_of_it(state, track, streak)) continue;
     if (contradicted(state, track.points[first], track.points[i], value)) continue;
     found = {first, i, from_start};
     return true;

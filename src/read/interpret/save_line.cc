@@ -80,18 +80,21 @@ int64_t step_of_path(std::string_view path) {
   return parse_int(digits).value_or(kNoStep);
 }
 
-/// "-> Checkpoint step_30": nothing but that there is one. In lower case.
-bool is_bare(std::string_view words) {
+/// The step of "-> Checkpoint step_30", which says nothing but that there is one. In lower case.
+int64_t bare_step(std::string_view words) {
+  words = trim(words);
+  if (words.starts_with('[')) words.remove_prefix(std::min(words.find(']'), words.size()));  // a run's own name
   while (!words.empty() && std::isalnum(static_cast<unsigned char>(words.front())) == 0) words.remove_prefix(1);
   const bool named = words.starts_with("checkpoint") || words.starts_with("ckpt");
-  if (!named) return false;
+  if (!named) return kNoStep;
   words.remove_prefix(words.starts_with("ckpt") ? 4 : 10);
   while (!words.empty() && (words.front() == ' ' || words.front() == ':')) words.remove_prefix(1);
-  if (!words.starts_with("step")) return false;
+  if (!words.starts_with("step")) return kNoStep;
   words = trim(words.substr(4));
   while (!words.empty() && (words.front() == '_' || words.front() == '-' || words.front() == ' '))
     words.remove_prefix(1);
-  return !words.empty() && std::all_of(words.begin(), words.end(), is_digit);
+  const bool number = !words.empty() && std::all_of(words.begin(), words.end(), is_digit);
+  return number ? parse_int(words).value_or(kNoStep) : kNoStep;
 }
 
 /// Whether the line can hold one of read_save()'s words for "saved": most lines cannot, and are not taken apart.
@@ -126,14 +129,15 @@ std::optional<SaveLine> read_save(std::string_view text, RareBytes rare) {
   if (bar || text.size() > kLineLimit || !may_be_save(text, rare)) return std::nullopt;
   const std::string_view path = path_in(text);
   const std::string words = words_of(text, path);
-  if ((!has_any(words, kDone) && !is_bare(words)) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles))
+  const int64_t bare = bare_step(words);
+  if ((!has_any(words, kDone) && bare == kNoStep) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles))
     return std::nullopt;
   if (!has_any(words, kThings) && !ends_with_any(path, kWeightFiles)) return std::nullopt;
   SaveLine found;
   found.path = path;
   const StepPlace at = find_place(words);
   const bool elsewhere = at.word == "it" || (!path.empty() && (at.word == "epoch" || at.word == "ep"));
-  found.step = at.step != kNoStep && !elsewhere ? at.step : step_of_path(path);
+  found.step = bare != kNoStep ? bare : at.step != kNoStep && !elsewhere ? at.step : step_of_path(path);
   if (found.step == kNoStep && path.empty()) return std::nullopt;
   found.complete = !contains(words, "saving") || contains(words, "done") || contains(words, "saved");
   return found;

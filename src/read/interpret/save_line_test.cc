@@ -21,6 +21,7 @@ TEST_CASE("saves as people report them") {
                         {"模型已保存到 out/step_20", "out/step_20", 20},
                         {"saving checkpoint at step 10... done", "", 10},
                         {"  -> Checkpoint step_30", "", 30},
+                        {"[run_a]   -> Checkpoint step_40", "", 40},
                         {"Model saved to /model/gpt2 Successfully", "/model/gpt2", kNoStep},
                         {"model saved to out/llama-3", "out/llama-3", kNoStep},
                         {"model saved to out/qwen2.5-7b-dpo", "out/qwen2.5-7b-dpo", kNoStep},

@@ -147,7 +147,7 @@ std::optional<int64_t> StepCounter::step_of(int64_t ordinal) const {
 
 void StepCounter::total(int64_t steps) {
   const int64_t records = ordinal_ - base_ordinal_;
-  if (stated_ || bar_ >= 0 || records <= 0 || steps < records) return;
+  if (stated_ || bar_ > 0 || records <= 0 || steps < records) return;  // a bar that moved knows better
   stride_ = std::llround(static_cast<double>(steps - base_) / static_cast<double>(records));
   waiting_ = 0;
 }

@@ -51,6 +51,17 @@ TEST_CASE("a bar that is drawn again behind each record shows the record's step"
   CHECK(steps_of(log) == std::vector<int64_t>{1, 2, 3, 4, 5});
 }
 
+TEST_CASE(
+    "where the bar was seen only as it began, the steps that the run says it made show how far records lie apart") {
+  StepCounter counter;
+  counter.bar(0, 974);
+  int64_t last = 0;
+  for (int i = 0; i < 97; ++i) last = counter.record(kNoEpoch);
+  counter.total(974);
+  CHECK(counter.step_of(1) == 10);
+  CHECK(counter.step_of(last) == 970);
+}
+
 TEST_CASE("a second training in one log is counted from its own beginning, whatever its bar stands at when shown") {
   StepCounter counter;
   counter.bar(0, 2);
