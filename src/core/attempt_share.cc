@@ -84,6 +84,7 @@ void share_with_newest(State& state, uint32_t speaker, Time since) {
       by_mover(before.ended_at.where.source)) {
     newest.ended = std::exchange(before.ended, std::nullopt);
     newest.ended_at = before.ended_at;
+    newest.ended_heard = std::exchange(before.ended_heard, Time{});
     newest.ended_at.attempt = to;
   }
   measure_again(state, from);

@@ -224,6 +224,7 @@ void take_back(State& state, SourceState& source) {
   if (last.ended) {
     attempt.ended = last.ended;
     attempt.ended_at = last.ended_at;
+    attempt.ended_heard = last.ended_heard;
     attempt.ended_at.attempt = kept;
   }
   for (SourceState& other : state.sources) other.attempt = std::min<int32_t>(other.attempt, kept);

@@ -189,6 +189,7 @@ class Folder {
     place.attempt.ended = ended;
     place.attempt.ended->text = clip(ended.text, kTextLimit);
     place.attempt.ended_at = place.moment;
+    place.attempt.ended_heard = event_.received;
   }
 
   // ---- trouble and samples

@@ -84,6 +84,7 @@ struct AttemptState {
   bool plan_from_checkpoint = false;  ///< the trainer's plan counted from the checkpoint on; total_steps does not
   std::optional<event::Ended> ended;
   Moment ended_at;
+  Time ended_heard;                   ///< when midwatch learnt of it, by the machine's clock; unknown in finished files
   bool shown = false;                 ///< a step, a failure or an end was seen in it
   int64_t last_checkpoint = kNoStep;  ///< highest step of a complete checkpoint in it
   /// What the progress bar over its planned steps showed, in order; of many every second one is dropped.

@@ -60,7 +60,8 @@ Silence silence_at(const State& state, const Point& point) {
   const AttemptState& attempt = state.attempts[point.attempt];
   silence.since = std::max(point.at + Duration::seconds(-point.value), last_resumed(state));
   silence.rhythm = rhythm_at(state, silence.since, point.at);
-  const bool over = attempt.ended && (!attempt.ended_at.at.known() || attempt.ended_at.at <= point.at);
+  const Time end = attempt.ended_heard.known() ? attempt.ended_heard : attempt.ended_at.at;
+  const bool over = attempt.ended && (!end.known() || end <= point.at);
   if (!silence.rhythm.known() || over || attempt.first_step == kNoStep) return silence;
   const double usual = silence.rhythm.usual;
   const double own = std::max(kOwn.value * usual, kLongest.value * silence.rhythm.longest);

@@ -155,8 +155,8 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   const double seconds = (quiet.until - quiet.since).seconds();
   if (!quiet.since.known() || seconds < kWitnessLeast.value) return;  // most attempts
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
-  const bool last_words = (attempt.last.at - quiet.until).seconds() <= kTeardown.value;
-  if (!last_words || (total > 0 && attempt.last_step + 1 >= total)) return;
+  const bool at_the_end = (attempt.last.at - quiet.until).seconds() <= kTeardown.value;
+  if (!at_the_end || (total > 0 && attempt.last_step + 1 >= total)) return;
   const Rhythm rhythm = rhythm_of(state, quiet.since, kSteps.value);
   const auto index = static_cast<uint16_t>(number);
   if (!rhythm.known() || !says_nothing(state, quiet, index)) return;
@@ -174,8 +174,8 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   finding.severity = Severity::kCritical;
   finding.onset = {attempt.last_step, quiet.since, {}, index};
   finding.detected = {attempt.last_step, quiet.since + Duration::seconds(patience), {}, index};
-  finding.resolved = true;  // the attempt is over
-  finding.resolved_at = {attempt.last_step, quiet.until, quiet.after, index};
+  finding.resolved = number + 1 < state.attempts.size();
+  if (finding.resolved) finding.resolved_at = {attempt.last_step, quiet.until, quiet.after, index};
   finding.summary =
       cat("No step after ", attempt.last_step, " for ", format_duration(quiet.until - quiet.since), rests,
           ", until it was stopped; a step usually takes ", format_duration(Duration::seconds(rhythm.usual)));

@@ -130,5 +130,54 @@ TEST_CASE("processes that rested shorten the patience") {
   CHECK(after(200, 0.1).empty());
 }
 
+TEST_CASE("what a live watch saw of a hang stays known after the end, where the lines have no clock") {
+  State state;
+  const Knowledge knowledge;
+  double seconds = 0;
+  uint64_t lines[2] = {0, 0};
+  const auto say = [&](auto body, uint32_t source = 0) {
+    const Time now = Time::from_seconds(1'700'000'000 + seconds);
+    Event event{source == 0 ? Time{} : now, {source, ++lines[source]}, std::move(body), now};
+    std::vector<Event> decided;
+    advance(state, event, knowledge, Judge::kAtClose, decided);
+  };
+  const auto measure = [&](double processors, double silent) {
+    say(event::Measured{kNoStep,
+                        false,
+                        {{"process.cpu", "run", processors},
+                         {"gpu.busy", "0", 0.0},
+                         {"log.silent", "run", silent},
+                         {"step.usual", "run", 20.0},
+                         {"step.longest", "run", 25.0}}},
+        1);
+  };
+  say(event::SourceOpened{0, "train.log", "text", 0});
+  say(event::SourceOpened{1, "host:machine", std::string(kHostKind), 0}, 1);
+  say(event::AttemptBegan{"launcher"});
+  say(event::Planned{100});
+  measure(8, 0);
+  for (int64_t step = 1; step <= 30; ++step) {
+    seconds += 20;
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+  }
+  for (int i = 0; i < 12; ++i) {
+    seconds += 60;
+    measure(0.1, 60.0 * (i + 1));
+  }
+  const auto stalls = [&] {
+    std::string said;
+    for (const Incident& one : judge(state, knowledge)) said += one.kind == "stall" ? one.summary : "";
+    return said;
+  };
+  const std::string live = stalls();
+  CHECK(live.starts_with("None of the run's files said anything for "));
+  seconds += 5;
+  say(event::Ended{event::Ended::How::kInterrupted, -15, "as midwatch was asked to stop"});
+  measure(0, 0);
+  CHECK(stalls() == live);
+  measure(0, 3600);  // nobody writes after the end
+  CHECK(stalls() == live);
+}
+
 }  // namespace
 }  // namespace mw
