@@ -64,17 +64,27 @@ int time_key_rank(std::string_view key) {
   return rank_in(kTimeKeys, key);
 }
 
+/// `plain`: a number, or true, or false, which is secret only where its name says so.
+void put_as(RecordSink& sink, std::string_view key, std::string_view value, bool plain) {
+  // The name is what gives most secrets away ("api_key"), and it may be one itself.
+  const std::string_view name = key.substr(0, kTextLimit);
+  if (!find_secrets(name).empty()) return;
+  if (sink.names_only()) return sink.property(name, {});
+  if (plain && !names_secret(name)) return sink.property(name, value);
+  sink.property(name, clip(redacted_setting(name, value.substr(0, kTextLimit + kRedactMargin)), kTextLimit));
+}
+
 class PropertyLeaves : public JsonLeaves {
  public:
   PropertyLeaves(RecordSink& sink, std::string_view prefix) : sink_(sink), prefix_(prefix) {}
-  void number(std::string_view path, double value) override { put(path, format_double(value)); }
-  void string(std::string_view path, std::string_view value) override { put(path, value); }
-  void boolean(std::string_view path, bool value) override { put(path, value ? "true" : "false"); }
+  void number(std::string_view path, double value) override { put(path, format_double(value), true); }
+  void string(std::string_view path, std::string_view value) override { put(path, value, false); }
+  void boolean(std::string_view path, bool value) override { put(path, value ? "true" : "false", true); }
 
  private:
-  void put(std::string_view path, std::string_view value) {
+  void put(std::string_view path, std::string_view value, bool plain) {
     if (++count_ > kPropertyLimit) return;
-    put_property(sink_, path.empty() ? std::string(prefix_) : cat(prefix_, '/', path), value);
+    put_as(sink_, path.empty() ? std::string(prefix_) : cat(prefix_, '/', path), value, plain);
   }
   RecordSink& sink_;
   std::string_view prefix_;
@@ -178,13 +188,7 @@ StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std:
   return found;
 }
 
-void put_property(RecordSink& sink, std::string_view key, std::string_view value) {
-  // The name is what gives most secrets away ("api_key"), and it may be one itself.
-  const std::string_view name = key.substr(0, kTextLimit);
-  if (!find_secrets(name).empty()) return;
-  if (sink.names_only()) return sink.property(name, {});
-  sink.property(name, clip(redacted_setting(name, value.substr(0, kTextLimit + kRedactMargin)), kTextLimit));
-}
+void put_property(RecordSink& sink, std::string_view key, std::string_view value) { put_as(sink, key, value, false); }
 
 void put_json_properties(RecordSink& sink, std::string_view prefix, std::string_view json) {
   PropertyLeaves leaves(sink, prefix);

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "base/secrets.h"
+#include "base/text.h"
 #include "read/files/testing/encode.h"
 #include "read/files/testing/recording_sink.h"
 
@@ -180,4 +182,18 @@ TEST_CASE("wandb: a bad block is passed over and the next one read") {
 TEST_CASE("wandb: what is no run file is said once") {
   CHECK(contains(decode_log(make, std::string(100'000, 'x'), 0, 0), "problem not-a-record 0:"));
   CHECK(decode_log(make, "", 0, 0) == "consumed 0\n");
+}
+
+TEST_CASE("wandb: a number is secret where its name says so") {
+  encode::Wandb file;
+  file.run("abc123", "r", {{"db_password", "48121633"}, {"tokenizer/max", "48121634"}, {"save", "true"}},
+           1'760'000'000'000);
+  RecordingSink sink;
+  WandbDecoder decoder;
+  decoder.feed(file.take(), sink);
+  decoder.finish(sink);
+  CHECK(sink.has(cat("property config/db_password=", kRedacted)));
+  CHECK_FALSE(sink.has("48121633"));
+  CHECK(sink.has("property config/tokenizer/max=48121634\n"));
+  CHECK(sink.has("property config/save=true\n"));
 }

@@ -303,18 +303,34 @@ void Interpreter::log_message(const LogLine& line) {
       now.level = event::Logged::Level::kFatal;
       break;
     case Level::kNone:
-      if (says_error(line.text)) now.level = event::Logged::Level::kError;
-      if (says_error(line.text) || warns(line)) break;
+      if (says_error(line.text)) {
+        now.level = event::Logged::Level::kError;
+        break;
+      }
+      if (warns(line)) break;
       return;
     case Level::kDebug:
     case Level::kInfo:
       return;
   }
   if (line.text.empty()) return;
-  const uint32_t pattern = miner_.add(clean_.cut(line.text, kTextLimit));
+  const uint32_t pattern = template_of(line.text);
   Message& known = messages_[pattern];
   known = {known.seen + 1, known.emitted, now.level, line.number, line.at};
   if (power_of_two(known.seen)) emit_message(pattern, known);
+}
+
+/// Most warnings come again and again, word for word: of one that is known neither secrets nor its template are sought.
+uint32_t Interpreter::template_of(std::string_view text) {
+  constexpr size_t kPlaces = 512;
+  if (said_.empty()) said_.resize(kPlaces);
+  const uint64_t hash = name_hash(text, 1);
+  Said& known = said_[hash % kPlaces];
+  if (known.hash != hash || known.version != miner_.version()) {
+    const uint32_t pattern = miner_.add(clean_.cut(text, kTextLimit));
+    known = {hash, miner_.version(), pattern};
+  }
+  return known.pattern;
 }
 
 void Interpreter::emit_message(uint32_t pattern, Message& message) {
@@ -425,76 +441,6 @@ void Interpreter::finish() {
     if (message.seen != message.emitted) emit_message(pattern, message);
   }
   emit_answers();
-}
-
-/// "global_step/max_steps": "34/660": the step that a row states as text, and how many there will be.
-void Interpreter::step_in_text(const Row& row, Record& record) {
-  for (const RowText& text : row.texts) {
-    const size_t slash = text.value.find('/');
-    if (slash == std::string_view::npos || !contains(text.key, "step")) continue;
-    const auto step = parse_int(text.value.substr(0, slash)), total = parse_int(text.value.substr(slash + 1));
-    if (!step || !total || *step < 0 || *total < *step || *total < 1) continue;
-    record.step = *step;
-    if (*total != steps_total_) put(event::Planned{steps_total_ = *total}, row.number, row.at);
-    return;
-  }
-}
-
-/// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will.
-void Interpreter::row(const Row& all) {
-  Row row = all;
-  std::vector<RowNumber> broken;
-  if (!ranks_.leads(all.numbers, all.step)) {
-    std::copy_if(all.numbers.begin(), all.numbers.end(), std::back_inserter(broken),
-                 [](const RowNumber& one) { return !std::isfinite(one.value); });
-    if (broken.empty()) return;
-    row.numbers = broken;
-  }
-  const auto names = records_.names_of(row.numbers);
-  recogniser_.names(names);
-  recogniser_.unknown_trainer();
-  number_ = row.number;
-  follow_speaker();
-  Record record;
-  record.numbers = row.numbers;
-  record.names = names;
-  record.format_step = row.step;
-  record.of_machine = row.of_machine;
-  record.where = where(row.number);
-  record.at = row.at;
-  step_in_text(row, record);
-  records_.add(record);
-  answers_.row(row.texts);
-  if (answers_.due()) emit_answers();
-}
-
-void Interpreter::emit_answers() {
-  for (event::FormatJudged& judged : answers_.take()) put(std::move(judged), number_, {});
-}
-
-void Interpreter::property(std::string_view key, std::string_view value) {
-  std::string_view name = key;
-  if (name.substr(0, 7) == "config/") name = name.substr(7);
-  recogniser_.name(Sign::In::kConfig, name);
-  recogniser_.unknown_trainer();
-  follow_speaker();
-  configure(name, value, where(0), {});
-  count_document(key, value);
-}
-
-/// trainer_state.json says how far its run had come, also where its log has no record of that step.
-void Interpreter::count_document(std::string_view key, std::string_view value) {
-  if (key != "document/global_step" && key != "document/max_steps") return;
-  (key == "document/global_step" ? document_done_ : document_total_) = parse_int(trim(value)).value_or(0);
-  if (document_done_ <= 0 || document_total_ < document_done_) return;
-  put(event::Progressed{"", document_done_, document_total_}, 0, {});
-}
-
-void Interpreter::ended(int64_t code, Time at) {
-  event::Ended body;
-  body.how = code == 0 ? event::Ended::How::kComplete : event::Ended::How::kExit;
-  body.code = code;
-  put(std::move(body), number_, at);
 }
 
 }  // namespace mw

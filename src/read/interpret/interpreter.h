@@ -66,6 +66,7 @@ class Interpreter {
   static constexpr size_t kCodeLines = 200;           ///< of the code that a tool ran
   static constexpr uint64_t kCodeReach = 1000;        ///< lines, others' too, within which they stand
   static constexpr size_t kToolNames = 256;           ///< functions that such code was named by
+  static constexpr size_t kSettingBytes = 200;        ///< of a setting's value
   static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
 
   Interpreter(const PatternIndex& pattern_index, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
@@ -182,6 +183,7 @@ class Interpreter {
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
   void matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
+  uint32_t template_of(std::string_view text);
   void emit_message(uint32_t pattern, Message& message);
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
   enum class Turn : uint8_t { kSpeaker, kOthers, kLayers };
@@ -228,6 +230,8 @@ class Interpreter {
   void step_in_text(const Row& row, Record& record);
   void emit_answers();
   void configure(std::string_view key, std::string_view value, Where where, Time at);
+  /// The same, of a text from which secrets have been taken.
+  void configure_clean(std::string_view key, std::string&& text, Where where, Time at);
   void configure_by_command(const LogLine& line);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
@@ -271,6 +275,11 @@ class Interpreter {
   size_t open_traces_ = 0;    // streams with a traceback in progress
   uint64_t stale_check_ = 0;  // line at which to look for tracebacks that nobody goes on with
   std::map<uint32_t, Sighting> sightings_;
+  struct Said {  // a message, by the hash of its text, and its template as of a version of the miner
+    uint64_t hash = 0, version = 0;
+    uint32_t pattern = 0;
+  };
+  std::vector<Said> said_;                               // by the end of the hash; empty while there was no message
   std::map<uint32_t, Message> messages_;                 // by the number of their template
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;

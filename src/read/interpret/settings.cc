@@ -9,7 +9,6 @@
 namespace mw {
 namespace {
 
-constexpr size_t kValueLimit = 200;      // bytes of a setting's value
 constexpr size_t kSettingsLimit = 2000;  // settings that are kept
 
 struct Setting {
@@ -130,14 +129,17 @@ void Interpreter::configure_by_command(const LogLine& line) {
 }
 
 void Interpreter::configure(std::string_view key, std::string_view value, Where where, Time at) {
+  configure_clean(key, redacted_setting(key, clean_.take(trim(value), kSettingBytes)), where, at);
+}
+
+void Interpreter::configure_clean(std::string_view key, std::string&& text, Where where, Time at) {
   const std::string_view canonical = canonical_setting(key);
   if (canonical == "logging_steps") {
-    if (const auto stride = parse_double(trim(value)); stride && *stride >= 1 && *stride < 1e6) {
+    if (const auto stride = parse_double(trim(text)); stride && *stride >= 1 && *stride < 1e6) {
       records_.set_stride(static_cast<int64_t>(*stride));
     }
   }
-  const std::string name(canonical.empty() ? key.substr(0, kValueLimit) : canonical);
-  std::string text = redacted_setting(key, clean_.take(trim(value), kValueLimit));
+  const std::string name(canonical.empty() ? key.substr(0, kSettingBytes) : canonical);
   const auto known = configured_.find(name);
   if (known == configured_.end()) {
     if (configured_.size() >= kSettingsLimit) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -140,6 +141,7 @@ struct TemplateMiner::Inner {
   uint32_t rest = UINT32_MAX;                           // the template of all that found no place
   std::string masked, key, longer;
   Tokens tokens;
+  bool changed = false;  // a template came, or was made looser
 
   Leaf& leaf();
   uint32_t rest_template();
@@ -171,6 +173,7 @@ Leaf& TemplateMiner::Inner::leaf() {
 
 uint32_t TemplateMiner::Inner::rest_template() {
   if (rest == UINT32_MAX) {
+    changed = true;
     rest = static_cast<uint32_t>(templates.size());
     templates.push_back({{std::string(kStar)}});
   }
@@ -193,11 +196,14 @@ uint32_t TemplateMiner::Inner::place(Leaf& leaf) {
   if (best != UINT32_MAX && static_cast<double>(best_equal) >= kSimilar * static_cast<double>(tokens.size())) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       std::string& token = templates[best].tokens[i];
-      if (token != tokens[i]) token = kStar;
+      if (token == tokens[i] || token == kStar) continue;
+      token = kStar;
+      changed = true;
     }
     return best;
   }
   if (leaf.templates.size() >= kLeafLimit || templates.size() >= kTemplateLimit) return rest_template();
+  changed = true;
   const auto id = static_cast<uint32_t>(templates.size());
   templates.push_back({{tokens.begin(), tokens.end()}});
   leaf.templates.push_back(id);
@@ -211,7 +217,9 @@ uint32_t TemplateMiner::add(std::string_view message) {
   Inner& inner = *inner_;
   mask(message.substr(0, kBytesLimit), inner.masked);
   tokenise(inner.masked, inner.tokens);
-  return inner.place(inner.leaf());
+  const uint32_t id = inner.place(inner.leaf());
+  if (std::exchange(inner.changed, false)) ++version_;
+  return id;
 }
 
 std::string TemplateMiner::text(uint32_t id) const {

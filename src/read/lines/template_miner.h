@@ -18,12 +18,15 @@ class TemplateMiner {
   ~TemplateMiner();
   /// The template of `message`.
   uint32_t add(std::string_view message);
+  /// While this is the same, add() answers for a message as it did before, and need not be asked again.
+  uint64_t version() const { return version_; }
   /// Its text, variable parts as "<*>".
   std::string text(uint32_t id) const;
 
  private:
   struct Inner;
   std::unique_ptr<Inner> inner_;
+  uint64_t version_ = 0;
 };
 
 }  // namespace mw

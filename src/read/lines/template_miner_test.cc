@@ -68,5 +68,21 @@ TEST_CASE("hostile bytes are harmless") {
   CHECK(miner.text(0).size() < 5000);
 }
 
+TEST_CASE("while the version is the same, a message is of the same template") {
+  TemplateMiner miner;
+  const uint32_t first = miner.add("queue 7 of the pool is full");
+  const uint64_t version = miner.version();
+  CHECK(miner.add("queue 7 of the pool is full") == first);
+  CHECK(miner.add("queue 8 of the pool is full") == first);
+  CHECK(miner.version() == version);
+  CHECK(miner.add("queue 8 of the pool is empty") == first);  // its last word is a variable from here on
+  CHECK(miner.version() != version);
+  const uint64_t looser = miner.version();
+  CHECK(miner.add("queue 8 of the pool is gone") == first);
+  CHECK(miner.version() == looser);
+  CHECK(miner.add("cannot write") != first);
+  CHECK(miner.version() != looser);
+}
+
 }  // namespace
 }  // namespace mw
