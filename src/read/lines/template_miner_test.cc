@@ -75,7 +75,7 @@ TEST_CASE("while the version is the same, a message is of the same template") {
   CHECK(miner.add("queue 7 of the pool is full") == first);
   CHECK(miner.add("queue 8 of the pool is full") == first);
   CHECK(miner.version() == version);
-  CHECK(miner.add("queue 8 of the pool is empty") == first);  // its last word is a variable from here on
+  CHECK(miner.add("queue 8 of the pool is empty") == first);  // the word at its end is a variable from here on
   CHECK(miner.version() != version);
   const uint64_t looser = miner.version();
   CHECK(miner.add("queue 8 of the pool is gone") == first);
