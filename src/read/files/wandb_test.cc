@@ -147,7 +147,7 @@ TEST_CASE("wandb: where only names are wanted, none is missing, and system recor
   for (int i = 0; i < 100; ++i) {
     encode::Values values = {{"cpu", std::to_string(i)}, {"gpu.0.temp", i < 50 ? "null" : "61"}};
     if (i == 70) values.push_back({"gpu.1.temp", "-1"});
-    file.stats(1'760'000'010'500 + i * 1000, values);
+    file.stats(1'760'000'010'500 + i * 1000L, values);
     if (i % 10 == 0) file.history(i, 1'760'000'010 + i, {{"reward", "0.5"}});
   }
   const std::string bytes = file.take();
