@@ -48,7 +48,7 @@ std::string sample_run() {
                              {"nothing", "null"}};
     if (step == 20) values.push_back({"long", "\"" + std::string(70'000, 'x') + "\""});
     file.history(step, 1'760'000'010 + step, values, step % 2 == 0);
-    file.stats(1'760'000'010'500 + step * 1000, {{"gpu.0.temp", "61"}, {"cpu", "3.5"}});
+    file.stats(1'760'000'010'500 + step * 1000L, {{"gpu.0.temp", "61"}, {"cpu", "3.5"}});
   }
   file.exit(1, 300);
   return file.take();
