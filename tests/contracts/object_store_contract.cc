@@ -2,11 +2,16 @@
 // this process, and over a real one where MIDWATCH_TEST_S3 names a bucket ("s3://bucket", reached as the environment
 // says).
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "platform/clock.h"
 #include "platform/fake/fake_store.h"
@@ -224,6 +229,25 @@ TEST_CASE("a folder never leads out of itself") {
     CHECK_FALSE(store->begin_upload(key).ok());
   }
   CHECK_FALSE(std::filesystem::exists(root + "/x"));
+  std::filesystem::remove_all(root);
+}
+
+TEST_CASE("a folder is written by one at a time, and whoever waits goes on") {
+  std::string root = (std::filesystem::temp_directory_path() / "midwatch-store-XXXXXX").string();
+  REQUIRE(::mkdtemp(root.data()) != nullptr);
+  const auto store = make_folder_store(root);
+  REQUIRE(store->put("run/a", "one", {}).ok());
+  const int lock = ::open((root + "/.midwatch-store/lock").c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(lock >= 0);
+  REQUIRE(::flock(lock, LOCK_EX | LOCK_NB) == 0);  // nobody holds it between two puts
+  std::atomic<bool> stored{false};
+  std::thread other([&] { stored = store->put("run/a", "two", {}).ok(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK(text_of(*store, "run/a") == "one");
+  ::close(lock);
+  other.join();
+  CHECK(stored);
+  CHECK(text_of(*store, "run/a") == "two");
   std::filesystem::remove_all(root);
 }
 

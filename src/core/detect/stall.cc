@@ -159,7 +159,7 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   if (!at_the_end || (total > 0 && attempt.last_step + 1 >= total)) return;
   const Rhythm rhythm = rhythm_of(state, quiet.since, kSteps.value);
   const auto index = static_cast<uint16_t>(number);
-  if (!rhythm.known() || !says_nothing(state, quiet, index)) return;
+  if (!rhythm.known() || !says_nothing(state, quiet, index) || said_done(state, knowledge, number)) return;
   if ((work_since(state, quiet.since) - quiet.since).seconds() > 0) return;
   if (was_held(state, quiet) || !was_stopped(state, knowledge, memory, number)) return;
   const std::string_view rests = rested(state, attempt, quiet);
@@ -171,14 +171,15 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   if (seconds < patience) return;
   Finding finding;
   finding.kind = finding.detector = "stall";
-  finding.severity = Severity::kCritical;
+  finding.severity = total > 0 ? Severity::kCritical : Severity::kWarning;
   finding.onset = {attempt.last_step, quiet.since, {}, index};
   finding.detected = {attempt.last_step, quiet.since + Duration::seconds(patience), {}, index};
   finding.resolved = number + 1 < state.attempts.size();
   if (finding.resolved) finding.resolved_at = {attempt.last_step, quiet.until, quiet.after, index};
   finding.summary =
       cat("No step after ", attempt.last_step, " for ", format_duration(quiet.until - quiet.since), rests,
-          ", until it was stopped; a step usually takes ", format_duration(Duration::seconds(rhythm.usual)));
+          ", until it was stopped; a step usually takes ", format_duration(Duration::seconds(rhythm.usual)),
+          total > 0 ? "" : "; no plan says that more was to come: it may have been done");
   finding.suggests.push_back({"hang-no-progress-generic", 0.5, "neither steps nor lines came"});
   out.push_back(std::move(finding));
 }

@@ -14,7 +14,7 @@ class Hung {
  public:
   explicit Hung(int64_t plan = 100) {
     state_ = PlantedRun().state;
-    say(event::Planned{plan});
+    if (plan > 0) say(event::Planned{plan});
     for (int64_t step = 1; step <= 40; ++step) {
       seconds_ += 60;
       measured(step);
@@ -34,6 +34,10 @@ class Hung {
     say(event::Measured{step, false, {{"reward.mean", "reward", 0.5 + 0.01 * static_cast<double>(step % 5)}}});
   }
   void wait(double seconds) { seconds_ += seconds; }
+  void done() {
+    planted_.add("said-done", "died-silently", Role::kBenign, Severity::kInfo, false, "ignore");
+    say(event::Matched{"said-done", "Training complete."});
+  }
   /// Lines that say nothing known.
   void talk(uint64_t lines) { line_ += lines; }
   void machine(double processors, double gpu) {
@@ -86,6 +90,13 @@ TEST_CASE("what was short, spoke, was done, or went on is no hang") {
   Hung done(40);
   done.wait(3 * 3600.0);
   CHECK(ended(done).empty());
+  Hung said(0);
+  said.done();
+  said.wait(3 * 3600.0);
+  CHECK(ended(said).empty());
+  Hung unplanned(0);
+  unplanned.wait(3 * 3600.0);
+  CHECK(ended(unplanned).ends_with("no plan says that more was to come: it may have been done"));
   Hung went_on;
   went_on.wait(3 * 3600.0);
   went_on.measured(41);

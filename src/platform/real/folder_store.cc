@@ -9,7 +9,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "base/digest.h"
@@ -312,9 +314,31 @@ class FolderStore final : public ObjectStore {
     const std::string lock_path = own_ + "/lock";
     const File lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (lock.number < 0) return error_of(errno, "cannot open", lock_path);
-    while (::flock(lock.number, LOCK_EX) != 0) {
-      if (errno != EINTR) return error_of(errno, "cannot lock", lock_path);
+    MW_TRY(take_lock(lock.number, lock_path));
+    auto outcome = name_it(fresh, path, condition);
+    ::flock(lock.number, LOCK_UN);  // a disk that is slow to write the folder holds up nobody else
+    if (outcome.ok() && outcome->stored) sync_folder(folder_of(path));
+    return outcome;
+  }
+
+  /// Its holder needs microseconds, unless it was stopped (SIGSTOP, a machine that is frozen) in the middle of them.
+  static Result<void> take_lock(int lock, const std::string& path) {
+    constexpr int kTries = 1000;
+    constexpr auto kNap = std::chrono::milliseconds(20);
+    for (int i = 0; ::flock(lock, LOCK_EX | LOCK_NB) != 0; ++i) {
+      if (errno != EINTR && errno != EWOULDBLOCK) return error_of(errno, "cannot lock", path);
+      if (i == kTries) {
+        return Error{
+            Error::Code::kInterrupted, cat(path, " has been locked for 20 s"),
+            "A midwatch that writes there was stopped in the middle of it, or its machine froze: see who has it open."};
+      }
+      std::this_thread::sleep_for(kNap);
     }
+    return {};
+  }
+
+  /// Under the lock.
+  Result<PutOutcome> name_it(const std::string& fresh, const std::string& path, const PutCondition& condition) const {
     using When = PutCondition::When;
     if (condition.when == When::kAbsent) {
       if (::link(fresh.c_str(), path.c_str()) != 0) {
@@ -327,7 +351,6 @@ class FolderStore final : public ObjectStore {
       if (::rename(fresh.c_str(), path.c_str()) != 0)
         return errno == EXDEV ? across(path) : error_of(errno, "cannot rename", fresh);
     }
-    sync_folder(folder_of(path));
     return PutOutcome{};
   }
 
