@@ -167,7 +167,7 @@ def goes_on(base, expected):
 
 def dies_waiting(base, expected):
     """The successor is destroyed while it waits; then the first one is. A third one goes on."""
-    fleet = fleet_of(base, 0.7)
+    fleet = fleet_of(base, 1.5)
     first = machines_of(fleet)[1]
     put(fleet, "stopped-" + first)
     second = successor_waits(fleet)

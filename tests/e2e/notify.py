@@ -264,6 +264,8 @@ def killed(base):
     process = start(base, training(base, pace=0.25), "--restarts", "3")
     wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
     for kill in range(8):
+        if kill == 4:  # a second end at the same step would be the last
+            wait_until("a later checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
         if kill in (0, 4):
             subprocess.run(["sh", "-c", f"for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = {base} ] && "
                                         f"[ \"$(readlink $p/exe)\" = {PRACTICE} ] && kill -9 ${{p#/proc/}}; done"], check=False)

@@ -38,6 +38,8 @@ def killed_trainer(base, expected):
         wait_until("a step of the attempt", lambda: output(run).count(f"attempt {kill} began") == 1
                    and "step:" in output(run).split(f"attempt {kill} began")[1] if glob.glob(base + "/home/runs/*") else False)
         time.sleep(dice.uniform(0.3, 1.5))
+        if kill == 2:  # a second end at the same step would be the last
+            wait_until("a save", lambda: glob.glob(base + "/checkpoints/global_step_*"))
         os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
         wait_until("the next attempt", lambda: f"attempt {kill + 1} began" in output(run))
     assert run.end() == 0, run.err

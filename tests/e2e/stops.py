@@ -68,9 +68,14 @@ def trainer(base, mode, amount=0):
 
 
 def pid_of(base):
-    wait_until("the command", lambda: os.path.exists(base + "/pid"))
-    with open(base + "/pid") as file:
-        return int(file.read())
+    def written():
+        try:
+            with open(base + "/pid") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+    wait_until("the command", written)
+    return int(written())
 
 
 def alive(pid):
