@@ -155,7 +155,7 @@ def full_disk(base, expected):
         skips.skip("full_disk", "a tmpfs cannot be mounted here")
         return
     try:
-        run = Run(base, training(base, pace=0.25), "--quiet", "--first-wait", "0.2", "--no-host")
+        run = Run(base, training(base, pace=0.6), "--quiet", "--first-wait", "0.2", "--no-host")
         wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
         assert os.path.getsize(os.path.join(run.folder(), "reserve")) == 8 << 20
         with open(os.path.join(home, "filler"), "wb", buffering=0) as file:
