@@ -24,7 +24,8 @@ KINDS = ["midwatch", "keeper", "launcher", "trainer", "engine"]
 WEIGHTS = [2, 3, 3, 3, 3]  # a killed midwatch is soon followed by another, which is easy prey
 WORKER_S = "98765"
 # What two kills at one step look like: the run is begun anew, on the same checkpoints.
-LOOKS_BROKEN = ("twice at step", "right after resuming", "before the first step: a restart would repeat it")
+LOOKS_BROKEN = ("twice at step", "right after resuming", "before the first step: a restart would repeat it",
+                "no step was ever done: it would happen again")
 LAUNCHER = f"""
 echo "$MIDWATCH_RUN $MIDWATCH_ATTEMPT $$" >> starts
 setsid sleep {WORKER_S} & worker=$!
