@@ -48,10 +48,9 @@ struct Silence {
 
 bool is_stuck(Does does) { return does == Does::kNothing || does == Does::kSpins; }
 
-std::string_view words_of(Does does) {
+std::string words_of(Does does) {
   if (does == Does::kNothing) return ", and its processes do next to nothing";
-  if (does == Does::kSpins) return ", and its GPUs spin as in a collective that waits for a peer";
-  return ", while its processes are as busy as before";
+  return does == Does::kSpins ? cat(", and ", kSpinsInWords) : ", while its processes are as busy as before";
 }
 
 Silence silence_at(const State& state, const Point& point) {

@@ -147,6 +147,11 @@ std::string_view rested(const State& state, const AttemptState& attempt, const A
   return nothing ? " while its processes did next to nothing" : "";
 }
 
+/// By the time of its steps alone, in seconds.
+double patience_of(const Rhythm& rhythm) {
+  return std::max({kLeast.value, kOwnPeriods.value * rhythm.usual, kLongest.value * rhythm.longest});
+}
+
 /// A step in the past that did not end before somebody ended the attempt.
 void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t number,
                std::vector<Finding>& out) {
@@ -163,11 +168,8 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   if ((work_since(state, quiet.since) - quiet.since).seconds() > 0) return;
   if (was_held(state, quiet) || !was_stopped(state, knowledge, memory, number)) return;
   const std::string_view rests = rested(state, attempt, quiet);
-  const double patience =
-      rests.empty() || static_cast<double>(rhythm.gaps) < kRegular.value
-          ? std::max({kLeast.value, kOwnPeriods.value * rhythm.usual, kLongest.value * rhythm.longest})
-          : std::max(
-                {kWitnessLeast.value, kWitnessPeriods.value * rhythm.usual, kWitnessLongest.value * rhythm.longest});
+  const bool witnessed = !rests.empty() && static_cast<double>(rhythm.gaps) >= kRegular.value;
+  const double patience = witnessed ? witnessed_patience(rhythm.usual, rhythm.longest) : patience_of(rhythm);
   if (seconds < patience) return;
   Finding finding;
   finding.kind = finding.detector = "stall";
@@ -198,7 +200,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;
-  const double patience = std::max({kLeast.value, kOwnPeriods.value * usual, kLongest.value * rhythm.longest});
+  const double patience = patience_of(rhythm);
   std::optional<Sooner> sooner = live ? stalls_sooner(state, rhythm, since) : std::nullopt;
   if (sooner && sooner->from >= since + Duration::seconds(patience)) sooner.reset();
   const double silent = (end.at - since).seconds();

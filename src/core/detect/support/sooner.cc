@@ -46,14 +46,17 @@ std::optional<Sooner> second_witness(const State& state, const AttemptState& att
   if (work.does == Work::Does::kNothing && work.before >= kWorked.value) {
     return Sooner{work.from, "its processes do next to nothing"};
   }
-  if (work.does == Work::Does::kSpins)
-    return Sooner{work.from, "its GPUs spin as in a collective that waits for a peer"};
+  if (work.does == Work::Does::kSpins) return Sooner{work.from, std::string(kSpinsInWords)};
   const ComponentState::Trouble* trouble = engine_trouble(state, state.attempts.size() - 1);
   if (trouble != nullptr) return Sooner{trouble->began.at, "its engine does no work"};
   return std::nullopt;
 }
 
 }  // namespace
+
+double witnessed_patience(double usual, double longest) {
+  return std::max({kWitnessLeast.value, kWitnessPeriods.value * usual, kWitnessLongest.value * longest});
+}
 
 std::optional<Sooner> stalls_sooner(const State& state, const Rhythm& rhythm, Time since) {
   const AttemptState& attempt = state.attempts.back();
@@ -65,7 +68,7 @@ std::optional<Sooner> stalls_sooner(const State& state, const Rhythm& rhythm, Ti
   if (!regular || !is_amid_its_plan(state, attempt) || in_announced_pause(state, state.attempts.size() - 1)) return {};
   const double usual = std::max({rhythm.usual, rhythm.lately, watched.usual});
   const double longest = std::max(rhythm.longest, watched.longest);
-  const double least = std::max({kWitnessLeast.value, kWitnessPeriods.value * usual, kWitnessLongest.value * longest});
+  const double least = witnessed_patience(usual, longest);
   if (quiet < least) return {};
   auto witness = second_witness(state, attempt, since, now);
   if (!witness) return {};

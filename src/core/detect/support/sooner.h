@@ -25,6 +25,9 @@ inline constexpr Knob kWorked{"worked", 0.2, "processors",
                               "Processes that never used more show nothing by being idle: a client of a remote trainer",
                               "own"};
 
+/// So long must a run have done no step, in seconds, where a second witness agrees. `usual`, `longest`: of its steps.
+double witnessed_patience(double usual, double longest);
+
 struct Sooner {
   Time from;        ///< by then all of it was known
   std::string why;  ///< what the second witness shows

@@ -1,7 +1,6 @@
 #include "core/detect/support/work.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "core/detect/support/host.h"
@@ -46,12 +45,12 @@ Time spins_since(const State& state, const Series& busy, Time began, Time since,
   const Series* memory = host_series(state, "gpu.memory.busy", busy.raw);
   const Series* power = host_series(state, "gpu.power", busy.raw);
   if (memory == nullptr || power == nullptr) return {};
+  const Time full = within_since(busy, kSpinBusy.value, 1, at), untouched = low_since(*memory, kSpinMemory.value, at);
+  if (!full.known() || !untouched.known()) return {};  // most GPUs: what is left walks through all that was measured
   const double memory_before = mean_between(*memory, began, since), power_before = mean_between(*power, began, since);
   if (memory_before < kSpinMemoryBefore.value || power_before <= 0) return {};
-  const Time from[] = {within_since(busy, kSpinBusy.value, 1, at), low_since(*memory, kSpinMemory.value, at),
-                       low_since(*power, kSpinPower.value * power_before, at)};
-  if (!std::all_of(std::begin(from), std::end(from), [](Time time) { return time.known(); })) return {};
-  return *std::max_element(std::begin(from), std::end(from));
+  const Time weak = low_since(*power, kSpinPower.value * power_before, at);
+  return weak.known() ? std::max({full, untouched, weak}) : Time{};
 }
 
 /// Since when all GPUs that worked before spin; unknown when that is not so.
@@ -59,7 +58,7 @@ Time all_spin_since(const State& state, const Work& work, double processors, Tim
   Time from;
   double spinning = 0;
   for (const Series* gpu : host_series(state, "gpu.busy")) {
-    if (mean_between(*gpu, began, since) <= kGpuWorks.value && low_since(*gpu, kGpuWorks.value, at).known()) continue;
+    if (low_since(*gpu, kGpuWorks.value, at).known() && mean_between(*gpu, began, since) <= kGpuWorks.value) continue;
     const Time spins = spins_since(state, *gpu, began, since, at);
     if (!spins.known()) return {};
     from = std::max(from, spins);

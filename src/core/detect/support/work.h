@@ -1,6 +1,8 @@
 // Whether a run's processes work, by their use of processors and GPUs beside what they used before.
 #pragma once
 
+#include <string_view>
+
 #include "core/detect/detector.h"
 #include "core/state.h"
 
@@ -28,6 +30,9 @@ inline constexpr Knob kSpinProcessors{"spin_processors", 1.25, "of its usual pro
 inline constexpr Knob kSpinEach{"spin_each", 2.25, "processors",
                                 "Of a rank that waits: its main thread, and one that moves data",
                                 "NCCL over sockets: 2.0"};
+
+/// Of a run whose GPUs do kSpins.
+inline constexpr std::string_view kSpinsInWords = "its GPUs spin as in a collective that waits for a peer";
 
 struct Work {
   enum class Does { kUnknown, kNothing, kSpins, kAsAlways };
