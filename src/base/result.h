@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "base/check.h"
 
@@ -18,38 +17,63 @@ struct Error {
   std::string hint;
 };
 
+/// The error of a Result, or none. Out of line, so that a thousand callers do not compile the copies of its texts.
+class HeldError {
+ public:
+  HeldError() = default;
+  explicit HeldError(const Error& error);
+  HeldError(const HeldError& other);
+  HeldError(HeldError&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
+  HeldError& operator=(HeldError other) noexcept {
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  ~HeldError() {
+    if (error_ != nullptr) clear();
+  }
+
+  bool none() const { return error_ == nullptr; }
+  const Error& get() const {
+    MW_CHECK(error_ != nullptr);
+    return *error_;
+  }
+
+ private:
+  void clear();
+
+  Error* error_ = nullptr;
+};
+
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: a value is a good result
-  Result(Error error) : held_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: an error is a bad one
+  Result(T value) : value_(std::move(value)) {}  // NOLINT: a value is a good result
+  Result(const Error& error) : error_(error) {}  // NOLINT: an error is a bad one
 
-  bool ok() const { return held_.index() == 0; }
+  bool ok() const { return error_.none(); }
   explicit operator bool() const { return ok(); }
   T& value() & {
-    MW_CHECK(ok());
-    return std::get<0>(held_);
+    MW_CHECK(value_.has_value());
+    return *value_;
   }
   const T& value() const& {
-    MW_CHECK(ok());
-    return std::get<0>(held_);
+    MW_CHECK(value_.has_value());
+    return *value_;
   }
   T&& value() && {
-    MW_CHECK(ok());
-    return std::get<0>(std::move(held_));
+    MW_CHECK(value_.has_value());
+    return *std::move(value_);
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  const Error& error() const {
-    MW_CHECK(!ok());
-    return std::get<1>(held_);
-  }
+  const Error& error() const { return error_.get(); }
 
  private:
-  std::variant<T, Error> held_;
+  std::optional<T> value_;  ///< there where there is no error
+  HeldError error_;
 };
 
 /// The result of an action that has no value.
@@ -57,17 +81,14 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT: as above
+  Result(const Error& error) : error_(error) {}  // NOLINT: as above
 
-  bool ok() const { return !error_.has_value(); }
+  bool ok() const { return error_.none(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const {
-    MW_CHECK(!ok());
-    return *error_;
-  }
+  const Error& error() const { return error_.get(); }
 
  private:
-  std::optional<Error> error_;
+  HeldError error_;
 };
 
 }  // namespace mw

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 namespace mw {
@@ -303,6 +304,45 @@ size_t count_lines(std::string_view text) {
 #endif
   for (; i < text.size(); ++i) count += text[i] == '\n' ? 1 : 0;
   return count;
+}
+
+void TextPiece::append_to(std::string& out) const {
+  const auto digits = [&out](auto value) {
+    char text[24];
+    out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+  };
+  switch (kind_) {
+    case Kind::kText:
+      out.append(text_);
+      break;
+    case Kind::kLetter:
+      out.push_back(letter_);
+      break;
+    case Kind::kDouble:
+      out.append(format_short(double_));
+      break;
+    case Kind::kSigned:
+      digits(signed_);
+      break;
+    case Kind::kUnsigned:
+      digits(unsigned_);
+      break;
+  }
+}
+
+std::string cat(std::initializer_list<TextPiece> pieces) {
+  std::string out;
+  for (const TextPiece& piece : pieces) piece.append_to(out);
+  return out;
+}
+std::string cat(const TextPiece& a) { return cat({a}); }
+std::string cat(const TextPiece& a, const TextPiece& b) { return cat({a, b}); }
+std::string cat(const TextPiece& a, const TextPiece& b, const TextPiece& c) { return cat({a, b, c}); }
+std::string cat(const TextPiece& a, const TextPiece& b, const TextPiece& c, const TextPiece& d) {
+  return cat({a, b, c, d});
+}
+std::string cat(const TextPiece& a, const TextPiece& b, const TextPiece& c, const TextPiece& d, const TextPiece& e) {
+  return cat({a, b, c, d, e});
 }
 
 }  // namespace mw

@@ -1,6 +1,6 @@
 """Drills: a real fault is staged in a supervised practice run, and what midwatch must see and do is asserted.
 
-drills.py MIDWATCH PRACTICE_RUN            the share that ctest runs
+drills.py MIDWATCH PRACTICE_RUN            the share that ctest runs, half of it at a time: --half 0, --half 1
 drills.py MIDWATCH PRACTICE_RUN --all      all of them
 drills.py MIDWATCH PRACTICE_RUN NAME…      those; --list names them
 
@@ -1098,7 +1098,11 @@ def main():
             first = one.function.__doc__.strip().splitlines()[0]
             print(f"{one.name:26} {'each time' if one.share else 'drill-all'}  {first}{' [short: ' + one.short + ']' if one.short else ''}")
         return 0
+    half = int(names[1]) if names[:1] == ["--half"] else None
+    names = [] if half is not None else names
     chosen = [one for one in DRILLS.values() if (names == ["--all"]) or (one.name in names) or (not names and one.share)]
+    if half is not None:
+        chosen = chosen[half::2]
     unknown = [name for name in names if name not in DRILLS and name != "--all"]
     if unknown:
         sys.exit(f"drills: unknown: {', '.join(unknown)}")

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+from running import wait_until
 from watching import MIDWATCH, Scratch, append
 
 PROGRAM = os.path.abspath(MIDWATCH)
@@ -96,13 +97,6 @@ def run(base, command, *options, seconds=60):
     process = start(base, command, *options)
     out, err = process.communicate(timeout=seconds)
     return process.returncode, out.decode(), err.decode()
-
-
-def wait_until(what, condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
 
 
 def training(base, steps=40, pace=0.1):

@@ -64,14 +64,6 @@ class Training:
         self.run.end()
 
 
-def until(what, condition, seconds=60):
-    """As wait_until, for conditions that start a program each time: beside them five runs train."""
-    def now_and_then():
-        time.sleep(2)
-        return condition()
-    wait_until(what, now_and_then, seconds)
-
-
 def main():
     with Scratch() as base:
         healthy = Training(base, "healthy", False)
@@ -81,7 +73,7 @@ def main():
                 wait_until(f"a save of {name}", lambda: os.path.exists(f"{one.folder}/{POINTER}"))
                 CASES[name][0](one.folder)
             for name, one in broken.items():
-                until(f"{name} is reported", one.incidents, 200)
+                wait_until(f"{name} is reported", one.incidents, 200)
                 found, = one.incidents()
                 _, said, cause = CASES[name]
                 assert said in found["summary"] and POINTER in found["summary"], found
@@ -92,7 +84,7 @@ def main():
             for one in broken.values():
                 one.mend()
             for name, one in broken.items():
-                until(f"{name} is over", lambda: not one.incidents()[0]["open"])
+                wait_until(f"{name} is over", lambda: not one.incidents()[0]["open"])
                 assert len(one.incidents()) == 1, one.incidents()
             assert healthy.incidents() == [] and len(healthy.saved()) >= 4
         finally:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from watching import MIDWATCH
+from watching import MIDWATCH, rest_after
 
 PROGRAM = os.path.abspath(MIDWATCH)
 PRACTICE = os.path.abspath(sys.argv[2])
@@ -83,9 +83,11 @@ def output(run):
 def wait_until(what, condition, seconds=60):
     """`seconds` are those of an idle machine; beside other tests it takes longer."""
     end = time.monotonic() + 4 * seconds
+    began = time.monotonic()
     while not condition():
         assert time.monotonic() < end, f"not within {4 * seconds} s: {what}"
-        time.sleep(0.02)
+        rest_after(began)
+        began = time.monotonic()
 
 
 def midwatch(base, *words):

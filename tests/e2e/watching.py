@@ -157,11 +157,17 @@ def incident_keys(items):
                   for i in items if i["severity"] != "info")
 
 
+def rest_after(began, least=0.02):
+    """Between two looks at a condition that began then: a condition that starts a program, or reads all of /proc, would otherwise
+    take a processor from what it waits for."""
+    time.sleep(min(1, max(least, 4 * (time.monotonic() - began))))
+
+
 def wait_until(condition, limit_s=60):
     """`limit_s` is of an idle machine; beside other tests it takes longer."""
     end = time.monotonic() + 4 * limit_s
-    while time.monotonic() < end:
+    while (began := time.monotonic()) < end:
         if condition():
             return True
-        time.sleep(0.05)
+        rest_after(began, 0.05)
     return False

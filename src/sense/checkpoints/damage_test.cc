@@ -32,6 +32,18 @@ CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep,
   return std::move(*verdict);
 }
 
+// The sanitizers make it ten times as slow: under them each file is cut and changed in its middle alone.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MW_DAMAGE_SHARE
+#endif
+#endif
+#ifdef MW_DAMAGE_SHARE
+constexpr bool kShare = true;
+#else
+constexpr bool kShare = false;
+#endif
+
 enum Depth { kStructural, kDeep, kManifest, kNever, kDepths };
 enum Damage { kCut, kFlip, kDrop, kSwap, kOnlyMetadata, kDamages };
 constexpr std::array<const char*, kDamages> kDamageNames = {"cut", "bit flipped", "file dropped",
@@ -78,8 +90,9 @@ class Matrix {
       const std::string path = cat(path_, "/", file.path), content = disk_.content(path);
       const size_t size = content.size();
       for (const size_t cut : {size_t{0}, size_t{1}, size / 4, size / 2, size * 3 / 4, size - 1})
-        if (cut < size) damaged(kCut, path, content, content.substr(0, cut));
+        if (cut < size && (!kShare || cut == size / 2)) damaged(kCut, path, content, content.substr(0, cut));
       for (size_t i = 0; i < kFlips; ++i) {
+        if (kShare && i != kFlips / 2) continue;
         std::string flipped = content;
         char& byte = flipped[(size - 1) * i / (kFlips - 1)];
         byte = static_cast<char>(byte ^ (1 << (i % 8)));
@@ -218,6 +231,7 @@ TEST_CASE("every damage to every file of every sample is found, and docs/checkpo
     depths += row(sample, counts);
     verdicts += verdict_row(sample, counts);
   }
+  if (kShare) return;
   const std::string path = MW_SOURCE_DIR "/docs/checkpoints.md";
   const auto read = [&path] {
     std::ifstream in(path);
@@ -229,7 +243,7 @@ TEST_CASE("every damage to every file of every sample is found, and docs/checkpo
   replace_table(page, "| sample |", depths);
   replace_table(page, "| verdicts |", verdicts);
   if (std::getenv("MIDWATCH_UPDATE_DOCS") != nullptr) std::ofstream(path) << page;
-  CHECK_MESSAGE(read() == page, path << " is out of date: run MIDWATCH_UPDATE_DOCS=1 build/tests/test_sense");
+  CHECK_MESSAGE(read() == page, path << " is out of date: run MIDWATCH_UPDATE_DOCS=1 build/tests/test_damage");
 }
 
 }  // namespace
