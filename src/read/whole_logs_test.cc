@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "read/testing/whole_log.h"
@@ -128,6 +129,73 @@ TEST_CASE("of ranks that print into one log the first one counts") {
   CHECK(state.find("loss.total")->max() == 2.5);
   REQUIRE(state.find("entropy") != nullptr);
   CHECK(state.find("entropy")->count() == 8);
+}
+
+TEST_CASE("a record that says that it is an evaluation or the settings is no record of training") {
+  std::string text =
+      "{\"type\": \"config\", \"model\": \"m/small\", \"lr\": 1e-6, \"config\": {\"num_generations\": 8}, \"time\": "
+      "1767225600.5}\n";
+  for (int step = 1; step <= 20; ++step) {
+    text += cat("{\"type\": \"train\", \"step\": ", step, ", \"loss\": 0.5, \"accuracy\": 0.25}\n");
+    if (step % 5 == 0)
+      text += cat("{\"type\": \"eval\", \"step\": ", step, ", \"accuracy\": 0.75, \"loss\": 0.125}\n",
+                  "{\"split\": \"val\", \"step\": ", step, ", \"reward\": 0.875}\n");
+  }
+  const State state = state_of(text, "metrics.jsonl");
+  CHECK(state.steps().count == 20);
+  CHECK(state.find("lr") == nullptr);
+  REQUIRE(state.find("loss.total") != nullptr);
+  CHECK(state.find("loss.total")->min() == 0.5);
+  const auto evaluated = [&state](std::string_view raw) {
+    const auto found =
+        std::find_if(state.eval.begin(), state.eval.end(), [raw](const Series& one) { return one.raw == raw; });
+    return found == state.eval.end() ? 0 : found->count();
+  };
+  CHECK(evaluated("accuracy") == 4);
+  CHECK(evaluated("reward") == 4);
+  CHECK(state.config.at("model") == "m/small");
+  CHECK(state.config.at("num_generations") == "8");
+}
+
+TEST_CASE("a line that begins with the words of an evaluation is none of training's, whatever its names") {
+  const auto with = [](const std::function<std::string(int)>& evaluation) {
+    std::string text;
+    for (int step = 1; step <= 20; ++step) {
+      text += cat("step ", step, " loss 0.5 reward 0.25 accuracy 0.25\n");
+      if (step % 5 == 0) text += evaluation(step);
+    }
+    return state_of(text);
+  };
+  const auto held_out = [](const State& state) {
+    size_t count = 0;
+    for (const Series& series : state.eval) count += series.count();
+    return count;
+  };
+  const std::function<std::string(int)> forms[] = {
+      [](int step) { return cat("[eval] step ", step, " accuracy=0.75\n"); },
+      [](int step) { return cat("Eval step ", step, ": accuracy: 0.75\n"); },
+      [](int step) { return cat("Validation accuracy at step ", step, ": 0.75\n"); },
+      [](int) { return std::string("=== Evaluation ===\naccuracy: 0.75\n"); },
+      [](int) { return std::string("Evaluation results: {'accuracy': 0.75, 'n': 200}\n"); },
+      [](int step) { return cat("[test] step ", step, " accuracy=0.75\n"); },
+  };
+  for (const auto& form : forms) {
+    const State state = with(form);
+    INFO(form(5));
+    REQUIRE(state.find("reward.pass_rate") != nullptr);
+    CHECK(state.find("reward.pass_rate")->max() == 0.25);
+    CHECK(state.steps().count == 20);
+    CHECK(held_out(state) >= 4);
+  }
+  // Its own count of batches is neither a step nor a plan.
+  const State batches = with([](int) { return std::string("eval step 2/7 loss 0.125\n"); });
+  CHECK(batches.steps().last == 20);
+  CHECK(batches.total_steps == 0);
+  CHECK(batches.find("loss.total")->min() == 0.5);
+  // Words that say nothing of held-out data.
+  const State trains = with([](int step) { return cat("step ", step, " test_time 0.5 reward 0.25\n"); });
+  CHECK(held_out(trains) == 0);
+  CHECK(held_out(with([](int) { return std::string("train/val split: accuracy: 0.25 loss: 0.5\n"); })) == 0);
 }
 
 }  // namespace

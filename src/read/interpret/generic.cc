@@ -6,6 +6,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/interpret/held_out.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
 
@@ -135,6 +136,14 @@ bool evaluates(std::string_view title) {
   static constexpr std::array<std::string_view, 4> kWords = {"eval", "valid", "test", "benchmark"};
   return std::any_of(kWords.begin(), kWords.end(),
                      [title](std::string_view word) { return contains_folded(title, word); });
+}
+
+/// A line that says nothing but that an evaluation, or its results, follow: "=== Evaluation ===".
+bool announces_evaluation(std::string_view text) {
+  constexpr size_t kBytes = 60;
+  if (text.size() > kBytes) return false;
+  const size_t first = text.find_first_not_of("=-#*[( ");
+  return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && says_held_out(text);
 }
 
 }  // namespace
@@ -385,7 +394,10 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   const size_t bold = rare.may_hold('*') ? find_part(text, "**") : kNone;
   const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
   if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
-  if (std::none_of(text.begin(), text.end(), is_digit)) return found;
+  if (std::none_of(text.begin(), text.end(), is_digit)) {
+    if (announces_evaluation(text)) held_out_line_ = number;
+    return found;
+  }
   if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
   if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {
@@ -407,6 +419,13 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     found.step = over_epochs(at, &found.total);
     found.heading = !record;
     heading_line_ = number;
+  }
+  if (record) {
+    const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
+    found.held_out = !bars && (under || says_held_out(text));
+    if (!found.held_out) held_out_line_ = 0;
+  } else if (announces_evaluation(text)) {
+    held_out_line_ = number;
   }
   if (!record && !heading) found.total = find_plan(text);
   found.record = record;

@@ -30,6 +30,7 @@ class GenericReader {
   struct Found {
     bool record = false;           ///< `out` holds one
     bool heading = false;          ///< the line says which step begins
+    bool held_out = false;         ///< the record is an evaluation's, as the words before it say
     bool numbered = false;         ///< the record's line says its step and several things that training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
@@ -37,6 +38,7 @@ class GenericReader {
   };
   /// `rare`: of the line that `text` is a part of.
   Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {});
+  static constexpr uint64_t kHeldOutReach = 8;  ///< lines after "=== Evaluation ===" in which values are of it
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
   /// Whether a name is commonly given to something that training measures.
@@ -74,6 +76,7 @@ class GenericReader {
   int64_t base_ = 0;          // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
+  uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.

@@ -227,6 +227,7 @@ class Interpreter {
   bool pending_dict_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
+  bool settings_of(const Row& row);  ///< whether it is a record of settings
   void step_in_text(const Row& row, Record& record);
   void emit_answers();
   void configure(std::string_view key, std::string_view value, Where where, Time at);

@@ -275,7 +275,12 @@ bool Interpreter::make_save(const LogLine& line) {
 
 bool Interpreter::make_generic(const LogLine& line) {
   if (make_columns(line) || make_save(line)) return true;
-  const GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
+  GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
+  if (found.held_out && found.total > 0 &&
+      found.total != steps_total_) {  // "eval step 3/50": it counts its own batches
+    found.step = kNoStep;
+    found.total = 0;
+  }
   if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
   if (found.listed) {
     recogniser_.unknown_trainer();
@@ -299,6 +304,7 @@ bool Interpreter::make_generic(const LogLine& line) {
   if (std::all_of(numbers.begin(), numbers.end(), finite) && !ranks_.leads(line.rank, numbers, found.step)) return true;
   Pending as;
   as.step = found.step;
+  as.eval = found.held_out;
   as.number = line.number;
   as.at = line.at;
   add_record(metrics_, as);

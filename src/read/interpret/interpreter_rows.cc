@@ -6,6 +6,8 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/interpret/interpreter.h"
+#include "read/interpret/record_kind.h"
+#include "read/lines/logged_message.h"
 
 namespace mw {
 
@@ -22,8 +24,26 @@ void Interpreter::step_in_text(const Row& row, Record& record) {
   }
 }
 
+/// A record that says how the run was begun. One of a later step is of that step, whatever it calls itself.
+bool Interpreter::settings_of(const Row& row) {
+  if (row.step != kNoStep && row.step != 0) return false;
+  const auto say = [&](std::string_view key, std::string_view value) {
+    if (names_kind(key) || is_logger_name(key)) return;  // its time, its level
+    if (key.starts_with("config/")) key.remove_prefix(7);
+    recogniser_.name(Sign::In::kConfig, key);
+    configure(key, value, where(row.number), row.at);
+  };
+  for (const RowText& text : row.texts) say(text.key, text.value);
+  for (const RowNumber& one : row.numbers) say(one.key, format_double(one.value));
+  recogniser_.unknown_trainer();
+  follow_speaker();
+  return true;
+}
+
 /// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will.
 void Interpreter::row(const Row& all) {
+  const RecordKind kind = kind_of_record(all.texts);
+  if (kind == RecordKind::kSettings && settings_of(all)) return;
   Row row = all;
   std::vector<RowNumber> broken;
   if (!ranks_.leads(all.numbers, all.step)) {
@@ -42,6 +62,7 @@ void Interpreter::row(const Row& all) {
   record.names = names;
   record.format_step = row.step;
   record.of_machine = row.of_machine;
+  record.eval = kind == RecordKind::kHeldOut;
   record.where = where(row.number);
   record.at = row.at;
   step_in_text(row, record);

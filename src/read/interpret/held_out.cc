@@ -1,0 +1,70 @@
+#include "read/interpret/held_out.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kTitleBytes = 60;  // of a line that can be such words
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-' || c == '/' ||
+         c == '@' || c == '.';
+}
+
+/// What stands before the first value.
+std::string_view title_of(std::string_view text) {
+  text = text.substr(0, kTitleBytes);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool frame = text[i] == '=' && (i == 0 || text[i - 1] == '=' || text.substr(i + 1, 1) == "=");
+    if ((text[i] == '=' && !frame) || text[i] == '{' || text[i] == '|') return text.substr(0, i);
+    const std::string_view behind = trim(text.substr(i + 1, 3));
+    if (text[i] == ':' && !behind.empty() && (is_digit(behind[0]) || behind[0] == '-')) return text.substr(0, i);
+  }
+  return text;
+}
+
+std::vector<std::string> words_of(std::string_view title) {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < title.size();) {
+    size_t end = i;
+    while (end < title.size() && in_word(title[end])) ++end;
+    if (end > i) words.push_back(to_lower(title.substr(i, end - i)));
+    i = end + 1;
+  }
+  return words;
+}
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+bool says_held_out(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kWords = {"eval",     "evaluation", "evals",   "validation", "val",
+                                                             "held-out", "held_out",   "heldout", "holdout"};
+  static constexpr std::array<std::string_view, 4> kTraining = {"train", "training", "rollout", "rollouts"};
+  // "test" is a word of everyday: only the first one, before what is measured or before a ']' or ':'.
+  static constexpr std::array<std::string_view, 11> kTested = {
+      "set", "accuracy", "acc", "loss", "reward", "score", "metrics", "results", "pass@1", "step", "epoch"};
+  const std::string_view title = title_of(text);
+  const std::vector<std::string> words = words_of(title);
+  if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_one_of(word, kTraining); }))
+    return false;
+  if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_one_of(word, kWords); }))
+    return true;
+  if (words.empty() || words[0] != "test") return false;
+  const size_t end = to_lower(title).find("test") + 4;
+  return (end < text.size() && (text[end] == ']' || text[end] == ':')) ||
+         (words.size() > 1 && is_one_of(words[1], kTested));
+}
+
+}  // namespace mw

@@ -1,0 +1,41 @@
+#include "read/interpret/record_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+constexpr std::array<std::string_view, 6> kKindNames = {"type", "kind", "event", "record", "record_type", "_type"};
+constexpr std::array<std::string_view, 6> kPartNames = {"split", "phase", "mode", "stage", "subset", "set"};
+constexpr std::array<std::string_view, 7> kHeldOutWords = {"val",      "test",    "dev",    "held_out",
+                                                           "held-out", "heldout", "holdout"};
+constexpr std::array<std::string_view, 15> kSettingsWords = {
+    "config",    "configuration", "run_config", "train_config", "training_config", "hparams",   "hyperparams", "args",
+    "arguments", "settings",      "header",     "meta",         "metadata",        "run_start", "start"};
+constexpr size_t kWordBytes = 24;  // a longer text is no kind of record
+
+}  // namespace
+
+bool names_kind(std::string_view key) { return is_one_of(key, kKindNames) || is_one_of(key, kPartNames); }
+
+RecordKind kind_of_record(std::span<const RowText> texts) {
+  for (const RowText& text : texts) {
+    if (text.value.size() > kWordBytes || !names_kind(text.key)) continue;
+    const std::string word = to_lower(text.value);
+    const bool evaluates = word.starts_with("eval") || word.starts_with("valid") || word.starts_with("val_");
+    if (evaluates || is_one_of(word, kHeldOutWords)) return RecordKind::kHeldOut;
+    if (is_one_of(text.key, kKindNames) && is_one_of(word, kSettingsWords)) return RecordKind::kSettings;
+  }
+  return RecordKind::kTraining;
+}
+
+}  // namespace mw
