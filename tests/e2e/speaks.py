@@ -6,7 +6,7 @@ import subprocess
 from running import PRACTICE
 from watching import Scratch, replay
 
-STEPS, DIES_AT = 120, 75
+STEPS, DIES_AT = 70, 45
 DASHBOARDS = ("openrlhf", "prime-rl", "skyrl", "verl")  # whose names for figures the practice run knows
 ENGINE_LOST = ("engine-dead", "worker-lost", "zero-reward", "no-learning", "network")
 
