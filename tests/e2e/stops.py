@@ -175,7 +175,8 @@ def forced_with_much_unread(base):
     time.sleep(2)
     run.process.send_signal(signal.SIGINT)
     run.process.send_signal(signal.SIGCONT)
-    wait_until("the command's end", lambda: not alive(pid))
+    wait_until("the command's end", lambda: not os.path.exists(f"/proc/{pid}"))  # its keeper knows how it ended
+    time.sleep(0.5)
     run.process.send_signal(signal.SIGINT)
     asked = time.monotonic()
     code = ends(run, 5)
