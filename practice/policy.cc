@@ -19,19 +19,25 @@ Policy::Policy(uint64_t seed) : weights_(kWeights) {
   for (size_t i = 0; i < kWeights; ++i) weights_[i] = (dice.unit() - 0.5) * (i < kBias ? 2.0 : 0.4);
 }
 
-void Policy::forward(const Question& question, const std::vector<int>& written, size_t length, Forward& out) const {
+const Policy::Forward& Policy::forward(const Question& question, const std::vector<int>& written, size_t length) const {
   const int last = length > 0 ? written[length - 1] : kBlank;
   const int before = length > 1 ? written[length - 2] : kBlank;
   const int place = static_cast<int>(std::min<size_t>(length, 3));
-  out.active = {question.a,
-                10 + question.b,
-                20 + (question.minus ? 1 : 0),
-                22 + last,
-                22 + kVocabulary + before,
-                22 + 2 * kVocabulary + place,
-                0,
-                0};
+  const int sign = question.minus ? 1 : 0;
+  const int context =
+      ((((question.a * 10 + question.b) * 2 + sign) * kVocabulary + last) * kVocabulary + before) * 4 + place;
+  const auto found = known_.find(static_cast<uint32_t>(context));
+  if (found != known_.end()) return found->second;
+  if (known_.size() >= kKnownLimit) known_.clear();
+  Forward& out = known_[static_cast<uint32_t>(context)];
+  out.active = {
+      question.a, 10 + question.b, 20 + sign, 22 + last, 22 + kVocabulary + before, 22 + 2 * kVocabulary + place, 0, 0};
   out.count = 6;
+  work_out(out);
+  return out;
+}
+
+void Policy::work_out(Forward& out) const {
   for (int h = 0; h < kHidden; ++h) {
     double sum = weights_[kBias + static_cast<size_t>(h)];
     for (int i = 0; i < out.count; ++i) {
@@ -55,9 +61,8 @@ void Policy::forward(const Question& question, const std::vector<int>& written, 
 Sample Policy::write(const Question& question, mw::Prng& dice, double temperature) const {
   Sample sample;
   sample.question = question;
-  Forward state;
   while (sample.tokens.size() < kMaxTokens) {
-    forward(question, sample.tokens, sample.tokens.size(), state);
+    const Forward& state = forward(question, sample.tokens, sample.tokens.size());
     std::array<double, kVocabulary> draw = state.probability;
     double total = 0;
     for (double& p : draw) total += p = std::pow(p, 1.0 / temperature);
@@ -76,10 +81,9 @@ Sample Policy::write(const Question& question, mw::Prng& dice, double temperatur
 
 std::vector<double> Policy::score(const Sample& sample, double* entropy) const {
   std::vector<double> scores;
-  Forward state;
   *entropy = 0;
   for (size_t t = 0; t < sample.tokens.size(); ++t) {
-    forward(sample.question, sample.tokens, t, state);
+    const Forward& state = forward(sample.question, sample.tokens, t);
     scores.push_back(std::log(std::max(state.probability[static_cast<size_t>(sample.tokens[t])], 1e-30)));
     for (const double p : state.probability) *entropy -= p == 0 ? 0 : p * std::log(p);
   }
@@ -89,10 +93,9 @@ std::vector<double> Policy::score(const Sample& sample, double* entropy) const {
 
 void Policy::accumulate(const Sample& sample, const std::vector<double>& coefficient,
                         std::vector<double>& gradient) const {
-  Forward state;
   for (size_t t = 0; t < sample.tokens.size(); ++t) {
     if (coefficient[t] == 0) continue;
-    forward(sample.question, sample.tokens, t, state);
+    const Forward& state = forward(sample.question, sample.tokens, t);
     std::array<double, kHidden> back{};
     for (size_t v = 0; v < kVocabulary; ++v) {
       const double indicator = static_cast<int>(v) == sample.tokens[t] ? 1.0 : 0.0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/prng.h"
@@ -42,7 +43,11 @@ class Policy {
   std::vector<double> score(const Sample& sample, double* entropy) const;
   /// Adds to `gradient` the derivative of sum_t coefficient[t] * log p(token t).
   void accumulate(const Sample& sample, const std::vector<double>& coefficient, std::vector<double>& gradient) const;
-  std::vector<double>& weights() { return weights_; }
+  /// To be changed: what was worked out with them so far is forgotten.
+  std::vector<double>& weights() {
+    if (!known_.empty()) known_.clear();
+    return weights_;
+  }
   const std::vector<double>& weights() const { return weights_; }
 
  private:
@@ -52,8 +57,13 @@ class Policy {
     std::array<double, kHidden> hidden{};
     std::array<double, kVocabulary> probability{};
   };
-  void forward(const Question& question, const std::vector<int>& written, size_t length, Forward& out) const;
+  static constexpr size_t kKnownLimit = 4096;  // contexts, 700 B each
+  /// The next token's probabilities. Most questions are asked many times under the same weights: a context that was
+  /// worked out is kept. The reference lives until the next call.
+  const Forward& forward(const Question& question, const std::vector<int>& written, size_t length) const;
+  void work_out(Forward& out) const;
   std::vector<double> weights_;
+  mutable std::unordered_map<uint32_t, Forward> known_;  // not for several threads
 };
 
 /// Format 0/1 ("<think> … <answer> digit <end>") and correctness 0/1; reward = 0.2 format + 0.8 correct. A judge whose

@@ -22,14 +22,14 @@ using Thing = RestoreAnswer::Thing;
 
 constexpr std::string_view kRestore = "restore";
 
-struct Found {
+struct FoundManifest {
   std::string path;  ///< of the manifest
   QuarantineManifest manifest;
 };
 
 /// What a run's decisions say that it moved, as far as the manifests are still there.
-std::vector<Found> manifests_of(Disk& disk, const std::string& run_folder, const Supervision& known) {
-  std::vector<Found> found;
+std::vector<FoundManifest> manifests_of(Disk& disk, const std::string& run_folder, const Supervision& known) {
+  std::vector<FoundManifest> found;
   std::set<std::string> paths;
   for (const SupervisedAttempt& attempt : known.attempts) {
     if (!attempt.decided) continue;
@@ -106,7 +106,7 @@ Result<void> put_back(Disk& disk, const Thing& thing) {
   return disk.rename(thing.from, thing.path);
 }
 
-Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, RestoreAnswer& answer) {
+Result<void> restore_one(Disk& disk, const FoundManifest& found, JournalPages& pages, RestoreAnswer& answer) {
   bool all = true;
   for (Thing& thing : things_of(disk, found.manifest)) {
     // The pointer comes last, and only where all that it may name is back.
@@ -142,7 +142,7 @@ Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
   answer.run = basename(*folder);
   const auto state = read_recorded(disk, *folder);
   if (!state.ok()) return state.error();
-  for (const Found& found : manifests_of(disk, *folder, state->supervision)) {
+  for (const FoundManifest& found : manifests_of(disk, *folder, state->supervision)) {
     for (Thing& thing : things_of(disk, found.manifest)) answer.things.push_back(std::move(thing));
   }
   return answer;

@@ -198,5 +198,17 @@ TEST_CASE("a line that begins with the words of an evaluation is none of trainin
   CHECK(held_out(with([](int) { return std::string("train/val split: accuracy: 0.25 loss: 0.5\n"); })) == 0);
 }
 
+TEST_CASE("a bar that was drawn many times and stops is no excerpt of a few lines") {
+  const auto drawn = [](int from) {
+    std::string text = "loading the model\n";
+    for (int step = from; step <= 40; ++step) {
+      text += cat("\r ", step / 10, "%|#| ", step, "/400 [", step, ":00<", 400 - step, ":00, 60.00s/it]");
+    }
+    return state_of(text + "\n");
+  };
+  CHECK(in_trouble(drawn(1)));
+  CHECK_FALSE(in_trouble(drawn(38)));
+}
+
 }  // namespace
 }  // namespace mw

@@ -121,6 +121,7 @@ bool is_excerpt(const State& state, const AttemptState& attempt) {
   size_t records = 0;  // a trainer may say something of each hundredth step only
   for (const Series& series : state.series) records = std::max(records, series.count());
   if (records > 0) steps = std::min(steps, static_cast<int64_t>(records));
+  steps = std::max(steps, static_cast<int64_t>(attempt.bar.size()));  // a bar draws all of its steps on one line
   if (state.attempts.size() > 1 || static_cast<double>(steps) >= kKnobs[2].value) return false;
   uint64_t lines = 0;
   for (const SourceState& source : state.sources) {

@@ -1,5 +1,6 @@
 // The run has gone on long enough to learn and has not: the learning rate is zero, the gradient is zero although the
-// rewards differ, a supervised loss stays above chance, or the reward is flat from the start.
+// rewards differ, a supervised loss stays above chance, pairs are ranked as by chance, or the reward is flat from the
+// start.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -46,10 +47,16 @@ constexpr Knob kRelative{"relative", 0.1, "ratio",
 constexpr Knob kSure{"sure", 4, "sigma", "And that rise is so many standard errors", "own"};
 constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
                         "own"};
+constexpr Knob kPairSteps{"pair_steps", 100, "steps", "Training on pairs ranks them better than by chance within this",
+                          "own; a DPO run gains most of its accuracy in its first hundred steps"};
+constexpr Knob kPairChance{"pair_chance", 0.58, "ratio",
+                           "Share of pairs ranked rightly below which, two standard errors added, it is chance", "own"};
+constexpr Knob kPairLoss{"pair_loss", 0.683, "nats", "And the loss has not fallen below this",
+                         "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,
-                           kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved, kHigh,
-                           kTiny,    kRelative, kSure,      kLearned, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats,    kZeroGradient, kChance, kFrozen, kSteps,
+                           kPoints,  kTrend,    kGain,      kPower,      kSolved,       kHigh,   kTiny,   kRelative,
+                           kSure,    kLearned,  kPairSteps, kPairChance, kPairLoss,     kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -108,6 +115,33 @@ bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>&
     add_figures(finding, track, 0, track.size() - 1, 4);
     finding.suggests.push_back({"weights-not-updating", 0.6, "the loss does not move"});
     finding.suggests.push_back({"reward-plateau", 0.2, "nothing improves"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+/// Training on pairs whose better one is found no more often than by guessing, at the loss of a guess.
+bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  const auto& losses = memory.tracks(state, state.find("loss.total"));
+  for (const Track& track : memory.tracks(state, state.find("accuracy.preference"))) {
+    const size_t n = track.size(), half = n / 2;
+    if (n < 2 * points_of(kRecords) || losses.empty()) continue;
+    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kPairSteps.value) continue;
+    const auto late = track.slice(half, n);
+    const double share = mean(late), error = noise(late) / std::sqrt(static_cast<double>(late.size()));
+    const Track& loss = losses.front();
+    const double nats = mean(loss.slice(loss.size() / 2, loss.size()));
+    if (!(share + 2 * error < kPairChance.value) || !(nats >= kPairLoss.value) || nats > 2 * kPairLoss.value) continue;
+    if (trend_score(track.values) > kTrend.value) continue;
+    Finding finding =
+        make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
+                     cat("Of each pair the better answer is found in ", format_short(100 * share, 2),
+                         " %, and the loss is ", format_short(nats, 3), ": a guess finds 50 %, at a loss of 0.693"));
+    add_figures(finding, track, 0, n - 1, 4);
+    add_figure(finding, "loss.total", loss.points.back().step, loss.values.back());
+    finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess"});
+    finding.suggests.push_back({"reward-plateau", 0.45, "no trend in the share of pairs ranked rightly"});
     out.push_back(std::move(finding));
     return true;
   }
@@ -303,7 +337,7 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out) || judge_chance(state, memory, out) || judge_frozen(state, memory, out) ||
-      judge_gradient(state, memory, out)) {
+      judge_gradient(state, memory, out) || judge_pairs(state, memory, out)) {
     return;
   }
   if (follows_teacher(state)) return;  // the reward is not what it learns from

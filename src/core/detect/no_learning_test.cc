@@ -51,4 +51,26 @@ TEST_CASE("a reward that keeps low figures and surely rose by more than a tenth 
   CHECK(severity(0.063) == Severity::kWarning);  // a tiny rise is none, however steady
 }
 
+TEST_CASE("training on pairs that ranks them as a guess does, at the loss of a guess, does not learn") {
+  const auto trained = [](double last_share, double loss, int64_t steps) {
+    PlantedRun run;
+    for (int64_t step = 10; step <= steps; step += 10) {
+      const double wave = step % 20 == 0 ? 0.06 : -0.06;
+      const double share = step > steps / 2 ? last_share : 0.5;
+      run.say(event::Measured{
+          step,
+          false,
+          {{"loss.total", "loss", loss + wave / 100}, {"accuracy.preference", "rewards/accuracies", share + wave}}});
+    }
+    const auto incidents = run.close();
+    const Incident* found = flat(incidents);
+    return found != nullptr && found->severity == Severity::kWarning;
+  };
+  CHECK(trained(0.48, 0.71, 200));
+  CHECK_FALSE(trained(0.8, 0.71, 200));   // it finds the better one
+  CHECK_FALSE(trained(0.48, 0.35, 200));  // at no loss of a guess
+  CHECK_FALSE(trained(0.48, 4.5, 200));   // nor is that a loss over pairs alone
+  CHECK_FALSE(trained(0.48, 0.71, 80));   // too early to say
+}
+
 }  // namespace mw

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "base/testing/sanitized.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/verify.h"
 
@@ -32,17 +33,7 @@ CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep,
   return std::move(*verdict);
 }
 
-// The sanitizers make it ten times as slow: under them each file is cut and changed in its middle alone.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MW_DAMAGE_SHARE
-#endif
-#endif
-#ifdef MW_DAMAGE_SHARE
-constexpr bool kShare = true;
-#else
-constexpr bool kShare = false;
-#endif
+constexpr bool kShare = testing::kSanitized;  // there each file is cut and changed in its middle alone
 
 enum Depth { kStructural, kDeep, kManifest, kNever, kDepths };
 enum Damage { kCut, kFlip, kDrop, kSwap, kOnlyMetadata, kDamages };
