@@ -140,7 +140,7 @@ TEST_CASE("real runs: framework and steps" * doctest::test_suite(testing::kMachi
   std::thread other([&] { work(*others); });
   work(*mine);
   other.join();
-  std::printf("real runs: %zu cases, framework right in %zu, steps right in %zu\n", cases, named.load(),
+  std::printf("real runs: %zu cases, framework right in %zu, steps right in %zu\n", cases.load(), named.load(),
               stepped.load());
   CHECK(named * 100 >= cases * 85);
   CHECK(stepped * 100 >= cases * 80);
