@@ -1,5 +1,5 @@
-// Whether this program is one with sanitizers, under which everything takes some ten times as long: tests over very many
-// inputs take a share of them there.
+// Whether this program is one with sanitizers, under which everything takes some ten times as long: tests over very
+// many inputs take a share of them there.
 #pragma once
 
 namespace mw::testing {
