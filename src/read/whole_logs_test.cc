@@ -193,7 +193,7 @@ TEST_CASE("a line that begins with the words of an evaluation is none of trainin
   CHECK(batches.total_steps == 0);
   CHECK(batches.find("loss.total")->min() == 0.5);
   // Words that say nothing of held-out data.
-  const State trains = with([](int step) { return cat("step ", step, " test_time 0.5 reward 0.25\n"); });
+  const State trains = with([](int step) { return cat("step ", step, " contest 0.5 reward 0.25\n"); });
   CHECK(held_out(trains) == 0);
   CHECK(held_out(with([](int) { return std::string("train/val split: accuracy: 0.25 loss: 0.5\n"); })) == 0);
 }
