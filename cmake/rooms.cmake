@@ -17,7 +17,7 @@ if(MIDWATCH_SANITIZE)
   # Without the checks of every pointer, which take a third of the compile time: a null pointer is caught all the same,
   # and the fuzz preset looks for misaligned ones. Without the check of every access against the object's size, which
   # takes a quarter of what is compiled with -O1: AddressSanitizer sees such an access when it happens. Without lines of the
-  # source, which take a tenth: a report names functions (CXXFLAGS=-g1 for a build of one's own has the lines, too).
+  # source, which take a tenth: a report names functions (-g1 in CMakePresets.json gives the lines, too).
   target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=null,alignment,object-size
                                             -fno-sanitize-recover=all)
   target_link_options(mw_flags INTERFACE -fsanitize=address,undefined ${MW_QUICK_LINKER})
