@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/one_of.h"
 #include "base/secret_finder.h"
 #include "base/text.h"
 
@@ -13,11 +14,6 @@ namespace {
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool digit(char c) { return c >= '0' && c <= '9'; }
-
-template <size_t N>
-bool among(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 constexpr std::array<std::string_view, 6> kPasswords = {"password", "passwd",    "passphrase",
                                                         "passcode", "passwords", "pgpassword"};
@@ -78,20 +74,21 @@ NameSays word_says(const Words& words, size_t i, bool loud) {
   const std::string_view word = words[i], before = i == 0 ? std::string_view() : words[i - 1];
   const bool last = i + 1 == words.size();
   const NameSays shouted = loud && words.size() > 1 ? NameSays::kSecret : NameSays::kPerhaps;
-  if (among(word, kPasswords) || word.ends_with("password") || word.ends_with("passwd") || (word == "pwd" && i > 0)) {
+  if (is_one_of(word, kPasswords) || word.ends_with("password") || word.ends_with("passwd") ||
+      (word == "pwd" && i > 0)) {
     return NameSays::kPassword;
   }
-  if (among(word, kSecrets) || word.ends_with("secret") || word.ends_with("apikey")) return NameSays::kSecret;
-  if (among(word, kDoubtful)) return shouted;
-  if ((word == "key" || word == "keys") && among(before, kKeysOf)) return NameSays::kSecret;
+  if (is_one_of(word, kSecrets) || word.ends_with("secret") || word.ends_with("apikey")) return NameSays::kSecret;
+  if (is_one_of(word, kDoubtful)) return shouted;
+  if ((word == "key" || word == "keys") && is_one_of(before, kKeysOf)) return NameSays::kSecret;
   if (word == "key" && loud && last && i > 0) return NameSays::kSecret;
   if (word == "auth" && last) return shouted;
   if (word == "string" && before == "connection") return NameSays::kSecret;
   if (word == "webhook" || word == "webhooks") return shouted;
   if (last && word.ends_with("token")) {
     const std::string_view head = word.size() > 5 ? word.substr(0, word.size() - 5) : before;
-    if (among(head, kTokensOf)) return NameSays::kNothing;
-    return loud || among(head, kSecretTokensOf) ? NameSays::kSecret : NameSays::kPerhaps;
+    if (is_one_of(head, kTokensOf)) return NameSays::kNothing;
+    return loud || is_one_of(head, kSecretTokensOf) ? NameSays::kSecret : NameSays::kPerhaps;
   }
   return NameSays::kNothing;
 }

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 
 from running import PRACTICE, Run, midwatch, wait_until
 from watching import Scratch

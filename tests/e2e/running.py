@@ -83,11 +83,12 @@ def output(run):
 def wait_until(what, condition, seconds=60):
     """`seconds` are those of an idle machine; beside other tests it takes longer."""
     end = time.monotonic() + 4 * seconds
-    began = time.monotonic()
-    while not condition():
+    while True:
+        began = time.monotonic()
+        if condition():
+            return
         assert time.monotonic() < end, f"not within {4 * seconds} s: {what}"
         rest_after(began)
-        began = time.monotonic()
 
 
 def midwatch(base, *words):

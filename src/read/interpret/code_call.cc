@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/one_of.h"
 #include "base/text.h"
 
 namespace mw {
@@ -89,11 +90,6 @@ constexpr std::string_view kOrdinaryModules[] = {"__future__",
                                                  "uuid",
                                                  "warnings",
                                                  "zipfile"};
-
-template <size_t n>
-bool among(const std::string_view (&list)[n], std::string_view name) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -246,14 +242,14 @@ void CodeCall::word(std::string_view word, std::string_view rest) {
 void CodeCall::imported(std::string_view word, bool alias) {
   switch (import_) {
     case Import::kModules:
-      if (!alias) ordinary_ = among(kOrdinaryModules, root_of(word));
+      if (!alias) ordinary_ = is_one_of(root_of(word), kOrdinaryModules);
       bind(root_of(word), ordinary_ ? Source::kOrdinary : Source::kImported);
       break;
     case Import::kFromModule:
       if (word == "import") {
         import_ = Import::kNames;
       } else {
-        ordinary_ = among(kOrdinaryModules, root_of(word));
+        ordinary_ = is_one_of(root_of(word), kOrdinaryModules);
       }
       break;
     case Import::kNames:
@@ -276,7 +272,7 @@ std::string CodeCall::name() const {
     if (is_class(call) || !std::all_of(call.begin(), call.end(), is_ascii)) continue;
     const auto known = names_.find(root_of(call));
     if (call.find('.') == std::string::npos) {
-      if ((known == names_.end() || known->second == Source::kImported) && !among(kPassedOver, call)) return call;
+      if ((known == names_.end() || known->second == Source::kImported) && !is_one_of(call, kPassedOver)) return call;
     } else if (of_module.empty() && known != names_.end() && known->second == Source::kImported) {
       of_module = call;
     }

@@ -20,8 +20,9 @@ namespace mw {
 /// and dumps of settings are not.
 class GenericReader {
  public:
-  static constexpr size_t kLineLimit = 16384;  ///< bytes; longer lines are no metric records (dicts apart)
-  static constexpr uint64_t kStepReach = 60;   ///< lines after a step's heading in which single values belong to it
+  static constexpr size_t kLineLimit = 16384;   ///< bytes; longer lines are no metric records (dicts apart)
+  static constexpr uint64_t kStepReach = 60;    ///< lines after a step's heading in which single values belong to it
+  static constexpr uint64_t kHeldOutReach = 8;  ///< lines after "=== Evaluation ===" in which values are of it
 
   explicit GenericReader(const DialectBook& book) : book_(book) {}
   GenericReader(const GenericReader&) = delete;
@@ -38,7 +39,6 @@ class GenericReader {
   };
   /// `rare`: of the line that `text` is a part of.
   Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {});
-  static constexpr uint64_t kHeldOutReach = 8;  ///< lines after "=== Evaluation ===" in which values are of it
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
   /// Whether a name is commonly given to something that training measures.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/one_of.h"
 #include "base/text.h"
 
 namespace mw {
@@ -30,20 +32,15 @@ std::string_view title_of(std::string_view text) {
   return text;
 }
 
-std::vector<std::string> words_of(std::string_view title) {
-  std::vector<std::string> words;
+std::vector<std::string_view> words_of(std::string_view title) {
+  std::vector<std::string_view> words;
   for (size_t i = 0; i < title.size();) {
     size_t end = i;
     while (end < title.size() && in_word(title[end])) ++end;
-    if (end > i) words.push_back(to_lower(title.substr(i, end - i)));
+    if (end > i) words.push_back(title.substr(i, end - i));
     i = end + 1;
   }
   return words;
-}
-
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace
@@ -55,14 +52,15 @@ bool says_held_out(std::string_view text) {
   // "test" is a word of everyday: only the first one, before what is measured or before a ']' or ':'.
   static constexpr std::array<std::string_view, 11> kTested = {
       "set", "accuracy", "acc", "loss", "reward", "score", "metrics", "results", "pass@1", "step", "epoch"};
-  const std::string_view title = title_of(text);
-  const std::vector<std::string> words = words_of(title);
-  if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_one_of(word, kTraining); }))
-    return false;
-  if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_one_of(word, kWords); }))
-    return true;
+  const std::string title = to_lower(title_of(text));
+  const std::vector<std::string_view> words = words_of(title);
+  const auto any = [&words](std::span<const std::string_view> table) {
+    return std::any_of(words.begin(), words.end(), [table](std::string_view word) { return is_one_of(word, table); });
+  };
+  if (any(kTraining)) return false;
+  if (any(kWords)) return true;
   if (words.empty() || words[0] != "test") return false;
-  const size_t end = to_lower(title).find("test") + 4;
+  const size_t end = title.find("test") + 4;
   return (end < text.size() && (text[end] == ']' || text[end] == ':')) ||
          (words.size() > 1 && is_one_of(words[1], kTested));
 }

@@ -1,18 +1,13 @@
 #include "read/interpret/record_kind.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
+#include "base/one_of.h"
 #include "base/text.h"
 
 namespace mw {
 namespace {
-
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 constexpr std::array<std::string_view, 6> kKindNames = {"type", "kind", "event", "record", "record_type", "_type"};
 constexpr std::array<std::string_view, 6> kPartNames = {"split", "phase", "mode", "stage", "subset", "set"};

@@ -4,17 +4,10 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "base/one_of.h"
 #include "base/text.h"
 
 namespace mw {
-namespace {
-
-template <size_t N>
-bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-}  // namespace
 
 std::string_view ending_of(std::string_view name) {
   const size_t dot = name.rfind('.');
@@ -32,10 +25,10 @@ FileRole role_of(std::string_view name) {
       "training_args.bin", "progress.pt", "fully_async_state.pt", "dataloader.pt"};
   constexpr std::array<std::string_view, 6> kStatePrefixes = {"rng_state",  "extra_state",      "random_states",
                                                               "dataloader", "train_dataloader", "global_dataset_state"};
-  if (one_of(ending_of(name), kSettingEndings)) return FileRole::kSettings;
-  if (!one_of(ending_of(name), kWeightEndings)) return FileRole::kUnknown;
+  if (is_one_of(ending_of(name), kSettingEndings)) return FileRole::kSettings;
+  if (!is_one_of(ending_of(name), kWeightEndings)) return FileRole::kUnknown;
   const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
-  if (one_of(name, kStates) || std::any_of(kStatePrefixes.begin(), kStatePrefixes.end(), begins))
+  if (is_one_of(name, kStates) || std::any_of(kStatePrefixes.begin(), kStatePrefixes.end(), begins))
     return FileRole::kSettings;
   return begins("optim") || contains(name, "optim_states") ? FileRole::kOptimizer : FileRole::kWeights;
 }
@@ -44,7 +37,7 @@ bool is_export(std::string_view path) {
   constexpr std::array<std::string_view, 8> kExports = {"huggingface", "hf",       "hf_model", "hf_export",
                                                         "export",      "exported", "best",     "best_model"};
   for (size_t from = 0, end = path.find('/'); end != std::string_view::npos; from = end + 1, end = path.find('/', from))
-    if (one_of(path.substr(from, end - from), kExports)) return true;
+    if (is_one_of(path.substr(from, end - from), kExports)) return true;
   return false;
 }
 
