@@ -178,15 +178,29 @@ TEST_CASE("a line that begins with the words of an evaluation is none of trainin
       [](int) { return std::string("=== Evaluation ===\naccuracy: 0.75\n"); },
       [](int) { return std::string("Evaluation results: {'accuracy': 0.75, 'n': 200}\n"); },
       [](int step) { return cat("[test] step ", step, " accuracy=0.75\n"); },
+      [](int step) { return cat("step=", step, " eval: acc=0.75\n"); },
+      [](int step) { return cat("step ", step, " | test acc 0.75\n"); },
+      [](int step) { return cat("Step ", step, " | Val reward: 0.875 | Val acc: 0.75\n"); },
+      [](int step) { return cat("step ", step, ": val_acc=0.75\n"); },
+      [](int step) { return cat("{\"step\": ", step, ", \"val_acc\": 0.75}\n"); },
+      [](int step) { return cat("step ", step, ": train loss 0.5, val loss 0.75\n"); },
+      [](int) { return std::string("Held-out accuracy: 75%\n"); },
+      [](int) { return std::string("Eval accuracy: 150/200 = 75.0%\n"); },
+      [](int) { return std::string("Accuracy on test set: 75.0 %\n"); },
   };
   for (const auto& form : forms) {
     const State state = with(form);
     INFO(form(5));
     REQUIRE(state.find("reward.pass_rate") != nullptr);
     CHECK(state.find("reward.pass_rate")->max() == 0.25);
+    CHECK(state.find("reward.mean")->max() == 0.25);
     CHECK(state.steps().count == 20);
     CHECK(held_out(state) >= 4);
+    for (const Series& series : state.eval)
+      CHECK((series.max() < 1 || series.raw == "n" || series.raw.ends_with("/total")));
   }
+  // Before any training, a word and a figure in a line are no evaluation.
+  CHECK(held_out(state_of("Held-out accuracy: 75%\nstep 1 loss 0.5 reward 0.25\n")) == 0);
   // Its own count of batches is neither a step nor a plan.
   const State batches = with([](int) { return std::string("eval step 2/7 loss 0.125\n"); });
   CHECK(batches.steps().last == 20);
@@ -196,6 +210,31 @@ TEST_CASE("a line that begins with the words of an evaluation is none of trainin
   const State trains = with([](int step) { return cat("step ", step, " contest 0.5 reward 0.25\n"); });
   CHECK(held_out(trains) == 0);
   CHECK(held_out(with([](int) { return std::string("train/val split: accuracy: 0.25 loss: 0.5\n"); })) == 0);
+}
+
+TEST_CASE("training lines without a step stay uncounted when an evaluation says its own") {
+  std::string text;
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 8; ++i) text += "rollout loss: 0.5 reward: 0.25\n";
+    text += cat("step ", round, ": val_acc=0.75\n");
+  }
+  const State state = state_of(text);
+  CHECK(state.steps().count == 0);
+  REQUIRE(state.find("reward.mean") != nullptr);
+  CHECK(state.find("reward.mean")->count() == 40);
+}
+
+TEST_CASE("a share that is written as a percentage or as a count of a total is a share") {
+  for (const std::string_view form : {"accuracy 35%", "accuracy: 35.0 %", "accuracy: 70/200",
+                                      "accuracy: 70/200 = 35.0%", "accuracy=35.0% (70/200)", "accuracy: 0.35"}) {
+    std::string text;
+    for (int step = 1; step <= 8; ++step) text += cat("step ", step, " | loss 0.5 | reward 70 | ", form, "\n");
+    const State state = state_of(text);
+    INFO(form);
+    REQUIRE(state.find("reward.pass_rate") != nullptr);
+    CHECK(state.find("reward.pass_rate")->max() == doctest::Approx(0.35));
+    CHECK(state.find("reward.mean")->max() == 70);
+  }
 }
 
 TEST_CASE("a bar that was drawn many times and stops is no excerpt of a few lines") {

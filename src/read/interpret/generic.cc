@@ -6,7 +6,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "read/interpret/held_out.h"
+#include "read/lines/held_out.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
 
@@ -138,6 +138,16 @@ bool evaluates(std::string_view title) {
                      [title](std::string_view word) { return contains_folded(title, word); });
 }
 
+/// The line without what says its step, which would stand before the words that say what it is of. In `scratch`.
+std::string_view without_place(std::string_view text, const StepPlace& at, std::string& scratch) {
+  if (!at.known() || at.end == 0) return text;
+  std::string_view after = text.substr(at.end);
+  const size_t first = after.find_first_not_of(" :.,;>|-");
+  after.remove_prefix(std::min(first, after.size()));
+  scratch = cat(text.substr(0, at.begin), after);
+  return scratch;
+}
+
 /// A line that says nothing but that an evaluation, or its results, follow: "=== Evaluation ===".
 bool announces_evaluation(std::string_view text) {
   constexpr size_t kBytes = 60;
@@ -187,11 +197,11 @@ void core_name(std::string_view normal, std::string& out) {
   if (out.starts_with("平均")) out.erase(0, std::string_view("平均").size());
 }
 
-bool GenericReader::well_known(std::string_view key) {
+const GenericReader::Known& GenericReader::known(std::string_view key) {
   // The same names come again in the same order: mostly the one that came behind the last one before.
   if (last_known_ != nullptr && last_known_->next != nullptr && last_known_->next->name == key) {
     last_known_ = last_known_->next;
-    return last_known_->learning;
+    return *last_known_;
   }
   name_.assign(key);
   auto found = known_.find(name_);
@@ -200,11 +210,13 @@ bool GenericReader::well_known(std::string_view key) {
       known_.clear();
       last_known_ = nullptr;
     }
-    found = known_.emplace(name_, Known{name_, of_learning(key), nullptr}).first;
+    const std::string figure = held_out_figure(key);
+    found =
+        known_.emplace(name_, Known{name_, of_learning(key), !figure.empty() && of_learning(figure), nullptr}).first;
   }
   if (last_known_ != nullptr) last_known_->next = &found->second;
   last_known_ = &found->second;
-  return last_known_->learning;
+  return *last_known_;
 }
 
 bool GenericReader::of_learning(std::string_view key) const {
@@ -259,6 +271,20 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
   if (placed || known >= 2) return true;
   // One value alone: under a step's heading, and nothing else in the line.
   return heading_line_ != 0 && number - heading_line_ <= kStepReach && text.size() < 80;
+}
+
+/// Figures of an evaluation alone: "step 20: val_acc=0.35", and "Held-out accuracy: 35%" once there was training.
+bool GenericReader::is_held_out_record(std::string_view text, const MetricLine& out, bool placed) {
+  constexpr size_t kFigures = 12, kBytes = 100;
+  const auto& numbers = out.numbers();
+  if (numbers.size() > kFigures) return false;
+  const auto held_out = [this](const RowNumber& one) { return known(one.key).held_out; };
+  if (std::none_of(numbers.begin(), numbers.end(), held_out)) return false;
+  if (placed || std::any_of(numbers.begin(), numbers.end(), names_step)) return true;
+  const size_t at = static_cast<size_t>(numbers[0].key.data() - text.data());
+  const std::string_view before = text.substr(0, std::min(at, text.size()));
+  return trained_ && text.size() <= kBytes && held_out(numbers[0]) &&
+         std::none_of(before.begin(), before.end(), is_letter);
 }
 
 bool GenericReader::accepts(const MetricLine& block) {
@@ -413,7 +439,9 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   size_t bar = 0;
   const bool bars = rare.may_hold('%') && is_bar(text, &bar);
   const MetricLine::Form form = bars ? read_bar(text, bar, out) : read_values(text, at, out);
-  const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
+  const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
+  const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
+                                 is_held_out_record(text, out, at.known()));
   const bool heading = !record && !bars && is_heading(text, at) && lower(text[0]) != 'e';
   if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);
@@ -422,7 +450,9 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   if (record) {
     const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
-    found.held_out = !bars && (under || says_held_out(text));
+    found.held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
+                               says_held_out(without_place(text, at, placeless_)));
+    trained_ = trained_ || !found.held_out;
     if (!found.held_out) held_out_line_ = 0;
   } else if (announces_evaluation(text)) {
     held_out_line_ = number;

@@ -59,12 +59,16 @@ class GenericReader {
   size_t known_in(const MetricLine& line);
   void bracket_place(std::string_view text, StepPlace& at);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
-  bool well_known(std::string_view key);
+  bool is_held_out_record(std::string_view text, const MetricLine& out, bool placed);
+  struct Known;
+  const Known& known(std::string_view key);
+  bool well_known(std::string_view key) { return known(key).learning; }
   bool of_learning(std::string_view key) const;
 
   struct Known {
     std::string name;
     bool learning = false;  ///< it is commonly given to something that learning is about
+    bool held_out = false;  ///< likewise, of an evaluation: "val_acc"
     Known* next = nullptr;  ///< the one that was asked for behind it last
   };
   const DialectBook& book_;
@@ -76,11 +80,12 @@ class GenericReader {
   int64_t base_ = 0;          // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
+  bool trained_ = false;        // a record of training was read
   uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
-  std::string narrow_, named_, pairs_;
+  std::string narrow_, named_, pairs_, placeless_;
   std::string said_;  // the message in it, where a logger wrote it as JSON
 };
 

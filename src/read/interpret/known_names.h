@@ -28,6 +28,7 @@ struct KnownName {
   bool recognised = false;      ///< the run's recogniser has seen it
   // By the dialect that speaks, once it was asked:
   bool looked_up = false;
+  bool share = false;  ///< it is one of a whole: where the text says of what ("35%", "70/200"), it is divided by that
   Meaning means;
   std::shared_ptr<const FigureName> figure;    ///< of its readings
   std::shared_ptr<const FigureName> held_out;  ///< of those of an evaluation, once there was one

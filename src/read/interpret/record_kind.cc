@@ -5,14 +5,13 @@
 
 #include "base/one_of.h"
 #include "base/text.h"
+#include "read/lines/held_out.h"
 
 namespace mw {
 namespace {
 
 constexpr std::array<std::string_view, 6> kKindNames = {"type", "kind", "event", "record", "record_type", "_type"};
 constexpr std::array<std::string_view, 6> kPartNames = {"split", "phase", "mode", "stage", "subset", "set"};
-constexpr std::array<std::string_view, 7> kHeldOutWords = {"val",      "test",    "dev",    "held_out",
-                                                           "held-out", "heldout", "holdout"};
 constexpr std::array<std::string_view, 15> kSettingsWords = {
     "config",    "configuration", "run_config", "train_config", "training_config", "hparams",   "hyperparams", "args",
     "arguments", "settings",      "header",     "meta",         "metadata",        "run_start", "start"};
@@ -27,7 +26,7 @@ RecordKind kind_of_record(std::span<const RowText> texts) {
     if (text.value.size() > kWordBytes || !names_kind(text.key)) continue;
     const std::string word = to_lower(text.value);
     const bool evaluates = word.starts_with("eval") || word.starts_with("valid") || word.starts_with("val_");
-    if (evaluates || is_one_of(word, kHeldOutWords)) return RecordKind::kHeldOut;
+    if (evaluates || is_held_out_word(word)) return RecordKind::kHeldOut;
     if (is_one_of(text.key, kKindNames) && is_one_of(word, kSettingsWords)) return RecordKind::kSettings;
   }
   return RecordKind::kTraining;

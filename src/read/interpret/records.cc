@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/text.h"
+#include "core/signal.h"
+#include "read/lines/held_out.h"
 
 namespace mw {
 namespace {
@@ -26,6 +28,11 @@ void Records::look_up(KnownName& name) const {
   name.means = book_.meaning(speaker_, name.raw);
   name.means.ignored = name.means.ignored || is_step_key(name) || name.role == KnownName::Role::kPlan ||
                        name.role == KnownName::Role::kBookkeeping;
+  const std::string& known = name.means.signal;
+  const bool alone = !known.empty() && !known.starts_with("eval.");
+  const Meaning plain = alone ? name.means : book_.generic_meaning(held_out_figure(name.raw));
+  const SignalRow* signal = find_signal(plain.signal);
+  name.share = signal != nullptr && signal->unit == "ratio" && name.means.scale == 1 && name.means.offset == 0;
   name.figure = name.held_out = nullptr;
   name.less = nullptr;
   name.use = nullptr;
@@ -151,7 +158,7 @@ void Records::add(const Record& record) {
     const bool is_eval = record.eval || name.means.eval;
     any_train = any_train || (!is_eval && !name.means.sampled && name.means.signal != "epoch");
     sampled = sampled || name.means.sampled;
-    const double value = record.numbers[i].value;
+    const double value = name.share ? record.numbers[i].value / record.numbers[i].whole : record.numbers[i].value;
     if (is_eval) {
       eval.readings.push_back(reading(name, value, true));
     } else {
@@ -178,7 +185,7 @@ void Records::add(const Record& record) {
   } else {
     const int64_t step = step_of(record, &ordinal);
     train.step = eval.step = step;
-    if (step != kNoStep && (any_train || current_ == kNoStep)) current_ = step;
+    if (step != kNoStep && any_train) current_ = step;
   }
   eval.eval = true;
   if (any_train && !train.readings.empty()) put({record.at, record.where, std::move(train)}, ordinal);

@@ -7,6 +7,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/lines/held_out.h"
 #include "read/lines/metric_text.h"
 
 namespace mw {
@@ -22,7 +23,8 @@ using metric_text::wide_letter;
 using metric_text::wide_letter_before;
 
 constexpr size_t kTextValueLimit = 400;  // bytes of a textual value worth keeping
-constexpr size_t kBracketLimit = 200;    // bytes that a bracket in a line of pairs may span; keeps reading linear
+constexpr double kPercent = 100;
+constexpr size_t kBracketLimit = 200;  // bytes that a bracket in a line of pairs may span; keeps reading linear
 
 // Past the closing quote of the string that begins at `at`; kNone when it does not end.
 size_t skip_string(std::string_view text, size_t at) {
@@ -170,7 +172,7 @@ bool MetricLine::value(std::string_view key, std::string_view text, bool loose) 
   if (starts_with(rest, "/") && rest.size() > 1 && is_digit(rest[1])) {  // "12/200 (6%)"
     rest.remove_prefix(1);
     const auto total = parse_double_prefix(rest, &used);
-    numbers_.push_back({key, *prefix});
+    numbers_.push_back({key, *prefix, total && *total > 0 ? *total : 1});
     if (total) numbers_.push_back({keep(key, "total", '/'), *total});
     return true;
   }
@@ -180,6 +182,7 @@ bool MetricLine::value(std::string_view key, std::string_view text, bool loose) 
     return true;
   }
   rest = trim(rest);
+  const double whole = starts_with(rest, "%") ? kPercent : 1;
   for (const std::string_view spread : {"\u00b1", "+/-", "+-"}) {  // "0.5±0.1"
     if (starts_with(rest, spread)) rest = {};
   }
@@ -187,7 +190,7 @@ bool MetricLine::value(std::string_view key, std::string_view text, bool loose) 
   if (loose && note != kNone) rest = trim(rest.substr(0, note));
   if (loose && starts_with(rest, "(")) rest = {};
   if (!is_unit(rest)) return false;
-  numbers_.push_back({key, *prefix});
+  numbers_.push_back({key, *prefix, whole});
   return true;
 }
 
@@ -293,6 +296,7 @@ void MetricLine::read_commas(std::string_view text) {
       depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
       ++end;
     }
+    if (text.substr(end).starts_with(" %")) end += 2;  // "35.0 %"
     std::string_view key = clean_key(drop_leading_unit(clean_key(name)));
     if (c == ':' && is_key(key) && is_statistic(text.substr(first, end - first))) group = key;
     if (!group.empty() && is_statistic_name(key)) key = keep(group, key, '/');
@@ -328,7 +332,7 @@ bool MetricLine::read_values_first(std::string_view text) {
 }
 
 void MetricLine::read_words(std::string_view text) {
-  std::string_view name;
+  std::string_view name, before;
   size_t at = 0;
   if (read_values_first(text)) return;
   while (at < text.size() && numbers_.size() < kReadingLimit) {
@@ -339,13 +343,18 @@ void MetricLine::read_words(std::string_view text) {
     double number = 0;
     std::string_view bare = text.substr(at, end - at);
     while (!bare.empty() && (bare.back() == ',' || bare.back() == ':' || bare.back() == ';')) bare.remove_suffix(1);
-    if (bare.size() > 1 && bare.back() == '%' && is_digit(bare[bare.size() - 2])) bare.remove_suffix(1);
+    const bool percent = bare.size() > 1 && bare.back() == '%' && is_digit(bare[bare.size() - 2]);
+    if (percent) bare.remove_suffix(1);
     if (!name.empty() && metric_number(bare, &number)) {
-      numbers_.push_back({name, number});
+      numbers_.push_back({name, number, percent ? kPercent : 1});
       name = {};
     } else if (bare != "was" && bare != "is" && bare != "of" && bare != "=") {
       name = is_key(word) ? word : std::string_view();
+      // "val loss 0.5": the word before is of the name.
+      const bool held_out = !name.empty() && !before.empty() && is_held_out_word(to_lower(before));
+      if (held_out) name = {before.data(), static_cast<size_t>(name.data() + name.size() - before.data())};
     }
+    before = word.size() == bare.size() ? word : std::string_view();
     at = end;
   }
 }

@@ -13,6 +13,7 @@ namespace mw {
 struct RowNumber {
   std::string_view key;  ///< nested keys joined with '/'
   double value = 0;
+  double whole = 1;  ///< what the value is a share of, where the text says so: 100 for "35%", 200 for "70/200"
 };
 struct RowText {
   std::string_view key;

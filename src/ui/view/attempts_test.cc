@@ -227,6 +227,16 @@ TEST_CASE("where the run is now: phase, next step, save and evaluation, and what
   CHECK(run_now(run.state).empty());
 }
 
+TEST_CASE("an evaluation that has not come for several turns is not forecast from them") {
+  FakeRun run = going_on();
+  REQUIRE_FALSE(now_text(run.state, "Next evaluation").empty());
+  for (int64_t step = 7; step <= 40; ++step) {
+    run.at = run.at + Duration::seconds(60);
+    run.measure(step, 0.5);
+  }
+  CHECK(now_text(run.state, "Next evaluation").empty());
+}
+
 TEST_CASE("the next step begins when the evaluation after the last one is over") {
   FakeRun run = going_on();
   CHECK(now_text(run.state, "Next step") == "7 of 212, expected 2026-02-19T20:40:00Z");

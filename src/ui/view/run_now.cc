@@ -135,6 +135,8 @@ class Now {
     if (every <= 0) return "";
     // Where the settings say the distance, it is counted from 0; else from the last one that was seen.
     const int64_t from = said || seen.empty() ? 0 : *seen.rbegin();
+    constexpr int64_t kMissed = 3;  // turns after which what was seen no longer says when the next one comes
+    if (!said && done_ - from > kMissed * every) return "";
     int64_t step = from + every * std::max<int64_t>(1, (done_ - from) / every);
     while (step <= done_) step += every;
     if (state_.total_steps > 0 && step > state_.total_steps) return "";

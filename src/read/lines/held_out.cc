@@ -1,8 +1,7 @@
-#include "read/interpret/held_out.h"
+#include "read/lines/held_out.h"
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,10 @@ namespace mw {
 namespace {
 
 constexpr size_t kTitleBytes = 60;  // of a line that can be such words
+constexpr size_t kNameBytes = 60;   // of a figure's name
+
+constexpr std::array<std::string_view, 11> kHeldOut = {
+    "eval", "evals", "evaluation", "val", "validation", "held-out", "held_out", "heldout", "holdout", "test", "dev"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool in_word(char c) {
@@ -25,7 +28,9 @@ std::string_view title_of(std::string_view text) {
   text = text.substr(0, kTitleBytes);
   for (size_t i = 0; i < text.size(); ++i) {
     const bool frame = text[i] == '=' && (i == 0 || text[i - 1] == '=' || text.substr(i + 1, 1) == "=");
-    if ((text[i] == '=' && !frame) || text[i] == '{' || text[i] == '|') return text.substr(0, i);
+    const bool number = i > 0 && text[i - 1] == ' ' && is_digit(text[i]) &&
+                        text.substr(0, i).find_first_not_of(" -=#[(") != std::string_view::npos;
+    if (number || (text[i] == '=' && !frame) || text[i] == '{' || text[i] == '|') return text.substr(0, i);
     const std::string_view behind = trim(text.substr(i + 1, 3));
     if (text[i] == ':' && !behind.empty() && (is_digit(behind[0]) || behind[0] == '-')) return text.substr(0, i);
   }
@@ -43,22 +48,43 @@ std::vector<std::string_view> words_of(std::string_view title) {
   return words;
 }
 
+/// Words of everyday, too: the tests that a program passed, the device.
+bool is_everyday(std::string_view word) { return word == "test" || word == "dev"; }
+
 }  // namespace
 
+bool is_held_out_word(std::string_view word) { return is_one_of(word, kHeldOut); }
+
+std::string held_out_figure(std::string_view key) {
+  static constexpr std::array<std::string_view, 8> kBetween = {"set", "data", "split", "on", "the", "of", "at", "out"};
+  if (key.size() > kNameBytes) return {};
+  const std::string name = to_lower(key);
+  const std::string_view all = name;
+  std::string rest;
+  bool held_out = false, held = false;
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find_first_of(" _-/.:()[]", at), all.size());
+    const std::string_view word = all.substr(at, end - at);
+    at = end + 1;
+    held_out = held_out || is_held_out_word(word) || (held && word == "out");
+    held = word == "held";
+    if (word.empty() || held || is_held_out_word(word) || is_one_of(word, kBetween)) continue;
+    if (!rest.empty()) rest.push_back('_');
+    rest.append(word);
+  }
+  return held_out ? rest : std::string();
+}
+
 bool says_held_out(std::string_view text) {
-  static constexpr std::array<std::string_view, 9> kWords = {"eval",     "evaluation", "evals",   "validation", "val",
-                                                             "held-out", "held_out",   "heldout", "holdout"};
   static constexpr std::array<std::string_view, 4> kTraining = {"train", "training", "rollout", "rollouts"};
   // "test" is a word of everyday: only the first one, before what is measured or before a ']' or ':'.
   static constexpr std::array<std::string_view, 11> kTested = {
       "set", "accuracy", "acc", "loss", "reward", "score", "metrics", "results", "pass@1", "step", "epoch"};
   const std::string title = to_lower(title_of(text));
   const std::vector<std::string_view> words = words_of(title);
-  const auto any = [&words](std::span<const std::string_view> table) {
-    return std::any_of(words.begin(), words.end(), [table](std::string_view word) { return is_one_of(word, table); });
-  };
-  if (any(kTraining)) return false;
-  if (any(kWords)) return true;
+  const auto any = [&words](const auto& is) { return std::any_of(words.begin(), words.end(), is); };
+  if (any([](std::string_view word) { return is_one_of(word, kTraining); })) return false;
+  if (any([](std::string_view word) { return is_held_out_word(word) && !is_everyday(word); })) return true;
   if (words.empty() || words[0] != "test") return false;
   const size_t end = title.find("test") + 4;
   return (end < text.size() && (text[end] == ']' || text[end] == ':')) ||
