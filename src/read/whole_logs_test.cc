@@ -237,6 +237,44 @@ TEST_CASE("a share that is written as a percentage or as a count of a total is a
   }
 }
 
+TEST_CASE("what a person tries at the prompt of a debugger is no failure of the run") {
+  const std::string begin = "loading the data\n",
+                    typed = "(Pdb) *** AttributeError: 'list' object has no attribute 'keys'\n";
+  const auto kinds = [](const State& state) {
+    std::string all;
+    for (const Incident& one : state.incidents) all += cat(one.kind, " ");
+    return all;
+  };
+  CHECK(contains(kinds(state_of(cat(begin, typed.substr(6)))), "code-error"));
+  CHECK_FALSE(contains(kinds(state_of(cat(begin, typed, "KeyboardInterrupt\n"))), "code-error"));
+}
+
+TEST_CASE("a data loader's worker that got SIGTERM was stopped from outside") {
+  const auto kind = [](std::string_view signal) {
+    const State state =
+        state_of(cat("RuntimeError: DataLoader worker (pid 4410) is killed by signal: ", signal, ". \n"));
+    return state.incidents.empty() ? std::string() : state.incidents[0].kind;
+  };
+  CHECK(kind("Terminated") == "interrupted");
+  CHECK(kind("Killed") == "worker-lost");
+}
+
+TEST_CASE("a start that is refused after a complete training is said") {
+  std::string text;
+  for (int step = 10; step <= 60; step += 10) {
+    text += cat("{'loss': ", 2.0 - 0.01 * step, ", 'grad_norm': 1.5, 'learning_rate': 1e-05, 'epoch': 0.", step, "}\n");
+  }
+  text +=
+      "{'train_runtime': 600.0, 'train_samples_per_second': 1.0, 'train_steps_per_second': 0.1, 'train_loss': 1.8, "
+      "'epoch': 0.6}\n";
+  const State whole = state_of(text);
+  REQUIRE(whole.verdict == "finished");
+  CHECK_FALSE(in_trouble(whole));
+  const std::string refused = "train.py: error: the following arguments are required: --output_dir\n";
+  CHECK(in_trouble(state_of(cat(text, "usage: train.py [-h]\n", refused))));
+  CHECK_FALSE(in_trouble(state_of(cat(text, refused, "one\ntwo\nthree\nfour\nfive\nsix\n"))));  // it went on
+}
+
 TEST_CASE("a bar that was drawn many times and stops is no excerpt of a few lines") {
   const auto drawn = [](int from) {
     std::string text = "loading the model\n";

@@ -19,13 +19,16 @@ constexpr Knob kCut{"truncated", 0.2, "ratio", "Rise of the truncated share that
 constexpr Knob kNoise{"noise", 2, "nats",
                       "Below this a rising reward excuses it; above, the text is noise whatever the reward says",
                       "field guide 4.3 rule 6"};
+constexpr Knob kDense{"dense", 1, "nats", "Below this no text is noise: without harm it is information",
+                      "healthy runs seen: 0.1 to 3"};
 constexpr Knob kRandom{"random", 9, "nats",
                        "No level is needed to judge it: as if each token were drawn from 8,000. Sums over an answer's "
                        "tokens, which some trainers call entropy, do not begin as low as `text`",
                        "ln of vocabularies of 32,000 to 256,000 tokens is 10.4 to 12.5"};
 constexpr Knob kText{"text", 4, "nats", "What the first record of a language model that writes text lies below",
                      "healthy runs seen: 0.1 to 3"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise, kRandom, kText, kNotable};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm,
+                           kCut,     kNoise, kRandom, kText,  kNotable, kDense};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
   const auto reward = outcome_of(state, onset, now, 5);
@@ -40,6 +43,7 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
     finding.suggests.push_back({"length-explosion-truncation", 0.3, cat("truncated share rose to ", cut->after)});
   if (worse || longer) return Severity::kCritical;
   if (reward && reward->share() > 0.05 && peak < kNoise.value) return Severity::kInfo;
+  if (reward && !(reward->share() < -0.05) && peak < kDense.value) return Severity::kInfo;
   return reward ? Severity::kWarning : Severity::kInfo;
 }
 

@@ -90,17 +90,23 @@ bool loops(const Survived& seen) {
   return !seen.trained && seen.first->signature->kind == "crash" && static_cast<double>(seen.open) >= kKnobs[3].value;
 }
 
-/// A fault of the program after its training: a traceback that nothing catches and nothing follows. What the program
-/// was to do then (save, export, evaluate) is missing.
+/// The last line of a program that was started with wrong arguments: Python's argparse ends it there.
+bool refuses_arguments(const Symptom& symptom) {
+  return symptom.signature->kind == "config-error" && symptom.signature->fatal && contains(symptom.text, ": error: ");
+}
+
+/// A fault of the program after its training: a traceback that nothing catches and nothing follows, or a further start
+/// that was refused. What the program was to do then (save, export, evaluate) is missing.
 bool ends_program(const State& state, const Symptom& symptom) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = symptom.moment.where.source;
   constexpr std::array<std::string_view, 5> kKinds = {"code-error", "config-error", "data-error", "dependency-broken",
                                                       "checkpoint-failed"};
   const bool may = std::find(kKinds.begin(), kKinds.end(), symptom.signature->kind) != kKinds.end();
-  if (!symptom.teardown || symptom.within == nullptr || !may) return false;
+  if (!symptom.teardown || !may || (symptom.within == nullptr && !refuses_arguments(symptom))) return false;
+  const uint64_t last = symptom.within != nullptr ? symptom.within->trace.last_line : symptom.last_line;
   return number < state.sources.size() && state.sources[number].ended &&
-         static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
+         static_cast<int64_t>(last + kBlankLines) >= state.sources[number].lines;
 }
 
 /// Said at the very end of the log, and no step came after it.
@@ -225,13 +231,15 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
-            ends_program(state, *seen.last) ? ", it ended the program after the training was complete"
-            : seen.first->teardown          ? ", after the run was complete"
-            : stuck                         ? ", no step was done after it"
-            : unsaved                       ? ", the run went on, and no save after it is known to be whole"
-            : nothing_after                 ? ", and no step is seen after it"
-            : loses_every_step(state, seen) ? ", at least once for each step: the sink lacks all of them"
-                                            : ", the run went on");
+            refuses_arguments(*seen.last) && ends_program(state, *seen.last)
+                ? ", after the training was complete: what was started then did not run"
+            : ends_program(state, *seen.last) ? ", it ended the program after the training was complete"
+            : seen.first->teardown            ? ", after the run was complete"
+            : stuck                           ? ", no step was done after it"
+            : unsaved                         ? ", the run went on, and no save after it is known to be whole"
+            : nothing_after                   ? ", and no step is seen after it"
+            : loses_every_step(state, seen)   ? ", at least once for each step: the sink lacks all of them"
+                                              : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});
     finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});

@@ -45,8 +45,13 @@ constexpr Knob kAbsurd{"absurd", 1e6, "1", "No baseline is needed to judge it",
 constexpr Knob kEarly{"early", 2, "points",
                       "So many before a spike of `grave` times the largest of them and `early_least`", "own"};
 constexpr Knob kEarlyLeast{"early_least", 10, "1", "First gradients of small models are small", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel,  kRise,  kPersist,
-                           kHarm,    kNews,   kShort,   kWith,  kAway,  kFaded, kAbsurd, kEarly, kEarlyLeast};
+constexpr Knob kUniform{"uniform", 0.5, "ratio",
+                        "Mean share of groups without a signal, at which the usual norm is that of none", "own"};
+constexpr Knob kClip{"clip", 1, "1",
+                     "A norm below the usual clipping is no danger where the usual one is that of no signal",
+                     "max_grad_norm of most trainers"};
+constexpr Knob kKnobs[] = {kUniform, kClip, kHistory, kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel, kRise,
+                           kPersist, kHarm, kNews,    kShort,  kWith,    kAway,  kFaded, kAbsurd, kEarly, kEarlyLeast};
 
 struct Spike {
   size_t index;
@@ -103,6 +108,15 @@ void add_finding(const State& state, const Track& track, const std::vector<Spike
   }
   if (spikes[to].index + 1 < track.size()) resolve(finding, track.points[spikes[to].index + 1]);
   out.push_back(std::move(finding));
+}
+
+/// Most groups before gave no signal, so that the usual norm is next to nothing, and this one is what a signal makes.
+bool is_a_signal(const State& state, const Track& track, const Spike& spike) {
+  if (std::abs(track.values[spike.index]) >= kClip.value) return false;
+  const Point& from = track.points[spike.index > points_of(kWindow) ? spike.index - points_of(kWindow) : 0];
+  const Point& at = track.points[spike.index];
+  const auto uniform = level_between(state.find("reward.zero_std_groups"), at.attempt, from.step, at.step);
+  return uniform && *uniform >= kUniform.value;
 }
 
 /// Whether a loss or a KL of the same record lies as far above its own upper range.
@@ -237,7 +251,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const double worst = worst_of(spikes, k, last).ratio;
       const bool news = worst > kNews.value * reported;  // the same again and again is one chain
-      add_finding(state, track, spikes, k, last, (again || grave) && news ? Severity::kWarning : Severity::kInfo, out);
+      const bool signal = is_a_signal(state, track, worst_of(spikes, k, last));
+      add_finding(state, track, spikes, k, last,
+                  (again || grave) && news && !signal ? Severity::kWarning : Severity::kInfo, out);
       if (again || grave) reported = std::max(reported, worst);
       k = last;
     }

@@ -1,6 +1,6 @@
 // The run has gone on long enough to learn and has not: the learning rate is zero, the gradient is zero although the
-// rewards differ, a supervised loss stays above chance, pairs are ranked as by chance, or the reward is flat from the
-// start.
+// rewards differ, a supervised loss stays above chance, pairs are ranked as by chance, the reward is flat from the
+// start, or hardly any answer is right whatever the reward does.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -53,10 +53,14 @@ constexpr Knob kPairChance{"pair_chance", 0.58, "ratio",
                            "Share of pairs ranked rightly below which, two standard errors added, it is chance", "own"};
 constexpr Knob kPairLoss{"pair_loss", 0.683, "nats", "And the loss has not fallen below this",
                          "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
+constexpr Knob kSame{"same", 12, "points",
+                     "A share of right answers that moved, and then is the same to the last digit for so long",
+                     "own; the share of a policy that learns is never the same twice in a row for long"};
+constexpr Knob kHardly{"hardly", 0.05, "ratio", "Share of right answers that is next to none", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
 constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats,    kZeroGradient, kChance, kFrozen, kSteps,
                            kPoints,  kTrend,    kGain,      kPower,      kSolved,       kHigh,   kTiny,   kRelative,
-                           kSure,    kLearned,  kPairSteps, kPairChance, kPairLoss,     kGrowth};
+                           kSure,    kLearned,  kPairSteps, kPairChance, kPairLoss,     kSame,   kHardly, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -148,6 +152,113 @@ bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& 
   return false;
 }
 
+/// Highest mean of `width` values in a row.
+double highest_mean(std::span<const double> values, size_t width) {
+  double highest = -INFINITY;
+  for (size_t end = width; end <= values.size(); end += std::max<size_t>(1, width / 4)) {
+    highest = std::max(highest, mean(values.subspan(end - width, width)));
+  }
+  return highest;
+}
+
+/// The evaluation of a model that chooses between two (a reward model, a judge) finds the right one no more often than
+/// a guess does, at the loss of a guess. A language model whose loss is as small is right far more often.
+bool judge_guess(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  if (has_reward(state)) return false;
+  const auto last_of = [&state](std::string_view word) -> const Series* {
+    const auto found = std::find_if(state.eval.begin(), state.eval.end(), [word](const Series& series) {
+      return series.count() > 0 && contains_folded(series.raw, word);
+    });
+    return found == state.eval.end() ? nullptr : &*found;
+  };
+  const Series* right = last_of("accuracy");
+  const Series* loss = last_of("loss");
+  if (right == nullptr || loss == nullptr) return false;
+  const double share = right->last(), nats = loss->last();
+  if (!(share < kPairChance.value) || !(nats >= kPairLoss.value) || nats > 1.5 * kPairLoss.value) return false;
+  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
+    const size_t n = track.size();
+    if (n < 2 * points_of(kRecords)) continue;
+    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kPairSteps.value) continue;
+    const double late = mean(track.slice(n / 2, n));
+    if (!(late >= kPairLoss.value) || late > 1.5 * kPairLoss.value) continue;
+    Finding finding =
+        make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
+                     cat("The evaluation finds ", format_short(100 * share, 2), " % at a loss of ",
+                         format_short(nats, 3), ", and the training loss is ", format_short(late, 3),
+                         ": a guess between two finds 50 %, at a loss of 0.693"));
+    add_figures(finding, track, 0, n - 1, 4);
+    finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess between two"});
+    finding.suggests.push_back({"reward-plateau", 0.45, "nothing improves"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+/// Whether the values of a series differ between the two points.
+bool moves_between(const Series* series, const Point& from, const Point& to) {
+  if (series == nullptr) return false;
+  const std::vector<double> values = last_values(*series, to.attempt, from.step, to.step, 2 * points_of(kSame));
+  return std::any_of(values.begin(), values.end(), [&values](double value) { return value != values.front(); });
+}
+
+/// A share of right answers that moved and then repeats itself to the last digit to the end, while what is trained on
+/// moves: all answers are alike, or it is not measured any more.
+bool judge_same(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const Track& track : memory.tracks(state, state.find("reward.pass_rate"))) {
+    const size_t n = track.size();
+    if (n < points_of(kSame) + 2) continue;
+    const double last = track.values[n - 1];
+    size_t first = n - 1, changes = 0;
+    while (first > 0 && track.values[first - 1] == last) --first;
+    for (size_t i = 1; i <= first; ++i) changes += track.values[i] != track.values[i - 1];
+    const bool measured_each_time = changes >= 2 && 2 * changes >= first;
+    if (n - first < points_of(kSame) || !measured_each_time || last <= 0 || last >= 1) continue;
+    const bool other = state.find("reward.pass_rate") != reward_series(state);
+    const bool moves = (other && moves_between(reward_series(state), track.points[first], track.points[n - 1])) ||
+                       moves_between(state.find("loss.total"), track.points[first], track.points[n - 1]);
+    if (!moves) continue;
+    const double best = *std::max_element(track.values.begin(), track.values.end());
+    Finding finding =
+        make_finding("no-learning", "no-learning", Severity::kWarning, track.points[first],
+                     track.points[first + points_of(kSame) - 1],
+                     cat(track.series->raw, " is exactly ", format_short(last, 4), " in ", n - first,
+                         " records in a row", best > last ? cat(", after ", format_short(best, 4)) : "",
+                         ", while the loss moves: all answers are alike, or it is not measured any more"));
+    add_figures(finding, track, first > 2 ? first - 2 : 0, n - 1, 4);
+    finding.suggests.push_back({"metric-flatline-frozen", 0.5, "the same share of right answers to the last digit"});
+    finding.suggests.push_back({"reward-plateau", 0.4, "nothing improves"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+/// Hardly any answer is right, from the first step to the last, whatever else the reward pays for.
+void judge_hardly(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const Track& track : memory.tracks(state, state.find("reward.pass_rate"))) {
+    const size_t n = track.size(), width = std::max<size_t>(n / 6, 1);
+    if (n < points_of(kPoints)) continue;
+    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
+    if (highest_mean(track.values, width) > kHardly.value || trend_score(track.values) > kTrend.value) continue;
+    const double before = mean(track.slice(0, n / 3)), after = mean(track.slice(n - n / 3, n));
+    Finding finding =
+        make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
+                     cat("Hardly any answer is right: ", format_short(100 * before, 2), " % in the first third of ",
+                         track.points[n - 1].step - track.points[0].step, " steps, ", format_short(100 * after, 2),
+                         " % in the last"));
+    add_figures(finding, track, 0, n - 1, 4);
+    if (const Series* format = state.find("format.pass_rate"); format != nullptr && format->count() > 0) {
+      add_figure(finding, "format.pass_rate", track.points[n - 1].step, format->last());
+    }
+    finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the share of right answers"});
+    finding.suggests.push_back({"reward-hacking", 0.3, "what else the reward pays for is learned instead"});
+    out.push_back(std::move(finding));
+    return;
+  }
+}
+
 /// Printed in steps so coarse that neighbours were often equal before index `end`.
 bool coarse(const Track& track, size_t end) {
   size_t equal = 0;
@@ -198,15 +309,6 @@ bool judge_gradient(const State& state, JudgeMemory& memory, std::vector<Finding
     }
   }
   return false;
-}
-
-/// Highest mean of `width` values in a row.
-double highest_mean(std::span<const double> values, size_t width) {
-  double highest = -INFINITY;
-  for (size_t end = width; end <= values.size(); end += std::max<size_t>(1, width / 4)) {
-    highest = std::max(highest, mean(values.subspan(end - width, width)));
-  }
-  return highest;
 }
 
 enum class Learning { kNone, kUnclear, kClear };
@@ -337,7 +439,7 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out) || judge_chance(state, memory, out) || judge_frozen(state, memory, out) ||
-      judge_gradient(state, memory, out) || judge_pairs(state, memory, out)) {
+      judge_gradient(state, memory, out) || judge_pairs(state, memory, out) || judge_guess(state, memory, out)) {
     return;
   }
   if (follows_teacher(state)) return;  // the reward is not what it learns from
@@ -345,6 +447,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
     if (out.size() == before) judge_reward(state, track, out);
   }
+  if (out.size() == before && !judge_same(state, memory, out)) judge_hardly(state, memory, out);
 }
 
 }  // namespace

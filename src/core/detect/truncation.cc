@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -31,12 +32,14 @@ constexpr Knob kRound{"round", 64, "tokens",
                       "Without the longest length: limits are set in multiples of this; short answers may all be alike",
                       "own"};
 constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
+constexpr Knob kFew{"few", 10, "steps", "A run that is over and has logged once or twice in so many, each nearly all",
+                    "a Trainer's record is the mean of its logging_steps"};
 constexpr Knob kHalved{"halved", 0.5, "ratio",
                        "Loss of the reward in the same records that makes two of them a warning",
                        "a policy that rambles loses both at once"};
 constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
 constexpr Knob kKnobs[] = {kHalved,    kJump,  kShare, kMost,  kPersist, kMostPersist, kBegin,
-                           kImproving, kAtCap, kStill, kRound, kGlimpse, kBrief};
+                           kImproving, kAtCap, kStill, kRound, kGlimpse, kBrief,       kFew};
 
 /// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
 bool whole_sequences(const State& state) {
@@ -133,6 +136,11 @@ void judge_track(const State& state, const Shares& shares, std::vector<Finding>&
     if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
     if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, shares, i + 1 - streak, i, out);
   }
+  const bool few = !track.points.empty() && streak == track.size() &&
+                   static_cast<double>(track.points.back().step) >= kFew.value &&
+                   *std::min_element(track.values.begin(), track.values.end()) >= kMost.value &&
+                   is_over(state, track.points.back().attempt);
+  if (few) return add_finding(state, shares, 0, track.size() - 1, out);
   if (!glimpse) return;
   const size_t first = *glimpse + 1 - points_of(kGlimpse);
   add_finding(state, shares, first, *glimpse, out);

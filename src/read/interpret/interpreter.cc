@@ -223,6 +223,11 @@ void Interpreter::note_clock() {
   put(lacks_, number_, {});
 }
 
+/// What a person tries at the prompt of a debugger is no doing of the run.
+bool Interpreter::is_typed(std::string_view text) {
+  return text.starts_with("(Pdb) ") || text.starts_with("ipdb> ") || text.starts_with("(Pdb++) ");
+}
+
 /// A bar that ends without a new line has the traceback on its own: it says how far the run had come.
 void Interpreter::bar_before_trace(const LogLine& line, std::span<const uint32_t> hits, bool sample) {
   const size_t head = line.text.find("Traceback (most recent call last)");
@@ -234,7 +239,7 @@ void Interpreter::bar_before_trace(const LogLine& line, std::span<const uint32_t
 }
 
 void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace) {
-  if (index_.knowledge == nullptr) return;
+  if (index_.knowledge == nullptr || is_typed(line.text)) return;
   std::vector<SignatureHit> found;
   std::vector<uint32_t> matches;
   for (const uint32_t id : hits) {

@@ -180,6 +180,7 @@ class Interpreter {
   static void judge_trace(const Stream& stream, event::TraceSeen& trace);
   void end_stale_traces();
   void end_trace(Stream& stream, bool at_end = false);
+  static bool is_typed(std::string_view text);
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
   void matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
