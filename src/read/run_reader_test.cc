@@ -28,9 +28,7 @@ class SlowClock final : public Clock {
 TEST_CASE("a live watch judges a quarter of the time at the most, the first at once and none too late") {
   FakeDisk disk;
   SlowClock clock;
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAlways, nullptr, {}, &clock);
+  RunReader reader(disk, built_in_knowledge(), Judge::kAlways, nullptr, {}, &clock);
   const auto error = [&] {
     reader.observe("host:test", {clock.now(), {}, event::Matched{"cuda-oom", "out of memory", 1, false}});
     return !reader.owes_judgement();
@@ -51,7 +49,7 @@ TEST_CASE("a live watch judges a quarter of the time at the most, the first at o
   CHECK(judged < 1000);
   CHECK(4 * judged * Duration::millis(10).ns <= clock.steady().ns - from.ns);
 
-  RunReader replay(disk, **knowledge, Judge::kAlways, nullptr, {});
+  RunReader replay(disk, built_in_knowledge(), Judge::kAlways, nullptr, {});
   for (int i = 0; i < 100; ++i) {
     replay.observe("host:test", {clock.now(), {}, event::Matched{"cuda-oom", "out of memory", 1, false}});
     CHECK_FALSE(replay.owes_judgement());
@@ -103,9 +101,7 @@ TEST_CASE("rollouts that are trained on in two steps each are no steps") {
   }
   FakeDisk disk;
   disk.put("/run/train.log", log);
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
   REQUIRE(reader.open({"/run/train.log"}, "slime").ok());
   reader.read_all({});
   reader.close();
@@ -129,9 +125,7 @@ TEST_CASE("a program's output is read before its errors, in whichever order they
       const std::string first = cat("/run/", out), second = cat("/run/", err);
       disk.put(first, output);
       disk.put(second, errors);
-      auto knowledge = KnowledgeBase::load({});
-      REQUIRE(knowledge.ok());
-      RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+      RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
       REQUIRE(reader.open(errors_first ? std::vector{second, first} : std::vector{first, second}, "").ok());
       reader.read_all({});
       reader.close();
@@ -197,9 +191,7 @@ TEST_CASE("a row that states its step as text, with the plan behind a slash") {
   }
   FakeDisk disk;
   disk.put("/run/logging.jsonl", log);
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
   REQUIRE(reader.open({"/run/logging.jsonl"}, "").ok());
   reader.read_all({});
   reader.close();
@@ -231,9 +223,7 @@ TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records 
   }
   FakeDisk disk;
   disk.put("/run/run-a.wandb", file.take());
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
   REQUIRE(reader.open({"/run/run-a.wandb"}, "trl").ok());
   reader.read_all({});
   reader.close();
@@ -300,9 +290,7 @@ TEST_CASE("what an attempt wrote to its own file comes before the keeper's line 
   FakeClock clock;
   disk.put("/run/out.log", "=== midwatch: attempt 1 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ===\n");
   disk.put("/run/run.log", "step 1/30 loss 0.5 reward 0.01\nstep 2/30 loss 0.5 reward 0.02\n");
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAlways, nullptr, {}, &clock);
+  RunReader reader(disk, built_in_knowledge(), Judge::kAlways, nullptr, {}, &clock);
   reader.trust_keeper("0123abcd");
   REQUIRE(reader.open({"/run/out.log", "/run/run.log"}, "").ok());
   while (reader.turn() > 0) {
@@ -455,9 +443,7 @@ TEST_CASE("of the histories in a run's checkpoints the newest is read, and no ot
   for (const int64_t step : {80, 100, 120})
     disk.put(cat("/run/out/checkpoint-", step, "/trainer_state.json"), history_to(step));
   disk.put("/run/other/checkpoint-40/trainer_state.json", history_to(40));
-  auto knowledge = KnowledgeBase::load({});
-  REQUIRE(knowledge.ok());
-  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
   REQUIRE(reader.open({"/run"}, "").ok());
   reader.read_all({});
   std::vector<std::string> read;

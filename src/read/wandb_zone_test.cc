@@ -6,6 +6,7 @@
 #include "platform/fake/fake_disk.h"
 #include "read/files/testing/encode.h"
 #include "read/run_reader.h"
+#include "read/testing/whole_log.h"
 
 namespace mw {
 namespace {
@@ -20,9 +21,7 @@ TEST_CASE("clocks without a zone are in that of the machine, where W&B's folder 
       if (!name.empty()) disk.put(cat("/run/wandb/", name, "/run-ab12cd34.wandb"), wandb.bytes());
     }
     disk.put("/run/train.log", "2026-02-19 17:10:00 step 1 | loss 0.5 | reward 0.25\n");
-    auto knowledge = KnowledgeBase::load({});
-    REQUIRE(knowledge.ok());
-    RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+    RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
     REQUIRE(reader.set_zone(zone).ok());
     REQUIRE(reader.open({"/run"}, "").ok());
     reader.read_all({});

@@ -137,13 +137,15 @@ TEST_CASE("what one thread read of a large file is not read again for another") 
   const Scratch scratch;
   constexpr size_t kSize = 100'000'000;
   std::ofstream(scratch.root + "/model.safetensors", std::ios::binary) << safetensors({kSize}, {}, 0);
+  constexpr uint64_t kOnce = kSize / 100 * 107;
   uint64_t least = UINT64_MAX;
-  for (int i = 0; i < 5; ++i) {  // a thread that another process holds up has its chunk read by the leader
+  for (int i = 0; i < 5 && least >= kOnce;
+       ++i) {  // a thread that another process holds up has its chunk read by the leader
     const uint64_t before = bytes_read();
     CHECK(check(scratch.root, 2, nullptr, false).answer.figures.bytes > kSize);
     least = std::min(least, bytes_read() - before);
   }
-  CHECK(least < kSize / 100 * 107);
+  CHECK(least < kOnce);
   const uint64_t before = bytes_read();
   CHECK(check(scratch.root, 2).answer.figures.bytes > kSize);
   CHECK(bytes_read() - before < kSize / 100);  // not copied at all
@@ -164,12 +166,12 @@ TEST_CASE("whoever says stop is obeyed by all threads, and nobody waits for anot
 
 TEST_CASE("a file that is cut while it is read cannot be read, and nothing is said of what was not there") {
   const Scratch scratch;
-  const std::string path = scratch.root + "/model.safetensors";
+  const std::string path = scratch.root + "/model.safetensors", whole = safetensors({30'000'000}, {}, 0);
   for (const bool mapped : {true, false}) {
     for (const int threads : {1, 4}) {
       CAPTURE(mapped);
       CAPTURE(threads);
-      std::ofstream(path, std::ios::binary) << safetensors({30'000'000}, {}, 0);
+      std::ofstream(path, std::ios::binary) << whole;
       const auto cut = [&path](int64_t, int64_t) {
         std::filesystem::resize_file(path, 5'000'000);
         return true;
