@@ -1,6 +1,7 @@
 #include "read/lines/log_line.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -75,6 +76,37 @@ size_t launcher_prefix(std::string_view line, int* rank) {
   return at;
 }
 
+bool is_name_char(char c) {
+  return between(c | 32, 'a', 'z') || between(c, '0', '9') || c == '.' || c == '_' || c == '-';
+}
+
+/// The length of a machine's name before a line ("node01: ", as pdsh writes it), or of a rank in brackets ("[0] ", as
+/// `mpiexec -l` does); 0 when there is none. A step or an epoch before each line is no machine.
+size_t named_label(std::string_view line) {
+  constexpr size_t kMost = 40;
+  static constexpr std::array<std::string_view, 7> kNoMachine = {"step",  "epoch",  "iter", "batch",
+                                                                 "round", "sample", "q"};
+  if (line.starts_with("[")) {
+    const size_t close = line.find(']');
+    const bool rank = close != std::string_view::npos && close <= 5 && parse_int(line.substr(1, close - 1)).has_value();
+    return rank && line.substr(close + 1, 1) == " " ? close + 2 : 0;
+  }
+  size_t end = 0, digits = 0;
+  for (; end < line.size() && end <= kMost && is_name_char(line[end]); ++end) digits += between(line[end], '0', '9');
+  if (digits == 0 || end > kMost || !between(line[0] | 32, 'a', 'z') || line.substr(end, 1) != ":") return 0;
+  const std::string name = to_lower(line.substr(0, end));
+  const auto begins = [&name](std::string_view word) { return name.starts_with(word); };
+  if (std::any_of(kNoMachine.begin(), kNoMachine.end(), begins)) return 0;
+  if (end + 1 == line.size()) return end + 1;
+  return line[end + 1] == ' ' ? end + 2 : 0;
+}
+
+/// What labels of one kind share: "node" of "node01: ", "[" of "[0] ".
+std::string_view family_of(std::string_view label) {
+  const size_t end = label.find_first_of("0123456789");
+  return label.substr(0, std::min(end, label.size()));
+}
+
 /// "[repeated 4x across cluster]" near the end, with or without Ray's explanation behind it; cuts it off.
 void take_repeated(std::string_view& text, LogLine& line) {
   constexpr std::string_view kMark = "[repeated ";
@@ -141,6 +173,7 @@ void LineReader::expect_dates(std::string_view head) {
 }
 
 void LineReader::expect_labels(std::string_view head) {
+  expect_names(head);
   constexpr size_t kLines = 12;  // all of which have one, and of which some neighbours have the same
   size_t lines = 0, same = 0;
   std::string_view before;
@@ -155,6 +188,22 @@ void LineReader::expect_labels(std::string_view head) {
     before = name;
   }
   if (lines == kLines && same * 3 >= lines) labels_ = kLabelsSure;
+}
+
+void LineReader::expect_names(std::string_view head) {
+  constexpr size_t kLines = 12;
+  size_t lines = 0, same = 0;
+  std::string_view before, family;
+  for (; lines < kLines && head.find('\n') != std::string_view::npos; ++lines) {
+    const std::string_view line = head.substr(0, head.find('\n'));
+    head.remove_prefix(line.size() + 1);
+    const std::string_view label = line.substr(0, named_label(line));
+    if (label.empty() || (lines > 0 && family_of(label) != family)) return;
+    same += label == before ? 1 : 0;
+    before = label;
+    family = family_of(label);
+  }
+  if (lines == kLines && same * 3 >= lines) family_ = family;
 }
 
 const LogLine& LineReader::read(std::string_view line, uint64_t number) {
@@ -210,6 +259,9 @@ std::string_view LineReader::label(std::string_view line) {
   // so is taken to be labelled; a number that comes twice in a row numbers no list.
   constexpr int kMost = 16, kSame = 7;
   if (const size_t launcher = launcher_prefix(line, &line_.rank); launcher > 0) return line.substr(launcher);
+  if (!family_.empty() && line.starts_with(family_)) {
+    if (const size_t named = named_label(line); named > 0) return line.substr(named);
+  }
   size_t i = 0;
   while (i < line.size() && line[i] == ' ' && i < 6) ++i;
   const size_t first = i;

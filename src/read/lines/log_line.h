@@ -37,8 +37,8 @@ struct LogLine {
 class LineReader {
  public:
   const LogLine& read(std::string_view line, uint64_t number);
-  /// Of a file that is read once: its beginning, which may show that srun's labels stand before its lines. (Without it
-  /// that is known from the second line on.)
+  /// Of a file that is read once: its beginning, which may show that srun's labels, machines' names or ranks in
+  /// brackets stand before its lines. (Without it srun's are known from the second line on, the others not at all.)
   void expect_labels(std::string_view head);
   /// A date to start from for clocks without one (the file's modification time, or a date in its name).
   void set_date_hint(Time date);
@@ -58,6 +58,7 @@ class LineReader {
 
  private:
   void date(const Stamp& stamp);
+  void expect_names(std::string_view head);
   std::string_view label(std::string_view line);
 
   LogLine line_;
@@ -68,6 +69,7 @@ class LineReader {
   bool hinted_ = false;    // last_ is a hint, not a moment met in the file
   bool expected_ = false;  // that hint is a moment that comes later in the file
   bool zone_set_ = false, lacks_zone_ = false, lacks_date_ = false;
+  std::string family_;   // what machines' names or ranks in brackets before each line begin with; empty: there are none
   int labels_ = 0;       // how surely the lines carry srun's labels
   int last_label_ = -1;  // of the line before
 };

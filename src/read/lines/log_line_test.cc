@@ -300,4 +300,22 @@ TEST_CASE("labels that the beginning of a file shows are known from its first li
   CHECK(list.read("1: a", 1).text == "1: a");
 }
 
+TEST_CASE("names of machines and ranks in brackets before every line are no part of it") {
+  const auto text = [](std::string_view label, std::string_view other, std::string_view line) {
+    std::string head;
+    for (int i = 0; i < 14; ++i) head += cat(i % 4 == 3 ? other : label, "loading part ", i, "\n");
+    LineReader reader;
+    reader.expect_labels(head);
+    return std::string(reader.read(line, 1).text);
+  };
+  CHECK(text("node01: ", "node02: ", "node01: Traceback (most recent call last):") ==
+        "Traceback (most recent call last):");
+  CHECK(text("node01: ", "node02: ", "node17:   File \"a.py\", line 3, in f") == "  File \"a.py\", line 3, in f");
+  CHECK(text("[0] ", "[1] ", "[3] ValueError: bad") == "ValueError: bad");
+  CHECK(text("node01: ", "node02: ", "gpu3: 81 C") == "gpu3: 81 C");
+  CHECK(text("step1: ", "step2: ", "step1: loss 0.5") == "step1: loss 0.5");
+  CHECK(text("INFO: ", "WARNING: ", "INFO: ready") != "");
+  CHECK(text("node01: ", "", "node01: ready") == "node01: ready");  // not before every line
+}
+
 }  // namespace mw
