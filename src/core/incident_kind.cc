@@ -46,7 +46,7 @@ constexpr IncidentKind kKinds[] = {
     {"checkpoint-overdue", kRecord, 0, "stop-and-notify", ""},
     {"restart-from-scratch", kRecord, 0, "stop-and-notify", ""},
     {"logging-gap", kRecord, 0, "ignore", ""},
-    {"non-finite", kLearning, kTaints | kTrips, "rollback-before-onset", "reward-collapse zero-reward"},
+    {"non-finite", kLearning, kTaints | kTrips, "rollback-before-onset", "reward-collapse zero-reward zero-advantage no-learning length-collapse degenerate-output"},
     {"reward-collapse", kLearning, 0, "stop-and-notify", "zero-reward zero-advantage"},
     {"zero-reward", kLearning, kTaints | kTrips, "stop-and-notify",
      "zero-advantage no-learning reward-collapse entropy-collapse length-collapse"},

@@ -9,6 +9,7 @@
 #include "core/detect/support/collective_ranks.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
+#include "core/incident_kind.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -131,6 +132,13 @@ bool loses_every_step(const State& state, const Survived& seen) {
          std::max(kKnobs[4].value, static_cast<double>(std::max<int64_t>(1, state.steps().count)));
 }
 
+/// A trainer's own words about what it learns, said by a line rather than by a figure.
+bool is_of_learning(const Signature& signature) {
+  const IncidentKind* kind = find_incident_kind(signature.kind);
+  return kind != nullptr && kind->family == IncidentKind::Family::kLearning && signature.layer == "framework" &&
+         signature.severity >= Severity::kWarning;
+}
+
 /// How much a person should care about something that did not end the run.
 Severity survived_severity(const State& state, const Survived& seen) {
   const Signature& signature = *seen.first->signature;
@@ -139,6 +147,7 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (loses_every_step(state, seen)) return Severity::kWarning;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
+  if (often && is_of_learning(signature)) return Severity::kWarning;
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;
@@ -220,7 +229,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     finding.severity = survived_severity(state, seen);
     finding.onset = seen.first->moment;
     finding.detected = seen.first->moment;
-    const bool stuck = static_cast<double>(seen.open) >= kKnobs[3].value;
+    const bool stuck = static_cast<double>(seen.open) >= kKnobs[3].value && !is_of_learning(*seen.first->signature);
     const bool unsaved = finding.severity > Severity::kInfo && finding.kind == "checkpoint-failed" &&
                          loses_something(*seen.first->signature) && !saved_since(state, seen.last->moment);
     const bool nothing_after = !seen.first->survived && !seen.first->teardown;

@@ -1,5 +1,6 @@
-// The last line of a log is an error, and nothing else says how the attempt ended.
+// The last line of a log is an error, or a question to a person, and nothing else says how the attempt ended.
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -38,10 +39,44 @@ ExceptionClass class_of(const FinalError& error, const Signature* known) {
   return is;
 }
 
+/// A question to a person at a terminal: a debugger's prompt, a login, leave to run code.
+bool asks_person(std::string_view line) {
+  constexpr size_t kBytes = 200;
+  static constexpr std::array<std::string_view, 4> kBegins = {"(Pdb)", "(Pdb++)", "ipdb>", "Username for '"};
+  static constexpr std::array<std::string_view, 8> kEnds = {
+      "[y/N]",     "[Y/n]",         "(y/n)", "(yes/no)?", "(yes/no/[fingerprint])?", "Enter your choice:",
+      "Password:", "and hit enter:"};
+  line = trim(line);
+  if (line.size() > kBytes) return false;
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [line](std::string_view word) { return line.starts_with(word); }) ||
+         std::any_of(kEnds.begin(), kEnds.end(), [line](std::string_view word) { return line.ends_with(word); });
+}
+
+/// The log ends with a question that nobody has answered.
+bool judge_question(const State& state, const AttemptState& attempt, std::vector<Finding>& out) {
+  const uint32_t number = attempt.last.where.source;
+  if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return false;
+  const SourceState& source = state.sources[number];
+  if (!asks_person(source.last_text)) return false;
+  Finding finding;
+  finding.kind = "stall";
+  finding.detector = "last-word";
+  finding.severity = Severity::kWarning;
+  finding.onset = finding.detected = attempt.last;
+  finding.summary = cat("The last line is a question to a person, and the run waits for the answer: ",
+                        clip(trim(source.last_text), 120));
+  finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
+  finding.suggests.push_back({"waits-for-input", 0.8, cat("the last line: ", clip(trim(source.last_text), 120))});
+  out.push_back(std::move(finding));
+  return true;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
   const AttemptState& attempt = state.attempts[number];
+  if (judge_question(state, attempt, out)) return;
   const auto error = final_error(state, attempt);
   if (!error || explained(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -68,30 +103,32 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
 }  // namespace
 
 extern const Detector last_word;
-const Detector last_word{"last-word",
-                         "The last line of a log is an error, and nothing else says how the attempt ended.",
-                         {"crash",
-                          "code-error",
-                          "config-error",
-                          "data-error",
-                          "dependency-broken",
-                          "network",
-                          "credentials",
-                          "gpu-out-of-memory",
-                          "host-out-of-memory",
-                          "gpu-fault",
-                          "disk-full",
-                          "resource-limit",
-                          "worker-lost",
-                          "engine-dead",
-                          "collective-timeout",
-                          "environment-fault",
-                          "checkpoint-failed",
-                          "checkpoint-incomplete",
-                          "non-finite",
-                          "shm-exhausted",
-                          "interrupted"},
-                         {},
-                         judge};
+const Detector last_word{
+    "last-word",
+    "The last line of a log is an error, or a question to a person, and nothing else says how the attempt ended.",
+    {"crash",
+     "code-error",
+     "config-error",
+     "data-error",
+     "dependency-broken",
+     "network",
+     "credentials",
+     "gpu-out-of-memory",
+     "host-out-of-memory",
+     "gpu-fault",
+     "disk-full",
+     "resource-limit",
+     "worker-lost",
+     "engine-dead",
+     "collective-timeout",
+     "environment-fault",
+     "checkpoint-failed",
+     "checkpoint-incomplete",
+     "non-finite",
+     "shm-exhausted",
+     "interrupted",
+     "stall"},
+    {},
+    judge};
 
 }  // namespace mw::detect

@@ -266,6 +266,12 @@ bool coarse(const Track& track, size_t end) {
   return end > points_of(kRecords) && static_cast<double>(equal) > kRepeats.value * static_cast<double>(end - 1);
 }
 
+/// Written with more digits than any log rounds to: such a figure does not come twice by chance.
+bool all_digits(double value) {
+  constexpr double kRounded = 1e6;
+  return value != 0 && std::abs(value) < 1e6 && std::abs(value * kRounded - std::round(value * kRounded)) > 1e-4;
+}
+
 /// A supervised loss that repeats itself to the last digit.
 bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   if (has_reward(state)) return false;
@@ -274,7 +280,8 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
     for (size_t i = 0; i < track.size(); ++i) {
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
       const size_t first = i + 1 - streak;
-      if (streak < points_of(kFrozen) || (track.values[i] == 0 && first > 0)) continue;  // zero may be learned
+      const size_t enough = points_of(all_digits(track.values[i]) ? kRecords : kFrozen);
+      if (streak < enough || (track.values[i] == 0 && first > 0)) continue;  // zero may be learned
       if (coarse(track, first)) continue;
       Finding finding =
           make_finding("no-learning", "no-learning", Severity::kCritical, track.points[first], track.points[i],

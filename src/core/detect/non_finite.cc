@@ -188,7 +188,7 @@ bool scales_loss(const State& state) {
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const bool scaled = scales_loss(state);
-  std::map<uint16_t, Finding> worst;  // one chain an attempt: the gravest, then the first in the order of kWatched
+  std::map<uint16_t, Finding> worst;  // one chain an attempt: the gravest, of those that end a run the earliest
   for (const Watched& watched : kWatched) {
     const Series* series = state.find(watched.signal);
     if (series == nullptr || series->non_finite() == 0) continue;
@@ -198,7 +198,11 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
                                     : Severity::kInfo;
       const uint16_t attempt = series->points()[burst.first].attempt;
       const auto known = worst.find(attempt);
-      if (known != worst.end() && severity <= known->second.severity) continue;
+      if (known != worst.end() && severity < known->second.severity) continue;
+      const bool earlier = known != worst.end() && series->points()[burst.first].step < known->second.onset.step;
+      if (known != worst.end() && severity == known->second.severity && !(earlier && severity == Severity::kCritical)) {
+        continue;
+      }
       worst[attempt] = finding_of(watched, series->points(), burst, severity, scaled);
     }
   }

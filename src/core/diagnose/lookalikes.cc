@@ -254,7 +254,11 @@ void lost_reward(const Scene& scene, Out& out) {
   if (scene.preceded_by("environment-fault")) {
     out.push_back({"env-server-crash-empty-outputs", 0.5, "the environment was failing before"});
   }
-  if (scene.preceded_by("non-finite")) out.push_back({"nan-loss", 0.6, "the weights had met NaN before"});
+  if (scene.preceded_by("non-finite")) {
+    out.push_back({"nan-loss", 0.85, "the weights had met NaN before"});
+    out.push_back({"sglang-server-down-zero-reward", -0.5, "the weights had met NaN before"});
+    out.push_back({"reward-function-broken-all-zero", -0.5, "the weights had met NaN before"});
+  }
   // A policy that dissolves into noise writes to the limit and puzzles its engine: both are signs of that.
   if (scene.dissolved()) return;
   if (scene.preceded_by("policy-mismatch", kNearSteps)) {

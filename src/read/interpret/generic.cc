@@ -181,9 +181,9 @@ void normal_name(std::string_view raw, std::string& out) {
 }
 
 void core_name(std::string_view normal, std::string& out) {
-  static constexpr std::array<std::string_view, 14> kHow = {"mean",    "avg",      "average", "ave",  "batch",
-                                                            "train",   "training", "cur",     "curr", "current",
-                                                            "rollout", "rollouts", "平均",    "the"};
+  static constexpr std::array<std::string_view, 15> kHow = {"mean",  "avg",      "average",  "ave",  "batch",
+                                                            "train", "training", "cur",      "curr", "current",
+                                                            "iters", "rollout",  "rollouts", "平均", "the"};
   out.clear();
   for (std::string_view rest = normal; !rest.empty();) {
     const size_t end = std::min(rest.find_first_of("_/"), rest.size());
@@ -293,6 +293,16 @@ bool GenericReader::accepts(const MetricLine& block) {
   return known >= 2;
 }
 
+/// "Epoch 2 complete:" and the like, with figures below it, of a trainer that counts nothing but epochs.
+bool GenericReader::sums_up_epoch(std::string_view text, const StepPlace& at) const {
+  static constexpr std::array<std::string_view, 7> kWords = {"complete", "finished", "done", "summary",
+                                                             "result",   "metrics",  "end"};
+  if (at.epoch == kNoStep || at.step != kNoStep || has_steps_ || !text.ends_with(':')) return false;
+  const std::string rest = to_lower(text.substr(at.end));
+  return text.size() < kHeadingBytes &&
+         std::any_of(kWords.begin(), kWords.end(), [&rest](std::string_view word) { return contains(rest, word); });
+}
+
 /// A line that only says which step begins: "=== Step 10 ===", "Starting step 10".
 bool GenericReader::is_heading(std::string_view text, const StepPlace& at) {
   static constexpr std::array<std::string_view, 12> kOther = {"next",   "every", "until", "resum", "load",   "save",
@@ -398,11 +408,16 @@ size_t GenericReader::known_in(const MetricLine& line) {
 }
 
 MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, MetricLine& out) {
-  if (evaluates(text.substr(0, text.find("%|")))) return MetricLine::Form::kNone;
+  std::string_view title = text.substr(0, text.find("%|"));
+  if (evaluates(title)) return MetricLine::Form::kNone;
   const size_t values = text.find(", ", text.find('[', done_at)), end = text.rfind(']');
   if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
   out.read_commas(text.substr(values + 2, end - values - 2));
-  return out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
+  if (!out.numbers().empty()) return MetricLine::Form::kCommas;
+  // "Loss: 0.5 | Acc: 0.25:   2%|": tqdm puts a colon between its title and the percentage.
+  title = title.substr(0, std::min(title.rfind(':'), title.size()));
+  static constexpr ByteSet kNames(":=");
+  return kNames.any_in(title) ? out.read(title) : MetricLine::Form::kNone;
 }
 
 MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
@@ -426,11 +441,12 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
   if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
-  if (const auto rewards = read_reward_list(text)) {
-    found.listed = rewards->mean;
+  StepPlace at = find_place(text, rare);
+  const auto rewards = read_reward_list(text);
+  if (rewards && at.step == kNoStep) {
+    if (!placed_list_) found.listed = rewards->mean;
     return found;
   }
-  StepPlace at = find_place(text, rare);
   if (!at.known()) bracket_place(text, at);
   if (at.known() && whole_names(text, named_)) {
     text = named_;
@@ -439,12 +455,20 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   size_t bar = 0;
   const bool bars = rare.may_hold('%') && is_bar(text, &bar);
   const MetricLine::Form form = bars ? read_bar(text, bar, out) : read_values(text, at, out);
+  if (rewards && !bars) {  // "[step 3/200] rewards=['0.8', '0.01'] loss=0.5"
+    placed_list_ = true;
+    if (std::none_of(out.numbers().begin(), out.numbers().end(),
+                     [](const RowNumber& one) { return one.key == "reward"; }))
+      out.add("reward", rewards->mean);
+  }
   const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
                                  is_held_out_record(text, out, at.known()));
-  const bool heading = !record && !bars && is_heading(text, at) && lower(text[0]) != 'e';
+  has_steps_ = has_steps_ || (record && at.step != kNoStep);
+  const bool heading = !record && !bars && ((is_heading(text, at) && lower(text[0]) != 'e') || sums_up_epoch(text, at));
   if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);
+    if (at.epoch != kNoStep && at.step != kNoStep) found.epoch_length = at.step_total;
     found.heading = !record;
     heading_line_ = number;
   }
@@ -460,7 +484,8 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   if (!record && !heading) found.total = find_plan(text);
   found.record = record;
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
-  found.numbered = record && says_step && !bars && (known_names_ >= 2 || accepts(out));
+  const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
+  found.numbered = record && says_step && !bars && (known_names_ >= (of_total ? 1 : 2) || accepts(out));
   if (!record) out.clear();
   return found;
 }

@@ -35,6 +35,7 @@ class GenericReader {
     bool numbered = false;         ///< the record's line says its step and several things that training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
+    int64_t epoch_length = 0;      ///< steps of an epoch; 0: not said
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
   /// `rare`: of the line that `text` is a part of.
@@ -53,6 +54,7 @@ class GenericReader {
  private:
   int64_t over_epochs(const StepPlace& place, int64_t* total);
   static bool is_heading(std::string_view text, const StepPlace& at);
+  bool sums_up_epoch(std::string_view text, const StepPlace& at) const;
   MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
   static MetricLine::Form read_bar(std::string_view text, size_t done_at, MetricLine& out);
   MetricLine::Form read_values(std::string_view text, const StepPlace& at, MetricLine& out);
@@ -81,6 +83,8 @@ class GenericReader {
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
   bool trained_ = false;        // a record of training was read
+  bool placed_list_ = false;    // a line with a list of rewards said its step
+  bool has_steps_ = false;      // a record named its step
   uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not

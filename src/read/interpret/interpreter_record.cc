@@ -288,6 +288,7 @@ bool Interpreter::make_generic(const LogLine& line) {
     put(event::Measured{kNoStep, false, {mean}}, line.number, line.at);
     return true;
   }
+  if (found.epoch_length > 0) records_.set_epoch_length(found.epoch_length);
   if (found.total > 0 && found.total != steps_total_) {
     steps_total_ = found.total;
     put(event::Planned{found.total}, line.number, line.at);

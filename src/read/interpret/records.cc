@@ -94,7 +94,7 @@ int64_t Records::own_step(const Record& record) {
 }
 
 /// The value of the best of the usual step names that the record has.
-int64_t Records::usual_step(const Record& record) const {
+int64_t Records::usual_step(const Record& record) {
   uint8_t best = KnownName::kNoRank;
   int64_t step = kNoStep;
   for (size_t i = 0; i < record.numbers.size(); ++i) {
@@ -102,7 +102,26 @@ int64_t Records::usual_step(const Record& record) const {
     best = record.names[i]->step_rank;
     step = static_cast<int64_t>(record.numbers[i].value) + offset();
   }
-  return step;
+  return step == kNoStep ? step : over_epochs(step, record);
+}
+
+/// Steps that begin again in every epoch, where the record says beside its step which epoch it is, go on counting.
+int64_t Records::over_epochs(int64_t step, const Record& record) {
+  double epoch = -1;
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    if (record.names[i]->role == KnownName::Role::kEpoch) epoch = record.numbers[i].value;
+  }
+  if (epoch < 0 || std::floor(epoch) != epoch) return step;
+  EpochCount& count = epochs_;
+  if (record.eval) return epoch == count.epoch ? count.base + step : step;
+  if (count.epoch >= 0 && epoch > count.epoch && step < count.last) {
+    count.base += count.length > count.last ? count.length : count.last + count.apart;
+  }
+  if (epoch < count.epoch) count = EpochCount{-1, 0, 1, 0, count.length};
+  if (count.epoch == epoch && step > count.last) count.apart = step - count.last;
+  count.epoch = epoch;
+  count.last = step;
+  return count.base + step;
 }
 
 bool Records::counts(const Record& record) const {

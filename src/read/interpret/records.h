@@ -55,6 +55,8 @@ class Records {
   int64_t current() const { return current_; }
   /// The plan is of so many steps, or of so many rollouts where the records count those.
   void set_plan(int64_t total) { plan_ = total; }
+  /// How many steps an epoch has, where a line said so: "Epoch 1 step 10/126".
+  void set_epoch_length(int64_t steps) { epochs_.length = steps; }
   int64_t offset() const;
   void finish();
 
@@ -70,7 +72,8 @@ class Records {
   int64_t step_of(const Record& record, int64_t* ordinal);
   int64_t own_step(const Record& record);
   int64_t step_of_rollout(int64_t number, const Record& record);
-  int64_t usual_step(const Record& record) const;
+  int64_t usual_step(const Record& record);
+  int64_t over_epochs(int64_t step, const Record& record);
   bool counts(const Record& record) const;
   bool is_step_key(const KnownName& name) const;
   bool note_total(const Record& record);  ///< whether it is that of a training that is done
@@ -86,9 +89,15 @@ class Records {
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
-  double planned_ = 0;             // steps, as the last record with a plan said
-  int64_t plan_ = 0;               // as the run's settings say
-  bool keyed_ = false;             // records of this source carry a step key
+  double planned_ = 0;  // steps, as the last record with a plan said
+  int64_t plan_ = 0;    // as the run's settings say
+  bool keyed_ = false;  // records of this source carry a step key
+  /// Of records that count the steps of each epoch anew.
+  struct EpochCount {
+    double epoch = -1;
+    int64_t last = 0, apart = 1, base = 0, length = 0;
+  };
+  EpochCount epochs_;
   int64_t trained_ = kNoStep;      // the last record of a step, where others count rollouts
   int64_t steps_per_rollout_ = 0;  // 0: not known, or one
 };

@@ -48,6 +48,7 @@ constexpr std::array kStepWords = {StepWord{"global_step", 0},
                                    StepWord{"passo", 1},
                                    StepWord{"iteration", 2},
                                    StepWord{"iter", 2},
+                                   StepWord{"iters", 2},
                                    StepWord{"迭代", 2},
                                    StepWord{"update", 2},
                                    StepWord{"it", 3},
@@ -135,6 +136,17 @@ bool is_length(std::string_view head, size_t i) {
   return i >= kOf.size() && contains_folded(head.substr(i - kOf.size(), kOf.size()), kOf) && lower(head[i]) == 's';
 }
 
+/// "resample/step: 10" and "tokens/step: 512" are rates; "train/step: 10" is a step.
+bool is_rate(std::string_view head, size_t i) {
+  if (i < 2 || head[i - 1] != '/' || !is_letter(head[i - 2])) return false;
+  size_t begin = i - 1;
+  while (begin > 0 && (is_letter(head[begin - 1]) || head[begin - 1] == '_')) --begin;
+  static constexpr std::array<std::string_view, 7> kOwners = {"train",    "trainer", "training", "global",
+                                                              "progress", "actor",   "state"};
+  const std::string owner = to_lower(head.substr(begin, i - 1 - begin));
+  return std::find(kOwners.begin(), kOwners.end(), owner) == kOwners.end();
+}
+
 /// The step word at `i` and its number; nullopt when there is none.
 std::optional<Candidate> word_at(std::string_view head, size_t i) {
   uint32_t left = kBegins[static_cast<unsigned char>(head[i])];
@@ -149,7 +161,7 @@ std::optional<Candidate> word_at(std::string_view head, size_t i) {
     const bool same = std::equal(step.word.begin(), step.word.end(), head.begin() + static_cast<ptrdiff_t>(i),
                                  [](char a, char b) { return a == lower(b) || a == b; });
     if (!same) continue;
-    if (is_length(head, i)) continue;
+    if (is_length(head, i) || is_rate(head, i)) continue;
     constexpr std::string_view kMode = "(train)";  // "Epoch(train) [1][20/735]"
     const size_t mode = head.substr(i + size).starts_with(kMode) ? kMode.size() : 0;
     Candidate found{step.rank, i, 0, 0, 0, step.word};

@@ -51,7 +51,10 @@ std::optional<RewardList> read_reward_list(std::string_view text) {
     } else {
       size_t end = at;
       while (end < text.size() && text[end] != ',' && text[end] != ' ' && text[end] != '[' && text[end] != ']') ++end;
-      const std::optional<double> value = parse_double(text.substr(at, end - at));
+      std::string_view number = text.substr(at, end - at);
+      const bool quoted = number.size() > 2 && (number[0] == '\'' || number[0] == '"') && number.back() == number[0];
+      if (quoted) number = number.substr(1, number.size() - 2);  // "['0.80', '0.01']", as formatted for people
+      const std::optional<double> value = parse_double(number);
       if (!value || !std::isfinite(*value) || ++out.count > kMostRewards) return std::nullopt;
       sum += *value;
       at = end;

@@ -49,6 +49,19 @@ bool close_before(const Symptom& symptom, const Symptom& word) {
          word.moment.where.line <= symptom.last_line + kNamedLines;
 }
 
+/// All ranks may fail alike: then the one that said so first is as good as the one that the launcher met first.
+Symptom& first_alike(std::vector<Symptom>& symptoms, Symptom& own) {
+  if (own.trace == nullptr) return own;
+  const auto& said = own.trace->trace;
+  for (Symptom& symptom : symptoms) {
+    if (&symptom == &own) break;
+    const bool alike = symptom.trace != nullptr && symptom.moment.attempt == own.moment.attempt && !symptom.teardown &&
+                       symptom.trace->trace.exception == said.exception && symptom.trace->trace.message == said.message;
+    if (alike) return symptom;
+  }
+  return own;
+}
+
 }  // namespace
 
 void mark_named_ranks(std::vector<Symptom>& symptoms) {
@@ -64,6 +77,7 @@ void mark_named_ranks(std::vector<Symptom>& symptoms) {
       if (!same || (own != nullptr && !own->survived)) continue;
       if (of_its_own(symptom)) own = &symptom;  // asked last, as it goes through the exception's words
     }
+    if (own != nullptr) own = &first_alike(symptoms, *own);
     if (own == nullptr) continue;
     own->survived = false;
     own->named = true;
