@@ -23,6 +23,13 @@ constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kPhase, kSwings, kSigma, kNoiseWindow};
 
+/// Of a single answer to a step, right or wrong: that says nothing of a level.
+bool is_yes_or_no(std::span<const double> values) {
+  const double least = *std::min_element(values.begin(), values.end());
+  const double most = *std::max_element(values.begin(), values.end());
+  return std::all_of(values.begin(), values.end(), [=](double value) { return value == least || value == most; });
+}
+
 /// Falls of the reward from high to low, up to the one that makes it a swing.
 struct Swings {
   SortedWindow recent{points_of(kWidth)};
@@ -48,7 +55,7 @@ struct Swings {
     const size_t from = i + 1 > points_of(kNoiseWindow) ? i + 1 - points_of(kNoiseWindow) : 0;
     const double sigma =
         noise(track.slice(from, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
-    if (range < 2 * kSigma.value * sigma) return;
+    if (range < 2 * kSigma.value * sigma || is_yes_or_no(track.slice(from, i + 1))) return;
     high = !fell;
     if (!fell) return;
     if (++fallen == 1) first = i;

@@ -52,6 +52,8 @@ constexpr Knob kKnobs[] = {
     kFrozen, kLong, kLongStart, kTrouble, kFromStart,  kFromStartPoints, kExcerpt,   kSudden,   kChance, kBack,
     kBefore, kLow,  kSunk,      kEarly,   kEarlyHours, kNearPoints,      kNearShare, kNearMean, kSingles};
 
+constexpr double kRun = 200;  // records of the run that the chance is meant for
+
 struct Streak {
   size_t first = 0, detected = 0;
   bool from_start = false;
@@ -83,7 +85,9 @@ size_t needed(const Track& track, size_t first, const Before& before, bool from_
   }
   const double zeros = before.lowest <= 0 ? static_cast<double>(before.at_lowest) : 0;
   const double share = (zeros + 1) / (static_cast<double>(before.size) + 2);
-  const double by_chance = std::ceil(std::log(kChance.value) / std::log(share));
+  // A long run has many records at which such a streak could begin.
+  const double chance = kChance.value / std::max(1.0, static_cast<double>(before.size) / kRun);
+  const double by_chance = std::ceil(std::log(chance) / std::log(share));
   return std::max(points_of(kSudden), static_cast<size_t>(by_chance));
 }
 

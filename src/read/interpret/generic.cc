@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/byte_set.h"
 #include "base/numbers.h"
@@ -157,45 +158,6 @@ bool announces_evaluation(std::string_view text) {
 }
 
 }  // namespace
-
-void normal_name(std::string_view raw, std::string& out) {
-  static constexpr std::array<std::string_view, 16> kLeads = {
-      "train/", "training/", "metrics/", "stats/", "actor/", "policy/", "rollout/", "trainer/",
-      "train_", "grpo/",     "ppo/",     "rl/",    "loss/",  "losses/", "charts/",  "avg/"};
-  out.clear();
-  for (const char c : raw) {
-    const char folded = lower(c);
-    const bool gap = folded == ' ' || folded == '-' || folded == '.' || folded == '_';
-    if (gap && (out.empty() || out.back() == '_')) continue;
-    out.push_back(gap ? '_' : folded);
-  }
-  while (!out.empty() && out.back() == '_') out.pop_back();
-  for (int i = 0; i < 2; ++i) {
-    for (const std::string_view lead : kLeads) {
-      if (out.size() > lead.size() && out[0] == lead[0] && out.compare(0, lead.size(), lead) == 0) {
-        out.erase(0, lead.size());
-        break;
-      }
-    }
-  }
-}
-
-void core_name(std::string_view normal, std::string& out) {
-  static constexpr std::array<std::string_view, 15> kHow = {"mean",  "avg",      "average",  "ave",  "batch",
-                                                            "train", "training", "cur",      "curr", "current",
-                                                            "iters", "rollout",  "rollouts", "平均", "the"};
-  out.clear();
-  for (std::string_view rest = normal; !rest.empty();) {
-    const size_t end = std::min(rest.find_first_of("_/"), rest.size());
-    const std::string_view word = rest.substr(0, end);
-    if (!word.empty() && std::find(kHow.begin(), kHow.end(), word) == kHow.end()) {
-      if (!out.empty()) out.push_back('_');
-      out.append(word);
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  if (out.starts_with("平均")) out.erase(0, std::string_view("平均").size());
-}
 
 const GenericReader::Known& GenericReader::known(std::string_view key) {
   // The same names come again in the same order: mostly the one that came behind the last one before.
@@ -412,12 +374,20 @@ MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, 
   if (evaluates(title)) return MetricLine::Form::kNone;
   const size_t values = text.find(", ", text.find('[', done_at)), end = text.rfind(']');
   if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
-  out.read_commas(text.substr(values + 2, end - values - 2));
-  if (!out.numbers().empty()) return MetricLine::Form::kCommas;
-  // "Loss: 0.5 | Acc: 0.25:   2%|": tqdm puts a colon between its title and the percentage.
-  title = title.substr(0, std::min(title.rfind(':'), title.size()));
-  static constexpr ByteSet kNames(":=");
-  return kNames.any_in(title) ? out.read(title) : MetricLine::Form::kNone;
+  std::string_view said = text.substr(values + 2, end - values - 2);
+  out.read_commas(said);
+  MetricLine::Form form = out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
+  if (form == MetricLine::Form::kNone) {  // "Loss: 0.5 | Acc: 0.25:   2%|": tqdm puts a colon before the percentage
+    said = title = title.substr(0, std::min(title.rfind(':'), title.size()));
+    static constexpr ByteSet kNames(":=");
+    if (kNames.any_in(title)) form = out.read(title);
+  }
+  // A bar is drawn more often than its values are set. What is 0 may well stay so.
+  const bool again =
+      said == bar_said_ && std::any_of(out.numbers().begin(), out.numbers().end(),
+                                       [](const RowNumber& one) { return one.value != std::floor(one.value); });
+  bar_said_ = said;
+  return again ? MetricLine::Form::kNone : form;
 }
 
 MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
@@ -465,7 +435,9 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
                                  is_held_out_record(text, out, at.known()));
   has_steps_ = has_steps_ || (record && at.step != kNoStep);
-  const bool heading = !record && !bars && ((is_heading(text, at) && lower(text[0]) != 'e') || sums_up_epoch(text, at));
+  const bool epoch = !record && !bars && sums_up_epoch(text, at);
+  counts_epochs_ = counts_epochs_ || epoch;
+  const bool heading = epoch || (!record && !bars && is_heading(text, at) && lower(text[0]) != 'e');
   if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);
     if (at.epoch != kNoStep && at.step != kNoStep) found.epoch_length = at.step_total;
@@ -481,7 +453,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   } else if (announces_evaluation(text)) {
     held_out_line_ = number;
   }
-  if (!record && !heading) found.total = find_plan(text);
+  if (!record && !heading && !counts_epochs_) found.total = find_plan(text);
   found.record = record;
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
   const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"

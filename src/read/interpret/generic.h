@@ -42,6 +42,8 @@ class GenericReader {
   Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {});
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
+  /// A save named its step: there are steps, whether or not records name them.
+  void saw_step() { has_steps_ = true; }
   /// Whether a name is commonly given to something that training measures.
   bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
   /// Whether a table or a dict over several lines is a metric record.
@@ -56,7 +58,7 @@ class GenericReader {
   static bool is_heading(std::string_view text, const StepPlace& at);
   bool sums_up_epoch(std::string_view text, const StepPlace& at) const;
   MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
-  static MetricLine::Form read_bar(std::string_view text, size_t done_at, MetricLine& out);
+  MetricLine::Form read_bar(std::string_view text, size_t done_at, MetricLine& out);
   MetricLine::Form read_values(std::string_view text, const StepPlace& at, MetricLine& out);
   size_t known_in(const MetricLine& line);
   void bracket_place(std::string_view text, StepPlace& at);
@@ -84,13 +86,15 @@ class GenericReader {
   uint64_t heading_line_ = 0;
   bool trained_ = false;        // a record of training was read
   bool placed_list_ = false;    // a line with a list of rewards said its step
+  bool counts_epochs_ = false;  // nothing but epochs was counted, in lines that sum them up
   bool has_steps_ = false;      // a record named its step
   uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
   std::string narrow_, named_, pairs_, placeless_;
-  std::string said_;  // the message in it, where a logger wrote it as JSON
+  std::string bar_said_;  // the values of the bar that was drawn last
+  std::string said_;      // the message in it, where a logger wrote it as JSON
 };
 
 /// A metric name as the generic dialect writes it: lower case, '_' for spaces, dots and dashes, without a leading

@@ -268,6 +268,7 @@ bool Interpreter::make_save(const LogLine& line) {
   if (trainer_known()) return false;
   const auto save = read_save(line.text, line.rare);
   if (!save) return false;
+  if (save->step != kNoStep) generic_.saw_step();
   constexpr size_t kPathLimit = 400;
   put(event::CheckpointSaved{save->step, clean_.take(save->path, kPathLimit), save->complete}, line.number, line.at);
   return true;
