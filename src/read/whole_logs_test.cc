@@ -63,7 +63,13 @@ TEST_CASE("figures in the message of a logger's record are read, in a file of re
     return cat(R"({"ts": "2026-01-02T03:04:05Z", "level": "info", "message": ")", message, "\"}\n");
   };
   const auto three = [&](std::string_view before, std::string_view behind) {
-    return cat(record(cat(before, 12, behind)), record(cat(before, 13, behind)), record(cat(before, 14, behind)));
+    std::string text;
+    for (int step = 12; step <= 14; ++step) {
+      std::string values(behind);
+      values.replace(values.find('5'), 1, std::to_string(step));
+      text += record(cat(before, step, values));
+    }
+    return text;
   };
   for (const std::string& text :
        {three("step ", " loss 0.5 reward 0.25"), three(R"({\"step\": )", R"(, \"loss\": 0.5, \"reward\": 0.25})"),

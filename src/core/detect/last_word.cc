@@ -53,8 +53,18 @@ bool asks_person(std::string_view line) {
          std::any_of(kEnds.begin(), kEnds.end(), [line](std::string_view word) { return line.ends_with(word); });
 }
 
+/// The last line of the attempt's log, at the last step that was done.
+Moment at_the_end(const State& state, const AttemptState& attempt, int64_t done) {
+  Moment moment = attempt.last;
+  const SourceState& source = state.sources[moment.where.source];
+  moment.where.line = std::max(moment.where.line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
+  moment.step = done;
+  return moment;
+}
+
 /// The log ends with a question that nobody has answered.
-bool judge_question(const State& state, const AttemptState& attempt, std::vector<Finding>& out) {
+bool judge_question(const State& state, size_t attempt_number, std::vector<Finding>& out) {
+  const AttemptState& attempt = state.attempts[attempt_number];
   const uint32_t number = attempt.last.where.source;
   if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return false;
   const SourceState& source = state.sources[number];
@@ -63,7 +73,7 @@ bool judge_question(const State& state, const AttemptState& attempt, std::vector
   finding.kind = "stall";
   finding.detector = "last-word";
   finding.severity = Severity::kWarning;
-  finding.onset = finding.detected = attempt.last;
+  finding.onset = finding.detected = at_the_end(state, attempt, last_done(state, attempt_number));
   finding.summary = cat("The last line is a question to a person, and the run waits for the answer: ",
                         clip(trim(source.last_text), 120));
   finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
@@ -76,7 +86,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
   const AttemptState& attempt = state.attempts[number];
-  if (judge_question(state, attempt, out)) return;
+  if (judge_question(state, number, out)) return;
   const auto error = final_error(state, attempt);
   if (!error || explained(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -86,14 +96,10 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   finding.detector = "last-word";
   // Without a plan it may be an error that the program goes on from, in a copy of a log that was still being written.
   finding.severity = total > 0 || last == kNoStep ? Severity::kCritical : Severity::kWarning;
-  finding.onset = attempt.last;
+  finding.onset = finding.detected = at_the_end(state, attempt, last);
   const SourceState& source = state.sources[attempt.last.where.source];
-  finding.onset.where.line =
-      std::max(finding.onset.where.line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
-  finding.onset.step = last;
   const ExceptionClass is = class_of(*error, known_at(memory.symptoms(state, knowledge), finding.onset.where));
   finding.kind = std::string(is.kind);
-  finding.detected = finding.onset;
   finding.summary = cat("The last line is an error, and nothing comes after it: ", clip(source.last_text, 200));
   finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
   finding.suggests.push_back({std::string(is.cause), 0.7, cat("the last line: ", clip(source.last_text, 160))});

@@ -266,14 +266,17 @@ bool coarse(const Track& track, size_t end) {
   return end > points_of(kRecords) && static_cast<double>(equal) > kRepeats.value * static_cast<double>(end - 1);
 }
 
-/// Written with more digits than any log rounds to: such a figure does not come twice by chance.
+/// Written with more significant digits than any log rounds to: such a figure does not come twice by chance.
 bool all_digits(double value) {
-  constexpr double kRounded = 1e6;
-  return value != 0 && std::abs(value) < 1e6 && std::abs(value * kRounded - std::round(value * kRounded)) > 1e-4;
+  constexpr double kRounded = 1e8;  // nine digits
+  if (value == 0 || !std::isfinite(value)) return false;
+  const double scaled = std::abs(value) * std::pow(10, -std::floor(std::log10(std::abs(value)))) * kRounded;
+  return std::abs(scaled - std::round(scaled)) > 1e-4;
 }
 
 /// A supervised loss that repeats itself to the last digit.
 bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  constexpr double kNothing = 1e-3;  // nats: of what has been learned by heart
   if (has_reward(state)) return false;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     size_t streak = 0;
@@ -281,7 +284,7 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
       const size_t first = i + 1 - streak;
       const size_t enough = points_of(all_digits(track.values[i]) ? kRecords : kFrozen);
-      if (streak < enough || (track.values[i] == 0 && first > 0)) continue;  // zero may be learned
+      if (streak < enough || (std::abs(track.values[i]) < kNothing && first > 0)) continue;  // it may be learned
       if (coarse(track, first)) continue;
       Finding finding =
           make_finding("no-learning", "no-learning", Severity::kCritical, track.points[first], track.points[i],

@@ -68,7 +68,10 @@ Severity severity_of(const State& state, const Watched& watched, const std::vect
     if (burst.last < points_of(kWarmUp) && !over) return Severity::kInfo;
     return burst.count >= points_of(kPersist) ? Severity::kCritical : Severity::kInfo;
   }
-  return lasting ? Severity::kCritical : Severity::kWarning;
+  if (lasting) return Severity::kCritical;
+  // One gradient that is NaN leaves no weight a number: where the next is one, its update was skipped.
+  const bool skipped = watched.may_overflow && burst.count == 1 && burst.last + 1 < points.size();
+  return skipped ? Severity::kInfo : Severity::kWarning;
 }
 
 /// A signal that was never a number is one that the trainer does not compute, unless it is what is optimised. TRL

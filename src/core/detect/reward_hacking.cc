@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/detect/tools/true_measure.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -38,21 +39,6 @@ constexpr Knob kNothing{"nothing", 0.02, "1", "True measure up to which next to 
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
 constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kWindow, kFall,   kDeepFall, kSigma,   kRise,
                            kOpen,    kShare, kFull, kEmpty,  kHollow, kWide,     kNothing, kGrowth};
-
-/// Solved share, accuracy or a component that is named for correctness.
-bool is_true_measure(const Series& series) {
-  if (series.signal == "reward.pass_rate") return true;
-  if (series.signal.rfind("reward.component.", 0) != 0) return false;
-  const std::string name = to_lower(series.raw);
-  for (const std::string_view word : {"minus", "gap", "std", "min", "max", "count"}) {
-    if (contains(name, word)) return false;  // not a level
-  }
-  for (const std::string_view word :
-       {"correct", "accuracy", "solve", "pass", "true", "gold", "ground", "exact", "outcome", "success", "unit_test"}) {
-    if (contains(name, word)) return true;
-  }
-  return false;
-}
 
 /// One right answer of several is enough (pass@k): that falls when answers become alike, too, however right they are.
 bool is_of_several(const Series& series) {
@@ -106,13 +92,13 @@ bool stands_apart(const Rising& proxy, const Track& truth, size_t m) {
   return learned < kShare.value * proxy.gain && proxy.level - level > kOpen.value;
 }
 
-/// The reward, between 0 and 1, gained much and next to nothing is right by the true measure, though not exactly
-/// nothing: the measure works, and what is rewarded is something else.
+/// The reward, between 0 and 1, gained much and next to nothing is right by the true measure: what is rewarded is
+/// something else.
 bool pays_for_nothing(const Rising& proxy, const Track& reward, const Track& truth, size_t m) {
   const auto paid = reward.slice(0, proxy.n);
   const auto real = truth.slice(0, m);
   const double level = mean(real.subspan(m - m / 3));
-  return proxy.gain >= kWide.value && *std::max_element(paid.begin(), paid.end()) <= 1 && level > 0 &&
+  return proxy.gain >= kWide.value && *std::max_element(paid.begin(), paid.end()) <= 1 && level >= 0 &&
          level <= kNothing.value;
 }
 

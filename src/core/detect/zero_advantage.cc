@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/detect/tools/true_measure.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -117,7 +118,8 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     const RewardScale scale = reward_scale(state, reward, end);
     const double share = scale.share(*level);
     // A reward that only punishes has nothing to show that all went well: 0 may be an answer that was never tried.
-    if (*level > 0 && solved(state, scale, *level, kSolved.value)) {
+    if (*level > 0 && solved(state, scale, *level, kSolved.value) &&
+        !nothing_was_right(state, to.attempt, from.step, to.step)) {
       why = "the data is solved";
       return Severity::kInfo;
     }

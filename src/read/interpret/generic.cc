@@ -157,6 +157,23 @@ bool announces_evaluation(std::string_view text) {
   return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && says_held_out(text);
 }
 
+/// "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
+bool is_markdown_step(std::string_view text) {
+  const size_t bold = find_part(text, "**");
+  const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
+  return first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone;
+}
+
+/// "[step 3/200] rewards=['0.8', '0.01'] loss=0.5"
+void add_listed(const RewardList& rewards, MetricLine& out) {
+  const auto numbers = out.numbers();
+  const bool said =
+      std::any_of(numbers.begin(), numbers.end(), [](const RowNumber& one) { return one.key == "reward"; });
+  if (!said) out.add("reward", rewards.mean);
+  out.add("reward_max", rewards.most);
+  out.add("reward_min", rewards.least);
+}
+
 }  // namespace
 
 const GenericReader::Known& GenericReader::known(std::string_view key) {
@@ -383,11 +400,10 @@ MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, 
     if (kNames.any_in(title)) form = out.read(title);
   }
   // A bar is drawn more often than its values are set. What is 0 may well stay so.
-  const bool again =
-      said == bar_said_ && std::any_of(out.numbers().begin(), out.numbers().end(),
-                                       [](const RowNumber& one) { return one.value != std::floor(one.value); });
+  redrawn_ = said == bar_said_ && std::any_of(out.numbers().begin(), out.numbers().end(),
+                                              [](const RowNumber& one) { return one.value != std::floor(one.value); });
   bar_said_ = said;
-  return again ? MetricLine::Form::kNone : form;
+  return form;
 }
 
 MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
@@ -401,10 +417,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   out.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
-  // "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
-  const size_t bold = rare.may_hold('*') ? find_part(text, "**") : kNone;
-  const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
-  if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
+  if (rare.may_hold('*') && is_markdown_step(text)) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) {
     if (announces_evaluation(text)) held_out_line_ = number;
     return found;
@@ -425,23 +438,21 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   size_t bar = 0;
   const bool bars = rare.may_hold('%') && is_bar(text, &bar);
   const MetricLine::Form form = bars ? read_bar(text, bar, out) : read_values(text, at, out);
-  if (rewards && !bars) {  // "[step 3/200] rewards=['0.8', '0.01'] loss=0.5"
-    placed_list_ = true;
-    if (std::none_of(out.numbers().begin(), out.numbers().end(),
-                     [](const RowNumber& one) { return one.key == "reward"; }))
-      out.add("reward", rewards->mean);
-  }
+  placed_list_ = placed_list_ || (rewards && !bars);
+  if (rewards && !bars) add_listed(*rewards, out);
   const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
-  const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
-                                 is_held_out_record(text, out, at.known()));
+  const bool again = bars && trains && redrawn_;  // the step went on, the values are those of an earlier one
+  const bool record = !again && (trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
+                                            is_held_out_record(text, out, at.known())));
   has_steps_ = has_steps_ || (record && at.step != kNoStep);
   const bool epoch = !record && !bars && sums_up_epoch(text, at);
   counts_epochs_ = counts_epochs_ || epoch;
   const bool heading = epoch || (!record && !bars && is_heading(text, at) && lower(text[0]) != 'e');
-  if (at.known() && (record || heading)) {
+  if (at.known() && (record || heading || again)) {
     found.step = over_epochs(at, &found.total);
     if (at.epoch != kNoStep && at.step != kNoStep) found.epoch_length = at.step_total;
-    found.heading = !record;
+    found.heading = heading;
+    found.again = again;
     heading_line_ = number;
   }
   if (record) {

@@ -32,6 +32,7 @@ class GenericReader {
     bool record = false;           ///< `out` holds one
     bool heading = false;          ///< the line says which step begins
     bool held_out = false;         ///< the record is an evaluation's, as the words before it say
+    bool again = false;            ///< a bar that shows a step, and the figures of an earlier one
     bool numbered = false;         ///< the record's line says its step and several things that training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
@@ -94,6 +95,7 @@ class GenericReader {
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
   std::string narrow_, named_, pairs_, placeless_;
   std::string bar_said_;  // the values of the bar that was drawn last
+  bool redrawn_ = false;  // the bar that was read last has the values of the one before
   std::string said_;      // the message in it, where a logger wrote it as JSON
 };
 

@@ -298,6 +298,11 @@ bool Interpreter::make_generic(const LogLine& line) {
     records_.set_step(found.step);
     put(event::StepBegan{found.step}, line.number, line.at);
   }
+  if (found.again && found.step != kNoStep) {
+    records_.set_step(found.step);
+    put(event::Measured{found.step, false, {}}, line.number, line.at);
+    return true;
+  }
   if (!found.record) return found.heading || begin_block(line);
   recogniser_.unknown_trainer();
   own_loop_ = true;

@@ -1,5 +1,6 @@
 #include "read/lines/reward_list.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -56,6 +57,8 @@ std::optional<RewardList> read_reward_list(std::string_view text) {
       if (quoted) number = number.substr(1, number.size() - 2);  // "['0.80', '0.01']", as formatted for people
       const std::optional<double> value = parse_double(number);
       if (!value || !std::isfinite(*value) || ++out.count > kMostRewards) return std::nullopt;
+      out.least = out.count == 1 ? *value : std::min(out.least, *value);
+      out.most = out.count == 1 ? *value : std::max(out.most, *value);
       sum += *value;
       at = end;
     }

@@ -9,7 +9,7 @@
 namespace mw {
 
 struct RewardList {
-  double mean = 0;
+  double mean = 0, least = 0, most = 0;
   size_t count = 0;
 };
 

@@ -158,6 +158,7 @@ constexpr std::array kRows = {
     Row{"APIConnectionError", "", {"network", "api-connection-error-all-rollouts", true}},
     Row{"RemoteDisconnected", "", {"network", "connection-reset-by-peer", true}},
     Row{"BrokenPipeError", "", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"EOFError", "eof when reading a line", {"config-error", "waits-for-input", false}},
     Row{"EOFError", "", {"worker-lost", "connection-reset-by-peer", true}},
     Row{"CancelledError", "", {"crash", "task-cancelled", true}},
     Row{"RayActorError", "", {"worker-lost", "ray-actor-died", true}},
@@ -214,8 +215,9 @@ constexpr std::array kRows = {
     Row{"ValueError", "unsupported", {"config-error", "value-error", false}},
     Row{"NotImplementedError", "is not supported", {"config-error", "not-implemented-error", false}},
     Row{"ValueError", "not in the dataset", {"data-error", "dataset-column-missing", false}},
-    Row{"ValueError", "expected sequence of length", {"data-error", "dataset-bad-row-json", false}},
-    Row{"RuntimeError", "stack expects each tensor", {"data-error", "runtime-error", false}},
+    Row{"ValueError", "expected sequence of length", {"data-error", "rows-differ-in-length", false}},
+    Row{"ValueError", "unable to create tensor", {"data-error", "rows-differ-in-length", false}},
+    Row{"RuntimeError", "stack expects each tensor", {"data-error", "rows-differ-in-length", false}},
     Row{"ArrowNotImplementedError", "", {"data-error", "dataset-corrupt-arrow", false}},
     Row{"CastError", "", {"data-error", "dataset-corrupt-arrow", false}},
     Row{"FloatingPointError", "", {"non-finite", "nan-loss", false}},
@@ -401,6 +403,8 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     }
     const bool refused = bare == "ValueError" || bare == "AssertionError";
     if (program && refused && speaks_of_settings(raising_frame(frame))) return {"config-error", is.cause, false};
+    if (is.cause == "waits-for-input" && contains(frame, "trust_remote_code"))
+      return {"config-error", "trust-remote-code", false};
     if (bare == "KeyError" && speaks_of_data(raising_frame(frame)))
       return {"data-error", "dataset-column-missing", false};
     if (bare == "KeyError" && reads_an_answer(raising_frame(frame)))

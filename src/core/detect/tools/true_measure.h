@@ -1,0 +1,17 @@
+// Which figures of a run say how much was right, whatever the reward pays for.
+#pragma once
+
+#include <cstdint>
+
+#include "core/state.h"
+
+namespace mw::detect {
+
+/// The share solved, or a part of the reward that is named for correctness (`accuracy`, `correct`, `success`, …) and is
+/// a level: no spread, extreme, count or difference.
+bool is_true_measure(const Series& series);
+
+/// True when such a figure was recorded between two steps of an attempt, and all of its values there are exactly 0.
+bool nothing_was_right(const State& state, uint16_t attempt, int64_t from, int64_t to);
+
+}  // namespace mw::detect

@@ -1,0 +1,84 @@
+// What scripts print that somebody wrote for one training: bars, epochs, lists.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/text.h"
+#include "read/testing/whole_log.h"
+
+namespace mw {
+namespace {
+
+/// The values of a signal in the order of their points.
+std::vector<double> values_of(const State& state, std::string_view signal) {
+  std::vector<double> out;
+  if (const Series* series = state.find(signal)) {
+    for (const Point& point : series->points()) out.push_back(point.value);
+  }
+  return out;
+}
+
+TEST_CASE("values in the title of a bar, which is drawn more often than they are set") {
+  std::string text;
+  const auto draw = [&text](int step, std::string_view title) {
+    text += cat(title, ":   2%|2         | ", step, "/100 [00:10<08:10,  5.0s/it]\n");
+  };
+  draw(1, "Loss: 6.25 | Acc: 0.25");
+  draw(2, "Loss: 6.25 | Acc: 0.25");
+  draw(3, "Loss: 5.5 | Acc: 0.5");
+  const State state = state_of(text);
+  CHECK(values_of(state, "loss.total") == std::vector<double>{6.25, 5.5});
+  CHECK(state.steps().last == 3);
+  const State still = state_of(cat(text, "Loss: 5.5 | Acc: 0.5:   9%|9         | 9/100 [00:10<08:10,  5.0s/it]\n"));
+  CHECK(still.steps().last == 9);  // the step went on
+  CHECK(values_of(still, "loss.total").size() == 2);
+}
+
+TEST_CASE("a trainer that counts nothing but epochs, and sums each up") {
+  const auto epoch = [](int number, std::string_view loss) {
+    return cat("Epoch ", number, " complete:\n  Loss: ", loss, "\n  Reward: 0.", number, "\n\n");
+  };
+  const State state = state_of(cat("Training for 3 epochs\n", epoch(1, "0.5"), epoch(2, "0.4"), epoch(3, "0.25")));
+  CHECK(values_of(state, "loss.total") == std::vector<double>{0.5, 0.4, 0.25});
+  CHECK(state.steps().last == 3);
+  const auto step = [](int number) { return cat("step ", number, " loss 0.5 reward 0.25\n"); };
+  const State counted = state_of(cat(step(1), step(2), "Epoch 1 complete:\n  Loss: 0.5\n", step(3), step(4)));
+  CHECK(counted.steps().last == 4);
+}
+
+TEST_CASE("records that count the steps of each epoch anew") {
+  const auto record = [](int epoch, int step) {
+    return cat("{\"epoch\": ", epoch, ", \"step\": ", step, ", \"loss\": 0.", epoch, step, ", \"reward\": 0.5}\n");
+  };
+  std::string text;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int step = 10; step <= 40; step += 10) text += record(epoch, step);
+  }
+  const State state = state_of(text, "train.jsonl");
+  CHECK(state.steps().last == 140);  // 40, then ten between two records, in each of two epochs
+  CHECK(state.attempts.size() == 1);
+  // One epoch beside steps that go on counting changes nothing.
+  const State plain = state_of(cat(record(0, 10), record(0, 20), record(1, 30), record(1, 40)), "train.jsonl");
+  CHECK(plain.steps().last == 40);
+}
+
+TEST_CASE("a list of rewards on a line that says its step") {
+  std::string text;
+  for (int step = 1; step <= 4; ++step) {
+    text += cat("[step ", step, "/200] rewards=['0.80', '0.20'] loss=0.", step, "\n");
+  }
+  const State state = state_of(text);
+  CHECK(values_of(state, "reward.mean") == std::vector<double>{0.5, 0.5, 0.5, 0.5});
+  CHECK(state.steps().last == 4);
+  CHECK(state.total_steps == 200);
+}
+
+TEST_CASE("what is counted per step is no step, and iterations may be written short") {
+  const State rate = state_of("iters 1 loss 0.5 reward 0.25\niters 2 loss 0.4 reward 0.25 resample/step: 10\n");
+  CHECK(rate.steps().last == 2);
+  const State owned = state_of("train/step: 7 loss: 0.5 reward: 0.25\ntrain/step: 8 loss: 0.5 reward: 0.5\n");
+  CHECK(owned.steps().last == 8);
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,100 @@
+// What a whole log comes to: the kind of trouble and its first cause.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "read/testing/whole_log.h"
+
+namespace mw {
+namespace {
+
+/// "KIND SEVERITY CAUSE" of the first incident of that kind; empty when there is none.
+std::string found(const State& state, std::string_view kind) {
+  const auto one = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                [kind](const Incident& incident) { return incident.kind == kind; });
+  if (one == state.incidents.end()) return "";
+  const std::string cause = one->causes.empty() ? "" : cat(" ", one->causes.front().id);
+  return cat(one->kind, " ", severity_name(one->severity), cause);
+}
+
+std::string traceback(std::string_view label, std::string_view file, std::string_view error) {
+  return cat(label, "Traceback (most recent call last):\n", label, "  File \"/app/train.py\", line 9, in <module>\n",
+             label, "    main()\n", label, "  File \"", file, "\", line 90, in step\n", label, "    go()\n", label,
+             error, "\n");
+}
+
+std::string steps(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i) text += cat("step ", i, " loss 0.", 900 - i, " reward 0.", 300 + i % 7, "\n");
+  return text;
+}
+
+TEST_CASE("a program that asks a person where nobody is") {
+  const std::string input = "EOFError: EOF when reading a line";
+  CHECK(found(state_of(traceback("", "/app/ask.py", input)), "config-error") ==
+        "config-error critical waits-for-input");
+  const std::string trust =
+      "Traceback (most recent call last):\n  File \"/app/train.py\", line 9, in <module>\n    main()\n"
+      "  File \"/opt/datasets/load.py\", line 133, in resolve_trust_remote_code\n    answer = input(\n";
+  CHECK(found(state_of(cat(trust, input, "\n")), "config-error") == "config-error critical trust-remote-code");
+  CHECK(found(state_of(cat(steps(4), "> /app/train.py(90)step()\n-> go()\n(Pdb) \n")), "stall") ==
+        "stall warning waits-for-input");
+}
+
+TEST_CASE("rows that no batch can be made of") {
+  for (const std::string_view error :
+       {"ValueError: Unable to create tensor, you should probably activate truncation and/or padding with "
+        "'padding=True'",
+        "RuntimeError: stack expects each tensor to be equal size, but got [12] at entry 0 and [15] at entry 1"}) {
+    CAPTURE(error);
+    CHECK(found(state_of(cat(steps(4), traceback("", "/opt/torch/collate.py", error))), "data-error") ==
+          "data-error critical rows-differ-in-length");
+  }
+}
+
+TEST_CASE("of ranks that fail alike the one that said so first is quoted, whichever the launcher names") {
+  const std::string error = "RuntimeError: CUDA error: no kernel image is available for execution on the device";
+  const State state = state_of(cat(
+      steps(3), traceback("[rank2]: ", "/app/kernel.py", error), traceback("[rank0]: ", "/app/kernel.py", error),
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============================================================\ntrain.py FAILED\n"
+      "------------------------------------------------------------\nFailures:\n  <NO_OTHER_FAILURES>\n"
+      "------------------------------------------------------------\nRoot Cause (first observed failure):\n[0]:\n"
+      "  time      : 2026-01-02_03:04:05\n  host      : node01\n  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: "
+      "7)\n  error_file: <N/A>\n"));
+  REQUIRE(!state.incidents.empty());
+  CHECK(state.incidents.front().onset.where.line == 4);
+}
+
+TEST_CASE("rewards that are zero since the weights met NaN") {
+  std::string text;
+  for (int i = 1; i <= 60; ++i) {
+    const bool lost = i > 30;
+    text += cat("{\"step\": ", i, ", \"loss\": ", lost ? "NaN" : cat("0.", 900 - i),
+                ", \"reward\": ", lost && i > 31 ? "0.0" : cat("0.", 400 + i % 9),
+                ", \"grad_norm\": ", lost ? "NaN" : cat("1.", 100 + i % 5), "}\n");
+  }
+  const State state = state_of(text, "train.jsonl");
+  CHECK(found(state, "non-finite") == "non-finite critical nan-loss");
+  const std::string zero = found(state, "zero-reward");
+  CHECK((zero.empty() || contains(zero, "nan-loss")));
+  CHECK(state.incidents.front().kind == "non-finite");
+}
+
+TEST_CASE("a trainer's own words about what it learns count when they come often") {
+  std::string text;
+  for (int i = 1; i <= 30; ++i) {
+    text += cat("step ", i, " loss 0.", 900 - i, " reward 0.", 300 + i % 7, "\n");
+    text += cat("/opt/trl/ppo_trainer.py:1100: UserWarning: KL divergence is starting to become negative: -", i,
+                ".75 - this might be a precursor for failed training.\n");
+  }
+  CHECK(found(state_of(text), "kl-runaway") == "kl-runaway warning kl-estimate-negative");
+  const State once = state_of(cat(steps(30), "UserWarning: KL divergence is starting to become negative: -0.2\n",
+                                  "step 31 loss 0.5 reward 0.3\nstep 32 loss 0.5 reward 0.3\n"));
+  CHECK(found(once, "kl-runaway") != "kl-runaway warning kl-estimate-negative");
+}
+
+}  // namespace
+}  // namespace mw
