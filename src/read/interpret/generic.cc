@@ -7,7 +7,6 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "read/lines/held_out.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
 
@@ -154,7 +153,7 @@ bool announces_evaluation(std::string_view text) {
   constexpr size_t kBytes = 60;
   if (text.size() > kBytes) return false;
   const size_t first = text.find_first_not_of("=-#*[( ");
-  return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && says_held_out(text);
+  return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && HeldOutTitles().says(text);
 }
 
 /// "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
@@ -457,8 +456,8 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   if (record) {
     const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
-    found.held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
-                               says_held_out(without_place(text, at, placeless_)));
+    found.held_out = !bars && (known_names_ == 0 || under || titles_.says(text) ||
+                               placeless_titles_.says(without_place(text, at, placeless_)));
     trained_ = trained_ || !found.held_out;
     if (!found.held_out) held_out_line_ = 0;
   } else if (announces_evaluation(text)) {

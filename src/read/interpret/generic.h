@@ -11,6 +11,7 @@
 #include "core/event.h"
 #include "read/books/dialect_book.h"
 #include "read/interpret/step_place.h"
+#include "read/lines/held_out.h"
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
 
@@ -89,6 +90,7 @@ class GenericReader {
   bool placed_list_ = false;    // a line with a list of rewards said its step
   bool counts_epochs_ = false;  // nothing but epochs was counted, in lines that sum them up
   bool has_steps_ = false;      // a record named its step
+  HeldOutTitles titles_, placeless_titles_;
   uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/one_of.h"
 #include "base/text.h"
 #include "core/trajectory.h"
 #include "read/interpret/interpreter.h"
@@ -157,7 +158,8 @@ bool Fields::reserved(std::string_view name) {
   static constexpr std::array<std::string_view, 19> kReserved = {
       "step", "body", "title", "total", "done",     "what",    "seconds", "phase", "path", "version",
       "code", "key",  "value", "rule",  "function", "outcome", "error",   "why",   "actor"};
-  return name.empty() || name[0] == '_' || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+  constexpr size_t kLongest = 8;
+  return name.empty() || name[0] == '_' || (name.size() <= kLongest && is_one_of(name, kReserved));
 }
 
 void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line,

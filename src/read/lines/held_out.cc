@@ -31,8 +31,9 @@ std::string_view title_of(std::string_view text) {
     const bool number = i > 0 && text[i - 1] == ' ' && is_digit(text[i]) &&
                         text.substr(0, i).find_first_not_of(" -=#[(") != std::string_view::npos;
     if (number || (text[i] == '=' && !frame) || text[i] == '{' || text[i] == '|') return text.substr(0, i);
+    if (text[i] != ':') continue;
     const std::string_view behind = trim(text.substr(i + 1, 3));
-    if (text[i] == ':' && !behind.empty() && (is_digit(behind[0]) || behind[0] == '-')) return text.substr(0, i);
+    if (!behind.empty() && (is_digit(behind[0]) || behind[0] == '-')) return text.substr(0, i);
   }
   return text;
 }
@@ -46,6 +47,17 @@ std::vector<std::string_view> words_of(std::string_view title) {
     i = end + 1;
   }
   return words;
+}
+
+/// Whether a word begins as one of kHeldOut does; most titles are refuted by that.
+bool may_say(std::string_view title) {
+  constexpr std::array<std::string_view, 6> kBegins = {"ev", "va", "he", "ho", "te", "de"};
+  for (size_t i = 0; i + 1 < title.size(); ++i) {
+    if (i > 0 && in_word(title[i - 1])) continue;
+    const std::array<char, 2> begin = {static_cast<char>(title[i] | 32), static_cast<char>(title[i + 1] | 32)};
+    if (is_one_of({begin.data(), begin.size()}, kBegins)) return true;
+  }
+  return false;
 }
 
 /// Words of everyday, too: the tests that a program passed, the device.
@@ -75,12 +87,16 @@ std::string held_out_figure(std::string_view key) {
   return held_out ? rest : std::string();
 }
 
-bool says_held_out(std::string_view text) {
+namespace {
+
+/// `before`: what stands before the first value of `text`.
+bool title_says_held_out(std::string_view text, std::string_view before) {
   static constexpr std::array<std::string_view, 4> kTraining = {"train", "training", "rollout", "rollouts"};
   // "test" is a word of everyday: only the first one, before what is measured or before a ']' or ':'.
   static constexpr std::array<std::string_view, 11> kTested = {
       "set", "accuracy", "acc", "loss", "reward", "score", "metrics", "results", "pass@1", "step", "epoch"};
-  const std::string title = to_lower(title_of(text));
+  if (!may_say(before)) return false;
+  const std::string title = to_lower(before);
   const std::vector<std::string_view> words = words_of(title);
   const auto any = [&words](const auto& is) { return std::any_of(words.begin(), words.end(), is); };
   if (any([](std::string_view word) { return is_one_of(word, kTraining); })) return false;
@@ -89,6 +105,18 @@ bool says_held_out(std::string_view text) {
   const size_t end = title.find("test") + 4;
   return (end < text.size() && (text[end] == ']' || text[end] == ':')) ||
          (words.size() > 1 && is_one_of(words[1], kTested));
+}
+
+}  // namespace
+
+bool HeldOutTitles::says(std::string_view text) {
+  const std::string_view title = title_of(text);
+  const std::string_view head = text.substr(0, title.size() + 1);
+  if (head != head_) {
+    says_ = title_says_held_out(text, title);
+    head_ = head;
+  }
+  return says_;
 }
 
 }  // namespace mw
