@@ -24,14 +24,33 @@ TEST_CASE("values in the title of a bar, which is drawn more often than they are
     text += cat(title, ":   2%|2         | ", step, "/100 [00:10<08:10,  5.0s/it]\n");
   };
   draw(1, "Loss: 6.25 | Acc: 0.25");
-  draw(2, "Loss: 6.25 | Acc: 0.25");
-  draw(3, "Loss: 5.5 | Acc: 0.5");
+  draw(2, "Loss: 5.75 | Acc: 0.25");
+  draw(3, "Loss: 5.75 | Acc: 0.25");
+  draw(4, "Loss: 5.5 | Acc: 0.5");
   const State state = state_of(text);
-  CHECK(values_of(state, "loss.total") == std::vector<double>{6.25, 5.5});
-  CHECK(state.steps().last == 3);
+  CHECK(values_of(state, "loss.total") == std::vector<double>{6.25, 5.75, 5.5});
+  CHECK(state.steps().last == 4);
   const State still = state_of(cat(text, "Loss: 5.5 | Acc: 0.5:   9%|9         | 9/100 [00:10<08:10,  5.0s/it]\n"));
   CHECK(still.steps().last == 9);  // the step went on
-  CHECK(values_of(still, "loss.total").size() == 2);
+  CHECK(values_of(still, "loss.total").size() == 3);
+  // A loss that no update moves is drawn alike from the first step on.
+  std::string frozen;
+  for (int step = 1; step <= 4; ++step) {
+    frozen += cat("Epoch 0:   2%|2         | ", step, "/100 [00:10<08:10,  5.0s/it, loss=0.693, reward=0]\n");
+  }
+  CHECK(values_of(state_of(frozen), "loss.total").size() == 4);
+}
+
+TEST_CASE("the figures of an update behind a bar over what is rolled out") {
+  std::string text;
+  for (int step = 1; step <= 40; ++step) {
+    const int update = step / 10;
+    text += cat("Episode [1/4]:   2%|2         | ", step, "/100 [00:10<08:10,  5.0s/it, policy_loss=0.0", 83 + update,
+                ", actor_lr=3.87e-7, kl=0.00", 3 + update, ", reward=-1.", 77 - update, ", return=-1.7]\n");
+  }
+  const State state = state_of(text);
+  CHECK(values_of(state, "reward.mean") == std::vector<double>{-1.77, -1.76, -1.75, -1.74, -1.73});
+  CHECK(state.steps().last == 40);
 }
 
 TEST_CASE("a trainer that counts nothing but epochs, and sums each up") {
@@ -71,6 +90,18 @@ TEST_CASE("a list of rewards on a line that says its step") {
   CHECK(values_of(state, "reward.mean") == std::vector<double>{0.5, 0.5, 0.5, 0.5});
   CHECK(state.steps().last == 4);
   CHECK(state.total_steps == 200);
+}
+
+TEST_CASE("how one answer was judged is no record, and a batch of rollouts begins a step") {
+  const std::string answer = "Metrics:  {'format_reward': 1.0, 'answer_reward': 0.0, 'reward': 0.0}\n";
+  std::string text;
+  for (int step = 0; step < 4; ++step) {
+    text += cat("rollout batch ", step, " generated, length: 256\n", answer, "loss: 0.", 50 + step,
+                ", token_entropy: 0.5, mean_reward: 0.", 25 + step, "\n", answer);
+  }
+  const State state = state_of(text);
+  CHECK(values_of(state, "reward.mean") == std::vector<double>{0.25, 0.26, 0.27, 0.28});
+  CHECK(state.steps().last == 3);
 }
 
 TEST_CASE("what is counted per step is no step, and iterations may be written short") {

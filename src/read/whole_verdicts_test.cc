@@ -43,6 +43,44 @@ TEST_CASE("a program that asks a person where nobody is") {
         "stall warning waits-for-input");
 }
 
+TEST_CASE("a debugger inside a Ray actor") {
+  const std::string_view actor = "(TaskRunner pid=57636) ";
+  CHECK(found(state_of(cat(steps(4), actor, "> /app/naive.py(53)__call__()\n", actor, "(Pdb) \n")), "stall") ==
+        "stall warning waits-for-input");
+}
+
+TEST_CASE("files that stop before they are done") {
+  std::string start = "Loading checkpoint shards: 100%|##########| 4/4 [00:02<00:00,  1.9it/s]\n";
+  for (int i = 0; i < 60; ++i) start += cat("2026-01-02 03:04:05 INFO part ", i, " is ready\n");
+  const auto bar = [](std::string_view title, int percent, int done) {
+    return cat(title, ":  ", percent, "%|###   | ", done, "/100 [00:52<00:23, 1.2 examples/s, score=0.9]\n");
+  };
+  for (const std::string_view title :
+       {"GSM8K eval", "(TaskRunner pid=7, ip=10.0.0.2) Filtering prompts longer than 64"}) {
+    CAPTURE(title);
+    CHECK(contains(found(state_of(cat(start, bar(title, 75, 75))), "died-silently"), "died-silently warning"));
+    CHECK(found(state_of(cat(start, bar(title, 95, 95))), "died-silently").empty());
+    CHECK(found(state_of(cat(start, bar(title, 75, 75), bar(title, 100, 100))), "died-silently").empty());
+  }
+  CHECK(found(state_of(cat(start, bar("Processed prompts", 75, 75))), "died-silently").empty());
+  std::string records;
+  for (int i = 1; i <= 50; ++i) {
+    records += cat("{\"current_steps\": ", i, ", \"total_steps\": 1000, \"loss\": 0.", 900 - i,
+                   ", \"percentage\": 0.1, \"elapsed_time\": \"0:00:", 10 + i % 50, "\"}\n");
+  }
+  CHECK(contains(found(state_of(records, "trainer_log.jsonl"), "died-silently"), "died-silently warning"));
+  CHECK(state_of(records, "trainer_log.jsonl").framework == "transformers");
+}
+
+TEST_CASE("what ended a run began at the step that its bar shows") {
+  std::string text = "{'loss': 0.5, 'grad_norm': 1.0, 'learning_rate': 1e-05, 'reward': 0.5, 'epoch': 0.01}\n";
+  for (int i = 1; i <= 6; ++i) text += cat("  ", i, "%|#      | ", i, "/100 [00:", 10 + i, "<08:10,  5.0s/it]\n");
+  const State state = state_of(cat(text, traceback("", "/app/loop.py", "KeyboardInterrupt")));
+  REQUIRE(!state.incidents.empty());
+  CHECK(state.incidents.front().kind == "interrupted");
+  CHECK(state.incidents.front().onset.step == 6);
+}
+
 TEST_CASE("rows that no batch can be made of") {
   for (const std::string_view error :
        {"ValueError: Unable to create tensor, you should probably activate truncation and/or padding with "

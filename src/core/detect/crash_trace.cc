@@ -51,7 +51,7 @@ void judge_trace(const State& state, const FailureChain& chain, std::vector<Find
   const bool sure = settled(state, chain);
   const event::TraceSeen& trace = chain.lead.trace->trace;
   Finding finding;
-  describe(chain, finding);
+  describe(state, chain, finding);
   finding.detector = "crash-trace";
   if (trace.exception.empty() && finding.kind == "crash") finding.kind = kind_beside(chain);
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);

@@ -1,7 +1,9 @@
 // Ended in mid-flight: the files stop while a plan is open, with no error and no end.
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
@@ -22,8 +24,11 @@ constexpr Knob kKnobs[] = {
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
 
-/// Sources that a trainer writes as it runs and that end with it; exports of metrics have no notion of an end.
-bool is_live(const SourceState& source) { return source.kind == "text" || source.kind == "wandb"; }
+/// Sources that a trainer writes as it runs and that end with it. Exports of metrics have no notion of an end; lines of
+/// records that say beside their step how many there will be are no export.
+bool is_live(const State& state, const SourceState& source) {
+  return source.kind == "text" || source.kind == "wandb" || (source.kind == "jsonl" && state.total_steps > 1);
+}
 
 /// The log of an inference server alone has no plan to carry out.
 bool serves_only(const State& state, const Knowledge& knowledge) { return knowledge.is_engine(state.framework); }
@@ -42,8 +47,29 @@ struct Open {
 
 /// A bar of an inference engine: it goes over one call's requests, and the next call draws it anew.
 bool serves(std::string_view bar) {
-  constexpr std::array<std::string_view, 5> kWords = {"prompts", "requests", "cuda graph", "shards", "capturing"};
+  constexpr std::array<std::string_view, 6> kWords = {
+      "processed prompts", "rendering prompts", "requests", "cuda graph", "shards", "capturing"};
   return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
+}
+
+/// The bar that a line ends with, while it is not full: "GSM8K eval:  46%|####6     | 46/100 [02:29<03:47, 4.21s/q]".
+std::optional<Open> open_bar(std::string_view line) {
+  const size_t percent = line.rfind("%|");
+  if (percent == std::string_view::npos) return std::nullopt;
+  const size_t count = line.find("| ", percent + 2);
+  if (count == std::string_view::npos) return std::nullopt;
+  const std::string_view counted = line.substr(count + 2, line.substr(count + 2).find(' '));
+  const size_t slash = counted.find('/');
+  const auto done = parse_int(counted.substr(0, slash));
+  const auto total = slash == std::string_view::npos ? std::nullopt : parse_int(counted.substr(slash + 1));
+  if (!done || !total || *total <= 0 || *done >= *total) return std::nullopt;
+  if (static_cast<double>(*done) >= kKnobs[0].value * static_cast<double>(*total)) return std::nullopt;
+  std::string_view title = line.substr(0, percent);
+  title = title.substr(0, title.find_last_not_of("0123456789. ") + 1);
+  title = title.substr(title.find_last_of(")\r]") + 1);  // behind a speaker's name, or bars that were drawn before
+  while (title.ends_with(':')) title.remove_suffix(1);
+  title = trim(title);
+  return Open{cat(title.empty() ? "progress" : clip(title, 60), " at ", *done, " of ", *total), true};
 }
 
 /// W&B's service writes an exit record when Python ends in order, after Ctrl-C as well. Only a kill or a lost machine
@@ -98,7 +124,10 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
   }
   const uint32_t number = attempt.last.where.source;
   // Without a step only a bar in the last line counts: those of loading and compiling stay open for ever.
-  const bool bar = number < state.sources.size() && contains(state.sources[number].last_text, "%|");
+  const bool bar = number < state.sources.size() && contains(state.sources[number].last_text, "%|") &&
+                   !serves(state.sources[number].last_text);
+  const auto drawn = bar ? open_bar(state.sources[number].last_text) : std::nullopt;
+  if (drawn) return *drawn;
   for (const auto& [what, progress] : state.progress) {
     if (!bar || serves(what)) continue;
     if (progress.total > 0 &&
@@ -125,7 +154,7 @@ bool is_excerpt(const State& state, const AttemptState& attempt) {
   if (state.attempts.size() > 1 || static_cast<double>(steps) >= kKnobs[2].value) return false;
   uint64_t lines = 0;
   for (const SourceState& source : state.sources) {
-    if (source.kind != "text") return false;
+    if (source.kind != "text" && source.kind != "jsonl") return false;
     lines += source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
   }
   return static_cast<double>(lines) < kKnobs[1].value;
@@ -254,7 +283,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   judge_gone(state, knowledge, memory, out);
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
+  if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(),
+                                    [&](const SourceState& source) { return is_live(state, source); }))
+    return;
   Done steps = done_in(state, state.attempts.size() - 1);
   steps.last = std::max(steps.last, done_by_bar(state));
   const int64_t last = steps.last;

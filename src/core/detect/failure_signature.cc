@@ -39,11 +39,10 @@ std::string_view clause(std::string_view symptom) {
 void judge_fatal(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
   const bool sure = settled(state, chain);
   Finding finding;
-  describe(chain, finding);
+  describe(state, chain, finding);
   finding.detector = "failure-signature";
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
-  const std::string step =
-      chain.lead.moment.step == kNoStep ? std::string() : cat(", at step ", chain.lead.moment.step);
+  const std::string step = finding.onset.step == kNoStep ? std::string() : cat(", at step ", finding.onset.step);
   finding.summary = cat(clause(chain.lead.signature->symptom), step,
                         !sure         ? kNotSettled
                         : chain.ended ? "; nothing was done after it"

@@ -74,7 +74,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     finding.severity = Severity::kWarning;
     if (chain != nullptr) {
       if (stops(chain->kind)) {
-        describe(*chain, finding);
+        describe(state, *chain, finding);
         finding.summary = cat("The run was stopped from outside: ", stopped_by(reason_of(*chain).text));
       } else if (!tell_aftermath(*chain, finding)) {
         continue;

@@ -235,6 +235,29 @@ bool judge_same(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   return false;
 }
 
+/// The entropy of what is sampled anew in each step is never the same twice, but of a policy that does not change.
+bool judge_still(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  constexpr double kDecimals3 = 1e3;  // with three decimals it may be equal by chance
+  for (const Track& track : memory.tracks(state, state.find("entropy"))) {
+    const size_t n = track.size();
+    if (n < points_of(kPoints)) continue;
+    const double value = track.values[0];
+    const bool fine = value > 0 && std::abs(value * kDecimals3 - std::round(value * kDecimals3)) > 1e-6;
+    if (!fine || std::any_of(track.values.begin(), track.values.end(), [=](double one) { return one != value; })) {
+      continue;
+    }
+    Finding finding = make_finding(
+        "no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[points_of(kPoints) - 1],
+        cat("Entropy is exactly ", value, " in all ", n, " records: the policy does not change"));
+    add_figures(finding, track, 0, n - 1, 3);
+    finding.suggests.push_back({"weights-not-updating", 0.6, "the same entropy to the last digit"});
+    finding.suggests.push_back({"learning-rate-too-low", 0.4, "nothing moves"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 /// Hardly any answer is right, from the first step to the last, whatever else the reward pays for.
 void judge_hardly(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Track& track : memory.tracks(state, state.find("reward.pass_rate"))) {
@@ -449,7 +472,8 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out) || judge_chance(state, memory, out) || judge_frozen(state, memory, out) ||
-      judge_gradient(state, memory, out) || judge_pairs(state, memory, out) || judge_guess(state, memory, out)) {
+      judge_gradient(state, memory, out) || judge_pairs(state, memory, out) || judge_guess(state, memory, out) ||
+      judge_still(state, memory, out)) {
     return;
   }
   if (follows_teacher(state)) return;  // the reward is not what it learns from

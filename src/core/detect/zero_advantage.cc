@@ -176,13 +176,14 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, si
   out.push_back(std::move(finding));
 }
 
-void add_share(const State& state, const Track& track, const Wasteful::Window& window, std::vector<Finding>& out) {
+void add_share(const State& state, const Track& track, const Wasteful::Window& window, std::string_view of,
+               std::vector<Finding>& out) {
   size_t first = window.first;
   while (first < window.last && track.values[first] < kHalf.value) ++first;
   const double share = mean(track.slice(window.first, window.last + 1));
   Finding finding = make_finding(
       "zero-advantage", "zero-advantage", Severity::kWarning, track.points[first], track.points[window.last],
-      cat("In ", format_short(100 * share, 3), " % of the groups all rewards are equal since step ",
+      cat("In ", format_short(100 * share, 3), " % of the ", of, " all rewards are equal since step ",
           track.points[first].step, ", and the reward does not rise: most rollouts teach nothing"));
   add_figures(finding, track, first, window.last, 4);
   finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards within most groups"});
@@ -207,6 +208,31 @@ Track spread_of(const Track& most, const Track& least) {
   return spread;
 }
 
+/// Of each step whether all was equal in it: 1 or 0.
+Track uniform_in(Track spread) {
+  for (size_t i = 0; i < spread.size(); ++i) {
+    spread.values[i] = spread.points[i].value = spread.values[i] == 0 ? 1 : 0;
+  }
+  return spread;
+}
+
+/// Most steps have no gradient at all, though not all of them one behind the other. A cold start that is over is
+/// information.
+void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, std::vector<Finding>& out) {
+  const Track uniform = uniform_in(spread);
+  Wasteful found;
+  for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);
+  for (const Wasteful::Window& window : found.windows) {
+    if (!stands_low(state, memory, uniform.points[window.first], uniform.points[window.last])) continue;
+    add_share(state, uniform, window, "steps", out);
+    const size_t last = uniform.size() - 1;
+    const bool goes_on = mean(uniform.slice(window.first, last + 1)) >= kHalf.value &&
+                         stands_low(state, memory, uniform.points[window.first], uniform.points[last]);
+    if (!goes_on) out.back().severity = Severity::kInfo;
+    return;
+  }
+}
+
 /// Where neither a share of groups nor a deviation is recorded, but the largest and the smallest of a step.
 void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
@@ -217,7 +243,11 @@ void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding
     for (size_t i = 0; i < std::min(upper.size(), lower.size()); ++i) {
       const Track spread = spread_of(upper[i], lower[i]);
       size_t first = 0, detected = 0;
-      if (find_streak(spread, 0, true, first, detected)) add_finding(state, memory, spread, first, detected, out);
+      if (find_streak(spread, 0, true, first, detected)) {
+        add_finding(state, memory, spread, first, detected, out);
+      } else {
+        judge_wasted(state, memory, spread, out);
+      }
     }
     if (out.size() > before || !upper.empty()) return;
   }
@@ -233,7 +263,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     }
     for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
       if (!stands_low(state, memory, track.points[window.first], track.points[window.last])) continue;
-      add_share(state, track, window, out);
+      add_share(state, track, window, "groups", out);
       break;
     }
   }

@@ -173,6 +173,16 @@ void add_listed(const RewardList& rewards, MetricLine& out) {
   out.add("reward_min", rewards.least);
 }
 
+/// "Metrics: {'format_reward': 1.0, 'answer_reward': 0.0, 'reward': 0.0}": how one answer that is printed was judged.
+bool is_one_answer(std::string_view text, const MetricLine& out) {
+  const auto judged = [](const RowNumber& one) {
+    return (one.value == 0 || one.value == 1) && contains_folded(one.key, "reward") &&
+           !contains_folded(one.key, "mean");
+  };
+  return text.ends_with('}') && out.numbers().size() >= 2 && out.texts().empty() &&
+         std::all_of(out.numbers().begin(), out.numbers().end(), judged);
+}
+
 }  // namespace
 
 const GenericReader::Known& GenericReader::known(std::string_view key) {
@@ -241,6 +251,7 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
     const size_t settings = settings_in(out);
     if (settings >= 2 && settings >= known) return false;
   }
+  if (!placed && is_one_answer(text, out)) return false;
   if (form == MetricLine::Form::kDict) {
     const bool says_step = std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
     if (known >= 2 && says_step && out.texts().size() <= count + kLoggerTexts) return true;
@@ -285,7 +296,9 @@ bool GenericReader::sums_up_epoch(std::string_view text, const StepPlace& at) co
 bool GenericReader::is_heading(std::string_view text, const StepPlace& at) {
   static constexpr std::array<std::string_view, 12> kOther = {"next",   "every", "until", "resum", "load",   "save",
                                                               "saving", "skip",  "eval",  "valid", "warmup", "total"};
-  if (text.size() >= kHeadingBytes || at.step == kNoStep || at.word == "it" || at.word == "batch") return false;
+  if (text.size() >= kHeadingBytes || at.step == kNoStep || at.word == "it") return false;
+  // A batch is mostly one of many in a step; the rollouts are generated once.
+  if (at.word == "batch" && !contains_folded(text.substr(0, at.begin), "rollout")) return false;
   if (at.word == "steps" && at.step_total == 0) return false;  // "steps: 60" is a setting
   const std::string rest = to_lower(cat(text.substr(0, at.begin), " ", text.substr(at.end)));
   if (rest.find('=') != kNone && rest.find("==") == kNone) return false;  // a dump of settings
@@ -398,10 +411,7 @@ MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, 
     static constexpr ByteSet kNames(":=");
     if (kNames.any_in(title)) form = out.read(title);
   }
-  // A bar is drawn more often than its values are set. What is 0 may well stay so.
-  redrawn_ = said == bar_said_ && std::any_of(out.numbers().begin(), out.numbers().end(),
-                                              [](const RowNumber& one) { return one.value != std::floor(one.value); });
-  bar_said_ = said;
+  redrawn_ = bar_.again(said, out.numbers());
   return form;
 }
 

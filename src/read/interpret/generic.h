@@ -11,6 +11,7 @@
 #include "core/event.h"
 #include "read/books/dialect_book.h"
 #include "read/interpret/step_place.h"
+#include "read/lines/bar_values.h"
 #include "read/lines/held_out.h"
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
@@ -96,7 +97,7 @@ class GenericReader {
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
   std::string narrow_, named_, pairs_, placeless_;
-  std::string bar_said_;  // the values of the bar that was drawn last
+  BarValues bar_;
   bool redrawn_ = false;  // the bar that was read last has the values of the one before
   std::string said_;      // the message in it, where a logger wrote it as JSON
 };

@@ -22,6 +22,7 @@
 #include "read/interpret/recogniser.h"
 #include "read/interpret/records.h"
 #include "read/interpret/score_sums.h"
+#include "read/lines/bar_values.h"
 #include "read/lines/clean_line.h"
 #include "read/lines/column_table.h"
 #include "read/lines/log_line.h"
@@ -133,6 +134,7 @@ class Interpreter {
     int64_t step = kNoStep;
     StepPolicy policy = StepPolicy::kCurrent;
     bool eval = false;
+    bool stale = false;  // see Record
     std::string prefix;
     uint64_t number = 0;
     Time at;
@@ -259,6 +261,7 @@ class Interpreter {
   std::vector<uint32_t> piece_hits_;  // scratch
   ScoreSums scores_;                  // of the step that is being done
   MetricLine metrics_;
+  BarValues bar_;
   MetricLine table_;  // rows of the pending table
   Records records_;
   AnswerJudge answers_;

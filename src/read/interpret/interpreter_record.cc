@@ -55,6 +55,7 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
     pending_ = std::move(as);
     return;
   }
+  as.stale = !as.eval && find_part(text, "%|") != std::string_view::npos && bar_.again(body, metrics_.numbers());
   add_record(metrics_, as);
 }
 
@@ -206,6 +207,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   record.step = as.step;
   record.policy = as.policy;
   record.eval = as.eval;
+  record.stale = as.stale;
   record.where = where(as.number);
   record.at = as.at;
   // A record of the step that the answers so far were scored for ends it. One without a step may be anybody's.

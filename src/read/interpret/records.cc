@@ -163,6 +163,15 @@ Reading Records::trained(KnownName& name, const Record& record, double value) co
 }
 
 void Records::add(const Record& record) {
+  if (record.stale) {
+    int64_t later = 0;
+    event::Measured reached;
+    reached.step = step_of(record, &later);
+    if (reached.step == kNoStep) return;
+    current_ = reached.step;
+    sink_.put({record.at, record.where, std::move(reached)});
+    return;
+  }
   event::Measured train;
   event::Measured eval;
   bool any_train = false;

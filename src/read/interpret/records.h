@@ -27,6 +27,7 @@ struct Record {
   StepPolicy policy = StepPolicy::kCurrent;
   bool eval = false;        ///< all of it
   bool of_machine = false;  ///< see Row
+  bool stale = false;       ///< a bar that shows a step, and the figures of an earlier one
   std::string_view prefix;  ///< put before every name
   Where where;
   Time at;

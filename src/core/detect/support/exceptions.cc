@@ -262,6 +262,7 @@ constexpr std::array kRows = {
     Row{"RuntimeError", "shape mismatch", {"code-error", "runtime-error", false}},
     Row{"RuntimeError", "shapes cannot be multiplied", {"code-error", "runtime-error", false}},
     Row{"RuntimeError", "invalid for input of size", {"code-error", "runtime-error", false}},
+    Row{"RuntimeError", "expected a floating point", {"code-error", "dtype-mismatch", false}},
     Row{"RuntimeError", "expected scalar type", {"code-error", "dtype-mismatch", false}},
     Row{"RuntimeError", "", {"crash", "runtime-error", false}},
 };

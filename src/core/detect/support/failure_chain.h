@@ -89,7 +89,8 @@ std::string cause_of(const Symptom& symptom);
 /// Does the symptom stand for a failure itself, rather than for the echo of one?
 bool is_root(const Symptom& symptom);
 
-/// Fills evidence and suggestions of `finding` from a chain.
-void describe(const FailureChain& chain, Finding& finding);
+/// Fills kind, onset, evidence and suggestions of `finding` from a chain. What ended the last attempt began at the step
+/// that the bar over its plan shows, where the records are of fewer.
+void describe(const State& state, const FailureChain& chain, Finding& finding);
 
 }  // namespace mw::detect

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
+#include "core/plan_bar.h"
 
 namespace mw::detect {
 namespace {
@@ -241,12 +242,15 @@ std::string wrapped_cause(const FailureChain& chain, const TraceState* raised) {
 
 }  // namespace
 
-void describe(const FailureChain& chain, Finding& finding) {
+void describe(const State& state, const FailureChain& chain, Finding& finding) {
   constexpr size_t kEvidenceKept = 6;
   constexpr double kLeads = 0.8, kWrapped = 0.5;
   finding.kind = chain.kind;
   finding.onset = chain.lead.moment;
-  finding.detected = chain.lead.moment;
+  if (chain.ended && chain.attempt + 1 == state.attempts.size()) {
+    finding.onset.step = std::max(finding.onset.step, done_by_bar(state));
+  }
+  finding.detected = finding.onset;
   finding.detected.where.line = std::max(finding.detected.where.line, chain.lead.last_line);
   std::map<std::string, bool> said;
   const std::string own = cause_of(chain.lead);

@@ -30,7 +30,7 @@ class Two {
     const std::vector<FailureChain> chains = fatal_chains(state_, symptoms_of(state_, knowledge_));
     if (chains.size() != 1) return "";
     Finding finding;
-    describe(chains[0], finding);
+    describe(state_, chains[0], finding);
     return finding.evidence[0].text;
   }
   std::string leads(std::string text) {
@@ -111,7 +111,7 @@ Leading lead_of(std::vector<Signature> signatures, event::TraceSeen trace, bool 
   const std::vector<FailureChain> chains = fatal_chains(state, symptoms_of(state, knowledge));
   if (chains.empty()) return {};
   Finding finding;
-  describe(chains[0], finding);
+  describe(state, chains[0], finding);
   const auto* best = &finding.suggests[0];
   for (const auto& one : finding.suggests) best = one.weight > best->weight ? &one : best;
   return {chains[0].kind, best->cause};
@@ -240,7 +240,7 @@ TEST_CASE("a signature that only wraps an exception is reported with the excepti
   const std::vector<FailureChain> chains = fatal_chains(state, symptoms_of(state, knowledge));
   REQUIRE(chains.size() == 1);
   Finding finding;
-  describe(chains[0], finding);
+  describe(state, chains[0], finding);
   REQUIRE(finding.evidence.size() == 2);
   CHECK(finding.evidence[0].text == "AssertionError: this backend needs SM>=80");
   CHECK(finding.evidence[0].where.line == 9);
