@@ -88,7 +88,7 @@ size_t named_label(std::string_view line) {
                                                                  "round", "sample", "q"};
   if (line.starts_with("[")) {
     const size_t close = line.find(']');
-    const bool rank = close != std::string_view::npos && close <= 5 && parse_int(line.substr(1, close - 1)).has_value();
+    const bool rank = close <= 5 && parse_int(line.substr(1, close - 1)).has_value();
     return rank && line.substr(close + 1, 1) == " " ? close + 2 : 0;
   }
   size_t end = 0, digits = 0;
