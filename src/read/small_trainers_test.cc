@@ -104,6 +104,20 @@ TEST_CASE("how one answer was judged is no record, and a batch of rollouts begin
   CHECK(state.steps().last == 3);
 }
 
+TEST_CASE("figures before a dict and in it are of one record") {
+  std::string text;
+  for (int step = 0; step < 4; ++step) {
+    text += cat("rollout batch ", step, " generated, length: 256\n2026-01-02 03:04:05,678 - train - INFO - rl_loss: 0.",
+                50 + step, ", time: 122.6, token_entropy: 0.5, reward_data: {'total_num': 256, 'mean_reward': 0.",
+                25 + step, "}\n");
+  }
+  const State state = state_of(text);
+  CHECK(values_of(state, "reward.mean") == std::vector<double>{0.25, 0.26, 0.27, 0.28});
+  CHECK(values_of(state, "loss.total") == std::vector<double>{0.5, 0.51, 0.52, 0.53});
+  CHECK(values_of(state, "entropy") == std::vector<double>{0.5, 0.5, 0.5, 0.5});
+  CHECK(state.steps().last == 3);
+}
+
 TEST_CASE("what is counted per step is no step, and iterations may be written short") {
   const State rate = state_of("iters 1 loss 0.5 reward 0.25\niters 2 loss 0.4 reward 0.25 resample/step: 10\n");
   CHECK(rate.steps().last == 2);

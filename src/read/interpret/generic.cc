@@ -13,6 +13,7 @@
 namespace mw {
 namespace {
 
+constexpr size_t kPairBytes = 20;  // of a line that has figures before a dict
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kKnownLimit = 4096;   // names that are remembered
 constexpr size_t kTagBytes = 24;       // of what stands in brackets before a step in brackets
@@ -418,7 +419,18 @@ MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, 
 MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
   const size_t brace = text.find('{');
   const bool dict = brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"');
-  return dict ? out.read(text.substr(brace)) : read_pairs(text, at, out);
+  if (!dict) return read_pairs(text, at, out);
+  const MetricLine::Form form = out.read(text.substr(brace));
+  if (form == MetricLine::Form::kNone || brace < kPairBytes || at.end > brace) return form;
+  begun_.clear();  // "loss: 0.5, entropy: 0.25, rewards: {'total': 12, 'mean': 0.5}"
+  (void)read_pairs(text.substr(0, brace), at, begun_);
+  if (known_in(begun_) < 2) return form;
+  for (const RowNumber& one : begun_.numbers()) {
+    const auto numbers = out.numbers();
+    const auto same = [&one](const RowNumber& other) { return other.key == one.key; };
+    if (std::none_of(numbers.begin(), numbers.end(), same)) out.add(one.key, one.value);
+  }
+  return form;
 }
 
 GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
