@@ -121,6 +121,22 @@ TEST_CASE("rewards that are zero since the weights met NaN") {
   CHECK(state.incidents.front().kind == "non-finite");
 }
 
+TEST_CASE("what was raised in rollouts, printed without a level, and the reward that fell with it") {
+  std::string text;
+  for (int i = 1; i <= 60; ++i) {
+    const bool down = i > 30;
+    for (int task = 0; down && task < 3; ++task) {
+      text += cat("[ShopLoop] task_id=", 100 * i + task, " rollout failed: RuntimeError('shop env error: None')\n");
+    }
+    text += cat("step ", i, " loss 0.", 900 - i, down ? " reward 0.0" : " reward 0.5", i % 9, "\n");
+  }
+  const State state = state_of(text);
+  CHECK(std::any_of(state.templates.begin(), state.templates.end(), [](const TemplateState& message) {
+    return message.count == 90 && contains(message.text, "rollout failed: RuntimeError");
+  }));
+  CHECK(found(state, "environment-fault") == "environment-fault warning env-server-crash-empty-outputs");
+}
+
 TEST_CASE("a trainer's own words about what it learns count when they come often") {
   std::string text;
   for (int i = 1; i <= 30; ++i) {

@@ -40,6 +40,8 @@ constexpr std::array kServices = {
     Service{"code execution", "code execution", "sandbox-execution-failed"},
     Service{"tool server", "the tool server", "env-server-crash-empty-outputs"},
     Service{"env server", "the environment's server", "env-server-crash-empty-outputs"},
+    Service{"env error", "the environment", "env-server-crash-empty-outputs"},
+    Service{"environment error", "the environment", "env-server-crash-empty-outputs"},
     Service{"environment server", "the environment's server", "env-server-crash-empty-outputs"},
 };
 

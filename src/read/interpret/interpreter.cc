@@ -31,7 +31,9 @@ bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 bool is_emitted(uint64_t times) { return times <= kEmittedSingly || power_of_two(times); }
 
 // A program's own print of an error that it goes on after, without a level: "Error processing sample: …".
-bool says_error(std::string_view text) {
+bool says_error(std::string_view text, RareBytes rare) {
+  // "[AgentLoop] task_id=7 rollout failed: RuntimeError('shop env error')": what was raised, printed as it stands.
+  if (rare.may_hold('(') && contains(text, "Error(") && contains(text, " failed: ")) return true;
   constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
                                                        "ERROR: ", "Exception ", "Failed to "};
   // Most lines begin with none of the words' first letters.
@@ -308,7 +310,7 @@ void Interpreter::log_message(const LogLine& line) {
       now.level = event::Logged::Level::kFatal;
       break;
     case Level::kNone:
-      if (says_error(line.text)) {
+      if (says_error(line.text, line.rare)) {
         now.level = event::Logged::Level::kError;
         break;
       }
