@@ -66,7 +66,7 @@ std::optional<Open> open_bar(std::string_view line) {
   if (static_cast<double>(*done) >= kKnobs[0].value * static_cast<double>(*total)) return std::nullopt;
   std::string_view title = line.substr(0, percent);
   title = title.substr(0, title.find_last_not_of("0123456789. ") + 1);
-  title = title.substr(title.find_last_of(")\r]") + 1);  // behind a speaker's name, or bars that were drawn before
+  title = without_label(title.substr(title.find_last_of("\r]") + 1));  // behind bars that were drawn before
   while (title.ends_with(':')) title.remove_suffix(1);
   title = trim(title);
   return Open{cat(title.empty() ? "progress" : clip(title, 60), " at ", *done, " of ", *total), true};

@@ -39,13 +39,6 @@ ExceptionClass class_of(const FinalError& error, const Signature* known) {
   return is;
 }
 
-/// The line behind the name of the Ray process that said it.
-std::string_view without_label(std::string_view line) {
-  const size_t pid = line.find(" pid="), close = line.find(')');
-  const bool labelled = line.starts_with("(") && pid != std::string_view::npos && close != std::string_view::npos;
-  return labelled && pid < close ? line.substr(close + 1) : line;
-}
-
 /// A question to a person at a terminal: a debugger's prompt, a login, leave to run code.
 bool asks_person(std::string_view line) {
   constexpr size_t kBytes = 200;

@@ -176,11 +176,11 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, si
   out.push_back(std::move(finding));
 }
 
-void add_share(const State& state, const Track& track, const Wasteful::Window& window, std::string_view of,
-               std::vector<Finding>& out) {
+/// `share`: of groups or steps, as `of` names them.
+void add_share(const State& state, const Track& track, const Wasteful::Window& window, double share,
+               std::string_view of, std::vector<Finding>& out) {
   size_t first = window.first;
   while (first < window.last && track.values[first] < kHalf.value) ++first;
-  const double share = mean(track.slice(window.first, window.last + 1));
   Finding finding = make_finding(
       "zero-advantage", "zero-advantage", Severity::kWarning, track.points[first], track.points[window.last],
       cat("In ", format_short(100 * share, 3), " % of the ", of, " all rewards are equal since step ",
@@ -224,10 +224,11 @@ void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, 
   for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);
   for (const Wasteful::Window& window : found.windows) {
     if (!stands_low(state, memory, uniform.points[window.first], uniform.points[window.last])) continue;
-    add_share(state, uniform, window, "steps", out);
     const size_t last = uniform.size() - 1;
-    const bool goes_on = mean(uniform.slice(window.first, last + 1)) >= kHalf.value &&
-                         stands_low(state, memory, uniform.points[window.first], uniform.points[last]);
+    const double share = mean(uniform.slice(window.first, last + 1));
+    add_share(state, uniform, window, share, "steps", out);
+    const bool goes_on =
+        share >= kHalf.value && stands_low(state, memory, uniform.points[window.first], uniform.points[last]);
     if (!goes_on) out.back().severity = Severity::kInfo;
     return;
   }
@@ -263,7 +264,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     }
     for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
       if (!stands_low(state, memory, track.points[window.first], track.points[window.last])) continue;
-      add_share(state, track, window, "groups", out);
+      add_share(state, track, window, mean(track.slice(window.first, window.last + 1)), "groups", out);
       break;
     }
   }

@@ -71,6 +71,9 @@ struct Done {
 Done done_in(const State& state, size_t attempt);
 int64_t last_done(const State& state, size_t attempt);
 
+/// A line behind the name of the Ray process that said it, "(TaskRunner pid=7, ip=10.0.0.2) ".
+std::string_view without_label(std::string_view line);
+
 /// An error that is the last line of an attempt's text.
 struct FinalError {
   std::string exception;  ///< its class; "" when only the line's level calls it fatal

@@ -97,4 +97,10 @@ std::optional<FinalError> final_error(const State& state, const AttemptState& at
   return std::nullopt;
 }
 
+std::string_view without_label(std::string_view line) {
+  const size_t pid = line.find(" pid="), close = line.find(')');
+  const bool labelled = line.starts_with("(") && pid != std::string_view::npos && close != std::string_view::npos;
+  return labelled && pid < close ? line.substr(close + 1) : line;
+}
+
 }  // namespace mw::detect
