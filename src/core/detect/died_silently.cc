@@ -124,10 +124,10 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
   }
   const uint32_t number = attempt.last.where.source;
   // Without a step only a bar in the last line counts: those of loading and compiling stay open for ever.
-  const bool bar = number < state.sources.size() && contains(state.sources[number].last_text, "%|") &&
-                   !serves(state.sources[number].last_text);
-  const auto drawn = bar ? open_bar(state.sources[number].last_text) : std::nullopt;
-  if (drawn) return *drawn;
+  const std::string_view said =
+      number < state.sources.size() ? std::string_view(state.sources[number].last_text) : std::string_view();
+  const bool bar = contains(said, "%|") && !serves(said);
+  if (const auto drawn = bar ? open_bar(said) : std::nullopt) return *drawn;
   for (const auto& [what, progress] : state.progress) {
     if (!bar || serves(what)) continue;
     if (progress.total > 0 &&
@@ -298,14 +298,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   Finding finding;
   finding.kind = finding.detector = "died-silently";
   finding.severity = Severity::kWarning;
-  finding.onset = attempt.last;
-  if (const uint32_t number = attempt.last.where.source; number < state.sources.size()) {
-    const SourceState& source = state.sources[number];
-    const uint64_t lines = source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
-    finding.onset.where.line = std::max(finding.onset.where.line, lines);
-  }
-  finding.onset.step = last;
-  finding.detected = finding.onset;
+  finding.onset = finding.detected = at_the_end(state, attempt, last);
   const bool record = lacks_exit_record(state);
   finding.summary = cat(
       "The files end at ", open, " with no error and no end; ",

@@ -124,25 +124,18 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
 }
 
 /// A policy begins as its reference: a KL of `standing` in each of the first records is that to another model.
-struct ApartWalk {
-  bool apart = true;
-
-  void step(const Track& track, size_t i) {
-    if (i < points_of(kWidth)) apart = apart && track.values[i] >= kStanding.value;
-  }
-};
-
 bool judge_start(const State& state, KeptTrack& track, std::vector<Finding>& out) {
   if (track.size() < points_of(kWidth) || track.points[0].step > 2 || track.points[0].attempt > 0) return false;
   if (track.series != nullptr && contains(track.series->raw, "objective/")) return false;  // a sum over the answer
-  if (!track.follow("kl-runaway, start", ApartWalk{}).apart) return false;
   const size_t last = points_of(kWidth) - 1;
+  const auto begin = track.slice(0, last + 1);
+  const double least = *std::min_element(begin.begin(), begin.end());
+  if (!(least >= kStanding.value)) return false;
   const auto reward = outcome_of(state, track.points[last], track.points.back());
   const bool pays = reward && reward->share() > kGain.value;  // the distance may be meant
   Finding finding = make_finding(
       "kl-runaway", "kl-runaway", pays ? Severity::kInfo : Severity::kWarning, track.points[0], track.points[last],
-      cat("KL to the reference is ", track.values[0], " nats in the first record already, and never below ",
-          *std::min_element(track.values.begin(), track.values.begin() + points_of(kWidth)),
+      cat("KL to the reference is ", track.values[0], " nats in the first record already, and never below ", least,
           " after it: the policy did not begin as its reference"));
   add_figures(finding, track, 0, last);
   finding.suggests.push_back({"reference-is-another-model", 0.6, cat("KL ", track.values[0], " before any learning")});
@@ -158,10 +151,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     for (const Rise& rise : all) add_finding(state, track, rise, out);
     const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
     if (far) add_finding(state, track, *far, out);
+    if (!all.empty() || far || judge_start(state, track, out)) continue;
     const size_t before = out.size();
-    if (all.empty() && !far && judge_start(state, track, out)) continue;
-    if (all.empty() && !far) judge_slow(state, track, out);
-    if (all.empty() && !far && out.size() == before) judge_standing(state, track, out);
+    judge_slow(state, track, out);
+    if (out.size() == before) judge_standing(state, track, out);
   }
 }
 

@@ -53,15 +53,6 @@ bool asks_person(std::string_view line) {
          std::any_of(kEnds.begin(), kEnds.end(), [line](std::string_view word) { return line.ends_with(word); });
 }
 
-/// The last line of the attempt's log, at the last step that was done.
-Moment at_the_end(const State& state, const AttemptState& attempt, int64_t done) {
-  Moment moment = attempt.last;
-  const SourceState& source = state.sources[moment.where.source];
-  moment.where.line = std::max(moment.where.line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
-  moment.step = done;
-  return moment;
-}
-
 /// The log ends with a question that nobody has answered.
 bool judge_question(const State& state, size_t attempt_number, std::vector<Finding>& out) {
   const AttemptState& attempt = state.attempts[attempt_number];

@@ -219,6 +219,8 @@ Track uniform_in(Track spread) {
 /// Most steps have no gradient at all, though not all of them one behind the other. A cold start that is over is
 /// information.
 void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, std::vector<Finding>& out) {
+  const auto equal = std::count(spread.values.begin(), spread.values.end(), 0.0);
+  if (static_cast<double>(equal) < std::min(kMost.value * kShort.value, kHalf.value * kLong.value)) return;
   const Track uniform = uniform_in(spread);
   Wasteful found;
   for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);

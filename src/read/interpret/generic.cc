@@ -7,6 +7,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/lines/held_out.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
 
@@ -154,7 +155,7 @@ bool announces_evaluation(std::string_view text) {
   constexpr size_t kBytes = 60;
   if (text.size() > kBytes) return false;
   const size_t first = text.find_first_not_of("=-#*[( ");
-  return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && HeldOutTitles().says(text);
+  return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && says_held_out(text);
 }
 
 /// "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
@@ -462,24 +463,22 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   placed_list_ = placed_list_ || (rewards && !bars);
   if (rewards && !bars) add_listed(*rewards, out);
   const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
-  const bool again = bars && trains && redrawn_;  // the step went on, the values are those of an earlier one
-  const bool record = !again && (trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
-                                            is_held_out_record(text, out, at.known())));
+  const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
+                                 is_held_out_record(text, out, at.known()));
   has_steps_ = has_steps_ || (record && at.step != kNoStep);
   const bool epoch = !record && !bars && sums_up_epoch(text, at);
   counts_epochs_ = counts_epochs_ || epoch;
   const bool heading = epoch || (!record && !bars && is_heading(text, at) && lower(text[0]) != 'e');
-  if (at.known() && (record || heading || again)) {
+  if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);
     if (at.epoch != kNoStep && at.step != kNoStep) found.epoch_length = at.step_total;
     found.heading = heading;
-    found.again = again;
     heading_line_ = number;
   }
   if (record) {
     const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
-    found.held_out = !bars && (known_names_ == 0 || under || titles_.says(text) ||
-                               placeless_titles_.says(without_place(text, at, placeless_)));
+    found.held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
+                               says_held_out(without_place(text, at, placeless_)));
     trained_ = trained_ || !found.held_out;
     if (!found.held_out) held_out_line_ = 0;
   } else if (announces_evaluation(text)) {
@@ -487,6 +486,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   if (!record && !heading && !counts_epochs_) found.total = find_plan(text);
   found.record = record;
+  found.stale = record && bars && redrawn_;
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
   const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
   found.numbered = record && says_step && !bars && (known_names_ >= (of_total ? 1 : 2) || accepts(out));

@@ -12,7 +12,6 @@
 #include "read/books/dialect_book.h"
 #include "read/interpret/step_place.h"
 #include "read/lines/bar_values.h"
-#include "read/lines/held_out.h"
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
 
@@ -34,7 +33,7 @@ class GenericReader {
     bool record = false;           ///< `out` holds one
     bool heading = false;          ///< the line says which step begins
     bool held_out = false;         ///< the record is an evaluation's, as the words before it say
-    bool again = false;            ///< a bar that shows a step, and the figures of an earlier one
+    bool stale = false;            ///< the record is a bar that shows a step, and the figures of an earlier one
     bool numbered = false;         ///< the record's line says its step and several things that training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
@@ -91,7 +90,6 @@ class GenericReader {
   bool placed_list_ = false;    // a line with a list of rewards said its step
   bool counts_epochs_ = false;  // nothing but epochs was counted, in lines that sum them up
   bool has_steps_ = false;      // a record named its step
-  HeldOutTitles titles_, placeless_titles_;
   uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not

@@ -212,7 +212,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   record.at = as.at;
   // A record of the step that the answers so far were scored for ends it. One without a step may be anybody's.
   std::vector<RowNumber> all;
-  const bool ends_step = !as.eval && as.prefix.empty() && (as.step != kNoStep || records_.counting());
+  const bool ends_step = !as.eval && !as.stale && as.prefix.empty() && (as.step != kNoStep || records_.counting());
   if (ends_step && !scores_.empty()) {
     const std::vector<RowNumber> means = scores_.means();
     all.assign(metrics.numbers().begin(), metrics.numbers().end());
@@ -300,11 +300,6 @@ bool Interpreter::make_generic(const LogLine& line) {
     records_.set_step(found.step);
     put(event::StepBegan{found.step}, line.number, line.at);
   }
-  if (found.again && found.step != kNoStep) {
-    records_.set_step(found.step);
-    put(event::Measured{found.step, false, {}}, line.number, line.at);
-    return true;
-  }
   if (!found.record) return found.heading || begin_block(line);
   recogniser_.unknown_trainer();
   own_loop_ = true;
@@ -314,6 +309,7 @@ bool Interpreter::make_generic(const LogLine& line) {
   Pending as;
   as.step = found.step;
   as.eval = found.held_out;
+  as.stale = found.stale;
   as.number = line.number;
   as.at = line.at;
   add_record(metrics_, as);

@@ -164,12 +164,10 @@ Reading Records::trained(KnownName& name, const Record& record, double value) co
 
 void Records::add(const Record& record) {
   if (record.stale) {
-    int64_t later = 0;
-    event::Measured reached;
-    reached.step = step_of(record, &later);
-    if (reached.step == kNoStep) return;
-    current_ = reached.step;
-    sink_.put({record.at, record.where, std::move(reached)});
+    const int64_t step = own_step(record);
+    if (step == kNoStep) return;
+    current_ = step;
+    sink_.put({record.at, record.where, event::Measured{step, false, {}}});
     return;
   }
   event::Measured train;

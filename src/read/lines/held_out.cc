@@ -87,14 +87,12 @@ std::string held_out_figure(std::string_view key) {
   return held_out ? rest : std::string();
 }
 
-namespace {
-
-/// `before`: what stands before the first value of `text`.
-bool title_says_held_out(std::string_view text, std::string_view before) {
+bool says_held_out(std::string_view text) {
   static constexpr std::array<std::string_view, 4> kTraining = {"train", "training", "rollout", "rollouts"};
   // "test" is a word of everyday: only the first one, before what is measured or before a ']' or ':'.
   static constexpr std::array<std::string_view, 11> kTested = {
       "set", "accuracy", "acc", "loss", "reward", "score", "metrics", "results", "pass@1", "step", "epoch"};
+  const std::string_view before = title_of(text);
   if (!may_say(before)) return false;
   const std::string title = to_lower(before);
   const std::vector<std::string_view> words = words_of(title);
@@ -105,18 +103,6 @@ bool title_says_held_out(std::string_view text, std::string_view before) {
   const size_t end = title.find("test") + 4;
   return (end < text.size() && (text[end] == ']' || text[end] == ':')) ||
          (words.size() > 1 && is_one_of(words[1], kTested));
-}
-
-}  // namespace
-
-bool HeldOutTitles::says(std::string_view text) {
-  const std::string_view title = title_of(text);
-  const std::string_view head = text.substr(0, title.size() + 1);
-  if (head != head_) {
-    says_ = title_says_held_out(text, title);
-    head_ = head;
-  }
-  return says_;
 }
 
 }  // namespace mw

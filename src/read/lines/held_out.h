@@ -14,16 +14,9 @@ bool is_held_out_word(std::string_view word);
 /// accuracy" and "Accuracy on test set" are an "accuracy". Empty: it says nothing of such data, or nothing else.
 std::string held_out_figure(std::string_view key);
 
-/// Whether the words before a line's first figure say that it is of an evaluation on held-out data: "[eval] step 20
+/// Whether the words before the line's first figure say that it is of an evaluation on held-out data: "[eval] step 20
 /// accuracy=0.35", "Validation accuracy at step 20: 0.35", "=== Evaluation ===". What a name says of itself, as
-/// "val_accuracy" does, is not meant. Lines with the same words follow each other, so the answer is kept.
-class HeldOutTitles {
- public:
-  bool says(std::string_view text);
-
- private:
-  std::string head_;  // the words of the line before, and the byte behind them
-  bool says_ = false;
-};
+/// "val_accuracy" does, is not meant.
+bool says_held_out(std::string_view text);
 
 }  // namespace mw

@@ -71,6 +71,9 @@ struct Done {
 Done done_in(const State& state, size_t attempt);
 int64_t last_done(const State& state, size_t attempt);
 
+/// The last line of the source that an attempt was last heard in, at the last step that was done.
+Moment at_the_end(const State& state, const AttemptState& attempt, int64_t done);
+
 /// A line behind the name of the Ray process that said it, "(TaskRunner pid=7, ip=10.0.0.2) ".
 std::string_view without_label(std::string_view line);
 

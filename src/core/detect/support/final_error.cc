@@ -97,6 +97,17 @@ std::optional<FinalError> final_error(const State& state, const AttemptState& at
   return std::nullopt;
 }
 
+Moment at_the_end(const State& state, const AttemptState& attempt, int64_t done) {
+  Moment moment = attempt.last;
+  if (moment.where.source < state.sources.size()) {
+    const SourceState& source = state.sources[moment.where.source];
+    const uint64_t lines = source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
+    moment.where.line = std::max(moment.where.line, lines);
+  }
+  moment.step = done;
+  return moment;
+}
+
 std::string_view without_label(std::string_view line) {
   const size_t pid = line.find(" pid="), close = line.find(')');
   const bool labelled = line.starts_with("(") && pid != std::string_view::npos && close != std::string_view::npos;
