@@ -142,7 +142,7 @@ class Folder {
     phase->ends.push_back({moment.step, ended.seconds, event_.at, event_.where, moment.attempt});
   }
   void operator()(const event::Progressed& progressed) {
-    add_bar_mark(state_, live().attempt, progressed);
+    add_bar_mark(state_, live().attempt, progressed, event_.where);
     if (event::Progressed* known = named(state_.progress, progressed.what)) {
       *known = progressed;
       known->what = clip(progressed.what, 200);

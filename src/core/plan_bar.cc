@@ -26,7 +26,7 @@ int64_t stride(const State& state) {
 
 }  // namespace
 
-void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar) {
+void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar, const Where& where) {
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (!(bar.elapsed >= 0) || total <= 1 || bar.total != total || bar.done > total || !over_steps(bar.what)) return;
   auto& marks = attempt.bar;
@@ -37,7 +37,7 @@ void add_bar_mark(const State& state, AttemptState& attempt, const event::Progre
     for (size_t i = 0; i < marks.size(); i += 2) marks[kept++] = marks[i];
     marks.resize(kept);
   }
-  marks.push_back({bar.done, bar.elapsed});
+  marks.push_back({bar.done, bar.elapsed, where});
 }
 
 int64_t done_by_bar(const State& state) {
@@ -56,6 +56,14 @@ int64_t done_by_bar(const State& state) {
     if (further && over_steps(title)) done = std::max(done, step);
   }
   return done;
+}
+
+int64_t shown_before(const AttemptState& attempt, uint32_t source, uint64_t line) {
+  for (auto mark = attempt.bar.rbegin(); mark != attempt.bar.rend(); ++mark) {
+    if (mark->where.source != source || mark->where.line >= line) continue;
+    return attempt.first_step == 0 ? mark->done - 1 : mark->done;  // its records count from 0
+  }
+  return kNoStep;
 }
 
 int64_t last_saved(const State& state) {

@@ -17,8 +17,12 @@ int64_t last_step_known(const State& state);
 /// Of which complete save the number is the highest; kNoStep when none has one.
 int64_t last_saved(const State& state);
 
+/// The last step of an attempt's records that the bar over its plan had shown as done before `line` of the source;
+/// kNoStep: none.
+int64_t shown_before(const AttemptState& attempt, uint32_t source, uint64_t line);
+
 /// Adds what a bar shows to the attempt's marks, if it is the bar over the steps of its plan and says how long it has
 /// taken. A bar that begins again is a new one.
-void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar);
+void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar, const Where& where);
 
 }  // namespace mw

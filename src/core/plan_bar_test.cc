@@ -42,5 +42,19 @@ TEST_CASE("of a long run's bar every second mark is dropped, never the last") {
   CHECK(log.marks().front().done == 1);
 }
 
+TEST_CASE("what the bar had shown before a line") {
+  Log log;
+  log.say(event::Planned{200});
+  for (int64_t done = 10; done <= 12; ++done)
+    log.say(event::Progressed{"", done, 200, 30.0 * static_cast<double>(done)});
+  AttemptState& attempt = log.state.attempts.back();
+  CHECK(shown_before(attempt, 0, 5) == 12);
+  CHECK(shown_before(attempt, 0, 4) == 11);
+  CHECK(shown_before(attempt, 0, 2) == kNoStep);
+  CHECK(shown_before(attempt, 1, 5) == kNoStep);  // of another file it is not known
+  attempt.first_step = 0;
+  CHECK(shown_before(attempt, 0, 5) == 11);  // the twelfth step, counted from 0
+}
+
 }  // namespace
 }  // namespace mw

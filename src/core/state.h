@@ -91,6 +91,7 @@ struct AttemptState {
   struct BarMark {
     int64_t done = 0;
     double elapsed = 0;  ///< seconds since the bar was begun
+    Where where;
   };
   static constexpr size_t kBarMarks = 512;
   std::vector<BarMark> bar;

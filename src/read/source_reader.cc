@@ -43,12 +43,14 @@ namespace {
 /// Hands what a decoder says to interpreters: rows to one, console lines to another, as they are different streams.
 class Relay final : public RecordSink {
  public:
-  Relay(RunShared& shared, EventSink& sink, uint32_t source)
+  Relay(FileKind kind, RunShared& shared, EventSink& sink, uint32_t source)
       : shared_(shared),
         sink_(sink),
         source_(source),
         rows_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
-        console_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source) {}
+        console_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source) {
+    if (kind == FileKind::kWandb) console_.beside_rows();
+  }
 
   void row(const Row& row) override {
     ++count_;
@@ -115,8 +117,8 @@ class Relay final : public RecordSink {
 
 class SourceReader::Records final : public SourceReader::Stage {
  public:
-  Records(std::unique_ptr<Decoder> decoder, RunShared& shared, EventSink& sink, uint32_t source)
-      : decoder_(std::move(decoder)), relay_(shared, sink, source) {}
+  Records(FileKind kind, std::unique_ptr<Decoder> decoder, RunShared& shared, EventSink& sink, uint32_t source)
+      : decoder_(std::move(decoder)), relay_(kind, shared, sink, source) {}
   void feed(std::string_view bytes) override { decoder_->feed(bytes, relay_); }
   void finish() override {
     decoder_->finish(relay_);
@@ -218,7 +220,7 @@ void SourceReader::open_as(FileKind kind) {
   if (is_text(kind)) {
     stage_ = std::make_unique<Text>(shared_, sink_, number_, disk_, file_);
   } else if (auto decoder = make_decoder(kind, file_.path)) {
-    stage_ = std::make_unique<Records>(std::move(decoder), shared_, sink_, number_);
+    stage_ = std::make_unique<Records>(kind, std::move(decoder), shared_, sink_, number_);
   }
   if (stage_ != nullptr && emits_dialects_) stage_->emit_dialects(recorded_dialects_);
   speaks_ = stage_ != nullptr || kind == FileKind::kSqlite;
@@ -355,7 +357,7 @@ void SourceReader::note_head() {
 }
 
 Result<size_t> SourceReader::poll_sqlite() {
-  Relay relay(shared_, sink_, number_);
+  Relay relay(FileKind::kSqlite, shared_, sink_, number_);
   const auto done = read_sqlite(file_.path, relay, since_);
   if (!done.ok()) return done.error();
   relay.finish();

@@ -49,6 +49,27 @@ TEST_CASE("a debugger inside a Ray actor") {
         "stall warning waits-for-input");
 }
 
+TEST_CASE("Ray prints the lines that it held back after the signal that ended the run") {
+  const std::string_view task = "(TaskRunner pid=3215) ";
+  const auto bar = [&](int done) {
+    return cat(task, "Training Progress:  33%|###      | ", done, "/3 [16:14<32:29, 974.67s/it]\n");
+  };
+  const std::string signal = "*** SIGTERM received at time=1786327730 on cpu 125 ***\n";
+  const auto record = [&](int step) {
+    return cat(task, "step:", step, " - actor/entropy:0.5 - critic/score/mean:0.25 - critic/rewards/mean:0.25 - ",
+               "actor/pg_loss:0.1 - response_length/mean:120.0\n");
+  };
+  const std::string begin = "TaskRunner: verl.trainer.main_ppo\n";
+  const State held = state_of(cat(begin, bar(0), bar(1), signal, record(1)));
+  CHECK(found(held, "died-silently").empty());
+  REQUIRE(held.incidents.size() == 1);
+  CHECK(contains(held.incidents[0].summary, "The run was stopped from outside"));
+  // A step that the bar had not shown was done after the signal.
+  const State went_on = state_of(cat(begin, bar(0), bar(1), record(1), signal, record(2)));
+  REQUIRE_FALSE(went_on.incidents.empty());
+  CHECK(contains(went_on.incidents[0].summary, "the run went on"));
+}
+
 TEST_CASE("files that stop before they are done") {
   std::string start = "Loading checkpoint shards: 100%|##########| 4/4 [00:02<00:00,  1.9it/s]\n";
   for (int i = 0; i < 60; ++i) start += cat("2026-01-02 03:04:05 INFO part ", i, " is ready\n");

@@ -114,6 +114,8 @@ class Interpreter {
     reader_.expect_dates(head);
   }
   void set_zone(const TimeZone& zone) { reader_.set_zone(zone); }
+  /// The file has a record of each step beside these lines.
+  void beside_rows() { beside_rows_ = true; }
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
   /// trainer's own. Without this call, the nonce is that of the first such line.
   void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }
@@ -301,7 +303,8 @@ class Interpreter {
   int64_t sample_pid_ = -1;
   bool sample_stamped_ = false;                  // its first line had a time stamp
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
-  std::optional<std::string> keeper_;            // the nonce in its lines, once it is known
+  bool beside_rows_ = false;
+  std::optional<std::string> keeper_;  // the nonce in its lines, once it is known
   static constexpr std::string_view kOwnLine = "=== midwatch: ", kOwnReport = "=== midwatch: report";
   bool attempt_over_ = false;  // its last line said that the attempt has ended
   bool own_report_ = false;    // then midwatch's own report began

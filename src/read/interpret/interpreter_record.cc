@@ -15,6 +15,7 @@ namespace mw {
 void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                               size_t match_end) {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
+  if (beside_rows_ && fields.flag("micro")) return;
   plan(fields, line);
   Pending as;
   as.step = fields.integer("step", kNoStep);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/plan_bar.h"
+
 namespace mw::detect {
 namespace {
 
@@ -36,8 +38,13 @@ bool Progress::after(const Moment& moment, uint64_t last_line) const {
   }
   const auto of_attempt = last_.find(moment.attempt);
   if (of_attempt == last_.end()) return false;
+  int64_t done = moment.step;
+  if (moment.attempt < state_.attempts.size()) {
+    const AttemptState& attempt = state_.attempts[moment.attempt];
+    done = std::max(done, shown_before(attempt, moment.where.source, moment.where.line));
+  }
   for (const auto& [source, point] : of_attempt->second) {
-    const bool further = moment.step == kNoStep || point.step == kNoStep || point.step > moment.step;
+    const bool further = done == kNoStep || point.step == kNoStep || point.step > done;
     if (!further) continue;
     const bool clocked = point.at.known() && moment.at.known();
     if (source == moment.where.source && !(clocked && counts_apart(source))) {

@@ -15,7 +15,8 @@ class Progress {
 
   /// Did the attempt get further after `moment` and after `last_line` of its source? Steps that midwatch cut off as
   /// poisoned do not count, and neither do the figures of an inference engine that has no request: it writes them
-  /// whether or not the trainer lives.
+  /// whether or not the trainer lives. A record of a step that the bar had shown as done before `moment` does not count
+  /// either: Ray and pipes hold lines back, and print them when the program is dead.
   bool after(const Moment& moment, uint64_t last_line) const;
   /// The last step that an attempt has a record of; kNoStep when none.
   int64_t last_step(uint16_t attempt) const;
