@@ -255,6 +255,15 @@ TEST_CASE("a bar of micro-batches is no step where the file has the records of t
   CHECK(reader.state().total_steps == 0);  // 489 of the bar is no plan of steps
 }
 
+TEST_CASE("a run lasts from its first line with a clock on, whatever that line holds") {
+  std::string log = "something without a clock\n2026-01-02 03:00:00,000 - INFO - Loading the data\n";
+  for (int i = 0; i < 50; ++i) log += "2026-01-02 03:10:00,000 - INFO - Nothing that counts\n";
+  log += "2026-01-02 04:00:00,000 - ERROR - It could not be read\n";
+  const State state = state_of(log);
+  CHECK(state.first_at == *parse_time("2026-01-02T03:00:00Z"));
+  CHECK(state.last_at == *parse_time("2026-01-02T04:00:00Z"));
+}
+
 bool in_trouble(const State& state) {
   return std::any_of(state.incidents.begin(), state.incidents.end(),
                      [](const Incident& incident) { return incident.severity > Severity::kInfo; });

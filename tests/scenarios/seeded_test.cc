@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "base/testing/sanitized.h"
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/judge_memory.h"
@@ -95,11 +96,8 @@ std::vector<mw::Finding> judged(const Run& run) {
   return findings;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr uint64_t kShare = 2;  // the sanitizers need to see the code, the figures all seeds
-#else
-constexpr uint64_t kShare = 1;
-#endif
+// The sanitizers need to see the code, the figures all seeds.
+constexpr uint64_t kShare = mw::testing::kSanitized ? 2 : 1;
 constexpr uint64_t kHealthy = 1000 / kShare, kSpoiled = 200 / kShare;
 
 struct Tally {

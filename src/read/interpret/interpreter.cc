@@ -185,7 +185,7 @@ size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const 
 size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits, Time at) {
   LogLine line = reader_.read(raw, number_);
   if (at.known()) line.at = at;
-  if (!at.known() && (reader_.lacks_zone() != lacks_.zone || reader_.lacks_date() != lacks_.date)) note_clock();
+  if (!at.known()) note_clock(line.at);
   clean_.read(line.whole);
   for (const uint32_t id : hits) {
     if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) continue;
@@ -220,9 +220,14 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   return 0;
 }
 
-void Interpreter::note_clock() {
+/// What the clock of the lines does not say; and, of the first line that has one, when it was written: the line may
+/// hold nothing else that counts.
+void Interpreter::note_clock(Time at) {
+  const bool first = !dated_ && at.known();
+  if (!first && reader_.lacks_zone() == lacks_.zone && reader_.lacks_date() == lacks_.date) return;
+  dated_ = dated_ || first;
   lacks_ = {reader_.lacks_zone(), reader_.lacks_date()};
-  put(lacks_, number_, {});
+  put(lacks_, number_, first ? at : Time{});
 }
 
 /// What a person tries at the prompt of a debugger is no doing of the run.

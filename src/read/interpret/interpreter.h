@@ -170,7 +170,7 @@ class Interpreter {
   // interpreter.cc
   size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
   void follow_speaker();
-  void note_clock();
+  void note_clock(Time at);
   void speak_as(std::optional<size_t> dialect);
   /// A whole traceback that a logger wrote into one line.
   bool feed_folded_trace(const LogLine& line, bool sample);
@@ -257,6 +257,7 @@ class Interpreter {
 
   LineReader reader_;
   event::ClockLacks lacks_;  // as it was emitted
+  bool dated_ = false;       // a line had a clock
   CleanLine clean_;
   LastException last_exception_;
   std::optional<TemporaryTrace> last_temporary_;

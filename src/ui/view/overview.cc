@@ -372,22 +372,33 @@ std::string_view zone_of_times(const State& state) {
 
 namespace {
 
-/// "2h 07m by its progress bar"
-std::string time_by_bar(const State& state) {
-  if (state.attempts.empty() || state.attempts.back().bar.empty()) return "";
+/// How long the last attempt's steps took by the bar over them, in seconds; 0 where it has none.
+double seconds_by_bar(const State& state) {
+  if (state.attempts.empty() || state.attempts.back().bar.empty()) return 0;
   const AttemptState::BarMark& mark = state.attempts.back().bar.back();
-  if (10 * mark.done < 9 * state.attempts.back().last_step) return "";  // of an earlier part of the training
-  const double elapsed = mark.elapsed;
-  return elapsed > 0 ? cat(format_duration(Duration::seconds(elapsed)), " by its progress bar") : "";
+  // A bar that stands far behind is of an earlier part of the training.
+  return 10 * mark.done < 9 * state.attempts.back().last_step ? 0 : std::max(0.0, mark.elapsed);
 }
 
 }  // namespace
 
+Time written_until(const State& state) {
+  Time last = state.last_at;
+  for (const SourceState& source : state.sources) last = std::max(last, source.end_at);
+  return last;
+}
+
 std::string time_span(const State& state) {
-  const std::string first = when(state.first_at), last = when(state.last_at), lacks = clock_lacks(state);
-  if (first.empty()) return time_by_bar(state);
-  if (first == last || state.last_at < state.first_at) return lacks.empty() ? first : cat(first, " (", lacks, ")");
-  return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state),
+  const Time until = written_until(state);
+  const std::string first = when(state.first_at), last = when(until), lacks = clock_lacks(state);
+  const double by_bar = seconds_by_bar(state);
+  const std::string bar = cat(format_duration(Duration::seconds(by_bar)), " by its progress bar");
+  if (first.empty()) return by_bar > 0 ? bar : "";
+  if (by_bar > (until - state.first_at).seconds()) {  // few lines have a clock, and none near the end
+    return cat("from ", first, " on, ", bar, lacks.empty() ? "" : cat(" (", lacks, ")"));
+  }
+  if (first == last || until < state.first_at) return lacks.empty() ? first : cat(first, " (", lacks, ")");
+  return cat(first, " to ", last, " (", format_duration(until - state.first_at), few_clocks(state),
              lacks.empty() ? "" : "; ", lacks, ")");
 }
 

@@ -158,7 +158,7 @@ void run(JsonWriter& out, const State& state) {
   out.key("verdict").string(state.verdict);
   out.key("attempts").integer(static_cast<int64_t>(state.attempts.size()));
   time_or_null(out, "started", state.first_at);
-  time_or_null(out, "ended", state.last_at);
+  time_or_null(out, "ended", written_until(state));
   out.key("steps").begin_object();
   step_or_null(out, "first", steps.first);
   step_or_null(out, "last", last_step_known(state));
