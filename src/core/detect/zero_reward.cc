@@ -27,6 +27,13 @@ constexpr Knob kNearPoints{"near_points", 30, "points", "Records before 'hardly 
 constexpr Knob kNearShare{"near_share", 0.9, "ratio", "Of all records lie exactly on the floor, from the start on",
                           "own"};
 constexpr Knob kNearMean{"near_mean", 0.02, "ratio", "Of the reward's range: the mean height above the floor", "own"};
+constexpr Knob kSeldomPoints{"seldom_points", 50, "points", "Records before 'seldom off the floor' is said", "own"};
+constexpr Knob kSeldom{
+    "seldom", 0.8, "ratio",
+    "Of all records, and of their last third, lie exactly on the floor: that the others rise is then "
+    "no comfort, as all rewards of a step on the floor are equal",
+    "own"};
+constexpr Knob kOver{"over", 0.5, "ratio", "Of the last third on the floor: below it such a start is over", "own"};
 constexpr Knob kChance{
     "chance", 1e-4, "probability",
     "With small batches zeros come by chance: the streak must be longer than their share so far explains",
@@ -48,9 +55,10 @@ constexpr Knob kLong{
 constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
 constexpr Knob kFrozen{"frozen", 0.05, "ratio", "Of its first entropy: a policy that always answers the same", "own"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
-constexpr Knob kKnobs[] = {
-    kFrozen, kLong, kLongStart, kTrouble, kFromStart,  kFromStartPoints, kExcerpt,   kSudden,   kChance, kBack,
-    kBefore, kLow,  kSunk,      kEarly,   kEarlyHours, kNearPoints,      kNearShare, kNearMean, kSingles};
+constexpr Knob kKnobs[] = {kFrozen,  kLong,   kLongStart,    kTrouble,    kFromStart, kFromStartPoints,
+                           kExcerpt, kSudden, kChance,       kBack,       kBefore,    kLow,
+                           kSunk,    kEarly,  kEarlyHours,   kNearPoints, kNearShare, kNearMean,
+                           kSingles, kSeldom, kSeldomPoints, kOver};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
 
@@ -273,7 +281,46 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
   return true;
 }
 
-/// Hardly a record ever leaves the floor, and it does not get more.
+/// How many of the track's records [from, to) lie on the floor, as a share.
+double share_on(const Track& track, size_t from, size_t to, double floor) {
+  const auto some = track.slice(from, to);
+  return static_cast<double>(std::count(some.begin(), some.end(), floor)) / static_cast<double>(some.size());
+}
+
+/// Few records leave the floor, and hardly more of them at the end.
+bool seldom_off(const Track& track, size_t n, size_t on, double floor) {
+  return n >= points_of(kSeldomPoints) && static_cast<double>(on) >= kSeldom.value * static_cast<double>(n) &&
+         share_on(track, n - n / 3, n, floor) >= kSeldom.value;
+}
+
+/// Hardly a record leaves the floor, those that do stay low, and it does not get more. `above`: the sum of the heights.
+bool hardly_off(const State& state, const Track& track, size_t n, size_t on, double above) {
+  if (n < points_of(kNearPoints) || static_cast<double>(on) < kNearShare.value * static_cast<double>(n)) return false;
+  const RewardScale scale = reward_scale(state, track, n - 1);
+  return above / static_cast<double>(n) <= kNearMean.value * std::max(1.0, scale.ceiling - scale.floor) &&
+         mean(track.slice(n - n / 3, n)) <= mean(track.slice(0, n / 3));
+}
+
+/// That of the record at `detected`; it says how many lie on the floor up to now.
+Finding near_finding(const Track& track, double floor, size_t detected) {
+  const size_t all = track.size();
+  const auto on = static_cast<size_t>(std::count(track.values.begin(), track.values.end(), floor));
+  Finding finding =
+      make_finding("zero-reward", "zero-reward", Severity::kWarning, track.points[0], track.points[detected],
+                   cat("Reward is exactly ", floor, " in ", on, " of ", all,
+                       " records: where all answers of a step are worth the same, it teaches nothing"));
+  add_figures(finding, track, 0, detected, 6);
+  finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards give no gradient"});
+  finding.suggests.push_back(
+      {"task-too-hard", 0.5, cat("an answer was worth more in ", all - on, " of ", all, " records")});
+  if (share_on(track, all - all / 3, all, floor) < kOver.value) {  // a cold start that is over
+    finding.severity = Severity::kInfo;
+    resolve(finding, track.points[all - 1]);
+  }
+  return finding;
+}
+
+/// Most records lie on the floor from the start on.
 bool judge_near(const State& state, const Track& track, std::vector<Finding>& out) {
   const double floor = track.values.empty() ? 1 : track.values[0];
   size_t on = 0;
@@ -283,15 +330,9 @@ bool judge_near(const State& state, const Track& track, std::vector<Finding>& ou
     on += track.values[i] == floor ? 1 : 0;
     above += track.values[i] - floor;
     const size_t n = i + 1;
-    if (n < points_of(kNearPoints) || static_cast<double>(on) < kNearShare.value * static_cast<double>(n)) continue;
-    const RewardScale scale = reward_scale(state, track, i);
-    if (above / static_cast<double>(n) > kNearMean.value * std::max(1.0, scale.ceiling - scale.floor)) continue;
-    if (mean(track.slice(n - n / 3, n)) > mean(track.slice(0, n / 3))) continue;
+    if (!hardly_off(state, track, n, on, above) && !seldom_off(track, n, on, floor)) continue;
     if (contradicted(state, track.points[0], track.points[i], floor)) continue;
-    Finding finding = make_finding("zero-reward", "zero-reward", Severity::kWarning, track.points[0], track.points[i],
-                                   cat("Reward is exactly ", floor, " in ", on, " of ", n, " records"));
-    add_figures(finding, track, 0, i, 6);
-    suggest(state, finding, track.points[0], track.points[i], true);
+    Finding finding = near_finding(track, floor, i);
     out.push_back(std::move(finding));
     return true;
   }
