@@ -158,6 +158,24 @@ TEST_CASE("what was raised in rollouts, printed without a level, and the reward 
   CHECK(found(state, "environment-fault") == "environment-fault warning env-server-crash-empty-outputs");
 }
 
+TEST_CASE("rollouts that fail are counted in the log of a known trainer, with those that Ray leaves out") {
+  std::string text =
+      "TaskRunner: verl.trainer.main_ppo\n(TaskRunner pid=7) 'rollout_n': 4,\n"
+      "(TaskRunner pid=7) 'train_batch_size': 4,\n";
+  for (int i = 1; i <= 60; ++i) {
+    text += cat("(TaskRunner pid=7) step:", i, " - actor/entropy:0.5 - critic/score/mean:0.", 3 + i % 4,
+                " - actor/pg_loss:0.1 - response_length/mean:", 100 + i % 9, ".0\n");
+    for (int j = 0; j < 6; ++j) text += "(Loop pid=8) an ordinary line\n";
+    text += cat("(Loop pid=8) [ShopLoop] task_id=", i, " rollout failed: RuntimeError('env error: None')",
+                i % 2 == 0 ? " [repeated 5x across cluster]\n" : "\n");
+  }
+  const State state = state_of(text);
+  CHECK(std::any_of(state.templates.begin(), state.templates.end(), [](const TemplateState& message) {
+    return message.count == 180 && contains(message.text, "rollout failed: RuntimeError");
+  }));
+  CHECK(found(state, "environment-fault") == "environment-fault warning env-server-crash-empty-outputs");
+}
+
 TEST_CASE("a trainer's own words about what it learns count when they come often") {
   std::string text;
   for (int i = 1; i <= 30; ++i) {

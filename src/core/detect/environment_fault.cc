@@ -1,7 +1,10 @@
 // Tools, sandbox, judge or verifier fail or time out more than they normally do.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -21,7 +24,10 @@ constexpr Knob kHalf{"half", 0.5, "ratio", "Share of one step's samples: the upd
 constexpr Knob kCalls{"calls", 50, "calls", "Counted calls before their failures are judged", "own"};
 constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
                              "Share of counted calls that fail by the environment's fault", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kRate, kFactor, kPersist, kStanding, kHalf, kCalls, kCountedShare};
+constexpr Knob kLost{"lost", 20, "messages", "Of rollouts that failed, before they are judged", "own"};
+constexpr Knob kLostShare{"lost_share", 0.1, "ratio", "Of all rollouts since the first such message", "as rate"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kRate,         kFactor, kPersist,  kStanding,
+                           kHalf,    kCalls, kCountedShare, kLost,   kLostShare};
 
 /// `name`: the trainer's own name of the figure, which may say whose failures it counts.
 void add_finding(std::string_view name, const Track& track, size_t onset, size_t now, double base,
@@ -60,8 +66,60 @@ bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   return out.size() > before;
 }
 
+/// Does the message say that a rollout was lost? One that is tried again is not.
+bool says_lost(const TemplateState& message) {
+  constexpr std::array<std::string_view, 6> kLosses = {"rollout failed",   "rollout error",  "trajectory failed",
+                                                       "trajectory error", "episode failed", "failed rollout"};
+  if (message.level < event::Logged::Level::kWarning) return false;
+  if (contains_folded(message.text, "retry") || contains_folded(message.text, "attempt")) return false;
+  return std::any_of(kLosses.begin(), kLosses.end(), [&](auto word) { return contains_folded(message.text, word); });
+}
+
+/// Rollouts of one step, by the run's settings; nullopt: they do not say.
+std::optional<double> rollouts_per_step(const State& state) {
+  double product = 1;
+  for (const std::string_view key : {"batch_size", "num_generations"}) {
+    const auto found = state.config.find(std::string(key));
+    const auto value = found == state.config.end() ? std::nullopt : parse_double(found->second);
+    if (!value || *value < 1) return std::nullopt;
+    product *= *value;
+  }
+  return product;
+}
+
+/// The log says of a good part of all rollouts that they failed, whatever the reward makes of it.
+void judge_lost(const State& state, std::vector<Finding>& out) {
+  const auto each = rollouts_per_step(state);
+  const State::Span steps = state.steps();
+  if (!each || steps.count < 2) return;
+  uint64_t times = 0;
+  const TemplateState* most = nullptr;
+  for (const TemplateState& message : state.templates) {
+    if (!says_lost(message)) continue;
+    times += message.count;
+    if (most == nullptr || message.count > most->count) most = &message;
+  }
+  if (static_cast<double>(times) < kLost.value) return;
+  const int64_t first = std::max(most->first.step, steps.first);
+  const double all = *each * static_cast<double>(steps.last - first + 1);
+  if (static_cast<double>(times) < kLostShare.value * all) return;
+  Finding finding;
+  finding.kind = finding.detector = "environment-fault";
+  finding.onset = most->first;
+  finding.onset.step = first;
+  finding.detected = most->last;
+  finding.summary = cat(times, " of about ", std::llround(all), " rollouts since step ", first, " failed, ",
+                        most->count, " times \"", clip(most->text, 160), "\"");
+  finding.evidence.push_back({most->first.where, clip(most->text, kTextLimit), "", kNoStep, 0});
+  finding.suggests.push_back({"env-server-crash-empty-outputs", 0.5, cat("the log says so ", most->count, " times")});
+  out.push_back(std::move(finding));
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out)) return;
+  const size_t before = out.size();
+  judge_lost(state, out);
+  if (out.size() > before) return;
   uint64_t calls = 0, errors = 0;
   for (const auto& [function, tool] : state.tools) {
     calls += tool.calls;

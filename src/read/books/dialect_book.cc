@@ -13,12 +13,15 @@ namespace {
 constexpr std::string_view kGeneric = "generic";  // whose metric names everyone may use
 
 // What any Python program says when there is trouble, whatever its dialect: lines with one of these are looked at.
-constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent call last)",
+constexpr std::array<std::string_view, 17> kMarkers = {"Traceback (most recent call last)",
                                                        "WARNING",
                                                        "Warning",
                                                        " WARN ",
                                                        "ERROR",
                                                        "Error: ",
+                                                       "Error ",
+                                                       "Failed to ",
+                                                       " failed: ",
                                                        "CRITICAL",
                                                        "FATAL",
                                                        "Fatal",

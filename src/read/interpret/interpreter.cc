@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <iterator>
 
@@ -328,8 +329,8 @@ void Interpreter::log_message(const LogLine& line) {
   if (line.text.empty()) return;
   const uint32_t pattern = template_of(line.text);
   Message& known = messages_[pattern];
-  known = {known.seen + 1, known.emitted, now.level, line.number, line.at};
-  if (power_of_two(known.seen)) emit_message(pattern, known);
+  known = {known.seen + line.repeated, known.emitted, now.level, line.number, line.at};
+  if (std::bit_floor(known.seen) > known.emitted) emit_message(pattern, known);  // at doubling counts
 }
 
 /// Most warnings come again and again, word for word: of one that is known neither secrets nor its template are sought.

@@ -15,7 +15,7 @@ struct Setting {
   std::string_view canonical;
   std::string_view name;  // a whole key, or its end after a '/' or '.'
 };
-constexpr std::array<Setting, 44> kSettings = {{
+constexpr std::array<Setting, 46> kSettings = {{
     {"algorithm", "algorithm"},
     {"algorithm", "adv_estimator"},
     {"algorithm", "advantage_estimator"},
@@ -45,6 +45,8 @@ constexpr std::array<Setting, 44> kSettings = {{
     {"num_generations", "num_generations"},
     {"num_generations", "n_samples_per_prompt"},
     {"num_generations", "group_size"},
+    {"num_generations", "rollout_n"},
+    {"num_generations", "actor_rollout_ref.rollout.n"},
     {"logging_steps", "logging_steps"},
     {"save_steps", "save_steps"},
     {"save_steps", "save_freq"},
