@@ -118,6 +118,21 @@ TEST_CASE("figures before a dict and in it are of one record") {
   CHECK(state.steps().last == 3);
 }
 
+TEST_CASE("records of single games, and of games that are an evaluation") {
+  std::string text;
+  for (int step = 1; step <= 4; ++step) {
+    text += cat(R"({"log_type": "train", "step": )", step, R"(, "word": "COYLY", "solved": )",
+                step == 3 ? "true" : "false", R"(, "final_reward": -1.0, "loss_at_step": 0.69})", "\n");
+  }
+  text += R"({"log_type": "eval", "step": 4, "word": "PLUCK", "solved": true, "final_reward": 0.0})"
+          "\n";
+  const State state = state_of(text, "training_metrics.jsonl");
+  CHECK(values_of(state, "reward.mean") == std::vector<double>{-1, -1, -1, -1});
+  CHECK(values_of(state, "reward.pass_rate") == std::vector<double>{0, 0, 1, 0});
+  CHECK(values_of(state, "loss.total") == std::vector<double>{0.69, 0.69, 0.69, 0.69});
+  CHECK(state.eval.size() == 2);
+}
+
 TEST_CASE("what is counted per step is no step, and iterations may be written short") {
   const State rate = state_of("iters 1 loss 0.5 reward 0.25\niters 2 loss 0.4 reward 0.25 resample/step: 10\n");
   CHECK(rate.steps().last == 2);

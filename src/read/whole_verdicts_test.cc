@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "read/files/testing/encode.h"
 #include "read/testing/whole_log.h"
 
 namespace mw {
@@ -68,6 +69,19 @@ TEST_CASE("Ray prints the lines that it held back after the signal that ended th
   const State went_on = state_of(cat(begin, bar(0), bar(1), record(1), signal, record(2)));
   REQUIRE_FALSE(went_on.incidents.empty());
   CHECK(contains(went_on.incidents[0].summary, "the run went on"));
+}
+
+TEST_CASE("an evaluation before the first step, and an end in order that is none") {
+  encode::Wandb file;
+  file.run("3gg1r8jf", "verl", {}, 1'760'000'000'000);
+  file.output("TaskRunner: verl.trainer.main_ppo\n", true, 1'760'000'001'000);
+  file.output("(TaskRunner pid=7) step:0 - val-core/math/acc/mean@4:0.25\n", true, 1'760'000'900'000);
+  file.history(0, 1'760'000'900, {{"val-core/math/acc/mean@4", "0.25"}});
+  file.output("Training Progress:   0%|          | 0/1410 [00:00<?, ?it/s]\n", false, 1'760'000'901'000);
+  file.exit(0, 2271);
+  const State state = state_of(file.take(), "run-a.wandb");
+  CHECK(found(state, "died-silently").starts_with("died-silently warning"));
+  CHECK(state.verdict == "ended-early");
 }
 
 TEST_CASE("files that stop before they are done") {

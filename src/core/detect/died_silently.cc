@@ -220,7 +220,12 @@ bool never_began(const State& state, const Knowledge& knowledge, size_t number) 
   const bool drawn = std::any_of(state.progress.begin(), state.progress.end(), [&](const auto& bar) {
     return bar.second.total == planned(state, attempt) && bar.second.done > 0;
   });
-  return !stepped && !drawn && !measured(state) && state.eval.empty() && state.checkpoints.empty();
+  if (stepped || drawn || !state.checkpoints.empty()) return false;
+  // An evaluation before the first step is none of a run that only evaluates where the bar of the training was drawn.
+  const bool to_train = std::any_of(state.progress.begin(), state.progress.end(), [&](const auto& bar) {
+    return bar.second.total == planned(state, attempt) && contains_folded(bar.first, "train");
+  });
+  return to_train || (!measured(state) && state.eval.empty());
 }
 
 /// Of W&B's record it is the status of the process that logs, which ends in order when a driver or a person takes it

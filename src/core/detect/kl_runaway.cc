@@ -24,6 +24,9 @@ constexpr Knob kLoss{"reward_loss", 0.2, "ratio", "Fall of the reward that makes
                      "field guide 4.3 rule 7"};
 constexpr Knob kBeyond{"beyond", 100, "nats", "Too much by any convention, summed over tokens or not",
                        "trainers that sum over the answer show 5-30 in healthy runs"};
+constexpr Knob kFar{"far", 50, "nats",
+                    "Of as many points as a level takes: so far away, what a reward pays says little of the answers",
+                    "as beyond; reward models are optimised past their truth within tens of nats"};
 constexpr Knob kSlowFactor{"slow_factor", 10, "x", "A slow rise: times the lowest level after warm-up", "own"};
 constexpr Knob kSlowDelta{"slow_delta", 1, "nats", "And at least this much above it, while the reward falls", "own"};
 constexpr Knob kSlowLoss{"slow_loss", 0.15, "ratio",
@@ -33,7 +36,7 @@ constexpr Knob kStanding{"standing", 2, "nats per token",
                          "rldoctor (KL of 2 while progress is flat)"};
 constexpr Knob kNear{"near", 0.5, "nats", "Where a KL per token begins; sums over an answer begin higher", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth,      kFactor,    kDelta,    kPersist,  kGain, kLoss,
-                           kBeyond,  kSlowFactor, kSlowDelta, kSlowLoss, kStanding, kNear};
+                           kBeyond,  kSlowFactor, kSlowDelta, kSlowLoss, kStanding, kNear, kFar};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, bool ended) {
   const auto reward = outcome_of(state, onset, now);
@@ -54,12 +57,12 @@ void add_finding(const State& state, const Track& track, const Rise& rise, std::
   out.push_back(std::move(finding));
 }
 
-/// So large that no level is needed to judge it: for runs that are too short to have one.
-std::optional<Rise> beyond(const Track& track) {
+/// So large that no level is needed to judge it: above `least` for `points` in a row.
+std::optional<Rise> beyond(const Track& track, double least, size_t points) {
   size_t streak = 0;
   for (size_t i = 0; i < track.size(); ++i) {
-    streak = track.values[i] > kBeyond.value ? streak + 1 : 0;
-    if (streak < points_of(kPersist)) continue;
+    streak = track.values[i] > least ? streak + 1 : 0;
+    if (streak < points) continue;
     Rise rise;
     rise.onset = rise.first = i + 1 - streak;
     rise.detected = i;
@@ -68,6 +71,23 @@ std::optional<Rise> beyond(const Track& track) {
     return rise;
   }
   return std::nullopt;
+}
+
+/// Too far away by any measure, whatever the reward pays for it. Takes the place of the findings from `before` on where
+/// none of them is more than information.
+void judge_far(const State& state, const Track& track, size_t before, std::vector<Finding>& out) {
+  const auto first = out.begin() + static_cast<std::ptrdiff_t>(before);
+  if (std::any_of(first, out.end(), [](const Finding& one) { return one.severity > Severity::kInfo; })) return;
+  std::optional<Rise> far = beyond(track, kBeyond.value, points_of(kPersist));
+  if (!far) {
+    far = beyond(track, kFar.value, points_of(kWidth));
+    if (!far) return;
+    while (far->onset > 0 && track.values[far->onset - 1] > kFar.value / 5) --far->onset;  // on its way there
+    far->first = far->onset;
+  }
+  out.resize(before);
+  add_finding(state, track, *far, out);
+  out.back().severity = std::max(out.back().severity, Severity::kWarning);
 }
 
 /// A rise so slow that no window shows it, and a reward that falls meanwhile.
@@ -147,12 +167,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
   for (KeptTrack& track : memory.tracks(state, state.find("kl.ref"))) {
-    const std::vector<Rise> all = track.rises("kl-runaway", rule);
-    for (const Rise& rise : all) add_finding(state, track, rise, out);
-    const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
-    if (far) add_finding(state, track, *far, out);
-    if (!all.empty() || far || judge_start(state, track, out)) continue;
     const size_t before = out.size();
+    for (const Rise& rise : track.rises("kl-runaway", rule)) add_finding(state, track, rise, out);
+    judge_far(state, track, before, out);
+    if (out.size() > before || judge_start(state, track, out)) continue;
     judge_slow(state, track, out);
     if (out.size() == before) judge_standing(state, track, out);
   }

@@ -32,6 +32,13 @@ double period_of(const SourceState& source) {
          static_cast<double>(source.steps.count() - 1);
 }
 
+/// Records that say no step of their own are counted: as many as another sink has, one behind the other, are the same.
+bool is_counted(const SourceState& source, const SourceState& other) {
+  const auto count = static_cast<int64_t>(source.steps.count());
+  return source.steps.first() <= 1 && source.steps.last() - source.steps.first() + 1 == count &&
+         std::abs(count - static_cast<int64_t>(other.steps.count())) <= 2;
+}
+
 /// A hole in the steps of one sink: the records between were lost, or never written.
 void judge_holes(const State& state, std::vector<Finding>& out) {
   std::map<uint32_t, const Series*> fullest;
@@ -89,7 +96,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     if (further == nullptr) continue;
     const double behind = static_cast<double>(further->steps.last() - silent.steps.last());
     const bool began_with_it = silent.steps.first() <= further->steps.first() + static_cast<int64_t>(allowed);
-    if (behind <= allowed || !began_with_it) continue;
+    if (behind <= allowed || !began_with_it || is_counted(silent, *further)) continue;
     Finding finding;
     finding.kind = "logging-gap";
     finding.detector = "logging-gap";

@@ -181,6 +181,24 @@ void judge_parts(const State& state, std::map<uint16_t, Finding>& worst) {
   }
 }
 
+/// TRL logs the mean of the policy's logits. Where it is no number while the loss is one, some logits are not finite:
+/// numbers that overflow in half precision, or a vocabulary with masked places.
+void judge_logits(const State& state, std::map<uint16_t, Finding>& worst) {
+  for (const Series& series : state.series) {
+    const bool logits = series.raw.ends_with("logits/chosen") || series.raw.ends_with("logits/rejected");
+    if (!logits || series.non_finite() < series.count() || series.points().size() < 2) continue;
+    const Point& first = series.points().front();
+    if (worst.count(first.attempt) > 0) continue;
+    Finding finding = make_finding("non-finite", "non-finite", Severity::kWarning, first, series.points()[1],
+                                   cat(series.raw, " is ", format_double(first.value), since(first), series.count(),
+                                       " records: some logits of the policy are not finite, though the loss is"));
+    add_figure(finding, series.raw, first.step, first.value);
+    finding.evidence.back().where = first.where;
+    finding.suggests.push_back({"nan-probability-tensor", 0.5, "the mean of the logits is not a number"});
+    worst[first.attempt] = std::move(finding);
+  }
+}
+
 /// Mixed precision with a scale that moves. A trainer in bfloat16 may print the scale, which is 1 throughout: there a
 /// gradient that is NaN is no overflow that a smaller scale makes good.
 bool scales_loss(const State& state) {
@@ -210,6 +228,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     }
   }
   judge_parts(state, worst);
+  judge_logits(state, worst);
   for (auto& [attempt, finding] : worst) out.push_back(std::move(finding));
 }
 

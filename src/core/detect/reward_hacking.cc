@@ -37,8 +37,9 @@ constexpr Knob kWide{"wide", 0.3, "1", "Gain of a reward between 0 and 1 that is
                      "own"};
 constexpr Knob kNothing{"nothing", 0.02, "1", "True measure up to which next to nothing is right", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kWindow, kFall,   kDeepFall, kSigma,   kRise,
-                           kOpen,    kShare, kFull, kEmpty,  kHollow, kWide,     kNothing, kGrowth};
+constexpr Knob kSingle{"single", 40, "points", "The same where each record is of one answer, right or wrong", "own"};
+constexpr Knob kKnobs[] = {kSingle, kHistory, kTrend, kGain,  kWindow, kFall, kDeepFall, kSigma, kRise,
+                           kOpen,   kShare,   kFull,  kEmpty, kHollow, kWide, kNothing,  kGrowth};
 
 /// One right answer of several is enough (pass@k): that falls when answers become alike, too, however right they are.
 bool is_of_several(const Series& series) {
@@ -105,12 +106,15 @@ bool pays_for_nothing(const Rising& proxy, const Track& reward, const Track& tru
 /// The true measure's loss of level at its point `end`: best window so far against the last one.
 struct Loss {
   size_t onset = 0;
+  size_t best_end = 0, width = 0;  ///< of the windows: [best_end - width, best_end), and the last `width` points
   double best = 0, now = 0;
   double share() const { return best > 0 ? (best - now) / best : 0; }
 };
 
 std::optional<Loss> loss_at(const Track& truth, size_t end) {
-  const size_t width = std::max(points_of(kWindow), (end + 1) / 8);
+  const auto all = truth.slice(0, end + 1);
+  const bool single = std::all_of(all.begin(), all.end(), [](double value) { return value == 0 || value == 1; });
+  const size_t width = std::max(points_of(single ? kSingle : kWindow), (end + 1) / 8);
   if (end + 1 < 2 * width) return std::nullopt;
   double best = -INFINITY;
   size_t best_end = 0;
@@ -122,7 +126,7 @@ std::optional<Loss> loss_at(const Track& truth, size_t end) {
     }
   }
   const auto last = truth.slice(end + 1 - width, end + 1);
-  const Loss loss{best_end - width + change_point(truth.slice(best_end - width, end + 1)), best,
+  const Loss loss{best_end - width + change_point(truth.slice(best_end - width, end + 1)), best_end, width, best,
                   std::max(mean(last), median({last.begin(), last.end()}))};
   const double error = noise(truth.slice(0, end + 1)) * std::sqrt(2.0 / static_cast<double>(width));
   if (loss.share() < kFall.value || best - loss.now < kSigma.value * error) return std::nullopt;
@@ -141,12 +145,31 @@ struct LossWalk {
   }
 };
 
+/// Mean of the reward between the steps of two points of the true measure.
+std::optional<double> mean_between(const Track& reward, const Point& from, const Point& to) {
+  double sum = 0, count = 0;
+  for (size_t i = 0; i < reward.size(); ++i) {
+    if (reward.points[i].step < from.step || reward.points[i].step > to.step) continue;
+    sum += reward.values[i];
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+/// The median of a reward that lies mostly on its floor stays there: its mean shows what it loses.
+bool falls_in_mean(const Track& reward, const Track& truth, size_t end, const Loss& loss) {
+  const auto before = mean_between(reward, truth.points[loss.best_end - loss.width], truth.points[loss.best_end - 1]);
+  const auto after = mean_between(reward, truth.points[end + 1 - loss.width], truth.points[end]);
+  return before && after && *before > 0 && *after < (1 - kFall.value) * *before;
+}
+
 /// The true measure falls from its best level while the reward rises, or far while the reward stands.
 bool judge_fall(const Track& reward, KeptTrack& truth, std::vector<Finding>& out) {
   for (const auto& [end, loss] : truth.follow("reward-hacking, truth", LossWalk{}).found) {
     const Point& onset = truth.points[loss.onset];
     const auto paid = outcome_of(reward.series, onset, truth.points[end]);
     if (!paid || !(paid->rose(kRise.value) || (loss.share() > kDeepFall.value && !paid->fell(kRise.value)))) continue;
+    if (falls_in_mean(reward, truth, end, loss)) continue;
     const Severity severity = is_of_several(*truth.series) ? Severity::kInfo : Severity::kWarning;
     Finding finding = make_finding("reward-hacking", "reward-hacking", severity, onset, truth.points[end],
                                    cat(truth.series->raw, " fell from ", loss.best, " to ", loss.now,
@@ -155,6 +178,11 @@ bool judge_fall(const Track& reward, KeptTrack& truth, std::vector<Finding>& out
     add_figure(finding, reward.series->signal, truth.points[end].step, paid->after);
     add_figures(finding, truth, loss.onset, end, 4);
     finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " falls while the reward does not")});
+    const size_t last = truth.size() - 1;
+    if (last >= end + loss.width && 2 * mean(truth.slice(last + 1 - loss.width, last + 1)) >= loss.best + loss.now) {
+      finding.severity = Severity::kInfo;  // half of it was made good
+      resolve(finding, truth.points[last]);
+    }
     out.push_back(std::move(finding));
     return true;
   }

@@ -19,10 +19,12 @@ constexpr Knob kFromStartPoints{"from_start_points", 4, "points", "The same for 
 constexpr Knob kExcerpt{"excerpt", 4, "points", "A log that begins in mid-run has its cold start behind it", "own"};
 constexpr Knob kSudden{"sudden", 5, "points", "After a good period, fewer are enough",
                        "failure catalogue, reward-sudden-zero (alert at 3, sure at 5)"};
-constexpr Knob kEarlyHours{"early_hours", 2, "h", "Such first records that took so long are worth a person's time",
+constexpr Knob kEarlyHours{"early_hours", 1, "h", "Such first records that took so long are worth a person's time",
                            "own"};
 constexpr Knob kEarly{"early", 4, "points", "So many from the start on are worth a line, as information",
                       "failure catalogue, reward-sudden-zero (alert at 3)"};
+constexpr Knob kOverEarly{"over_early", 8, "points", "The same, where they are all that a run which is over has",
+                          "own"};
 constexpr Knob kNearPoints{"near_points", 30, "points", "Records before 'hardly ever off the floor' is said", "own"};
 constexpr Knob kNearShare{"near_share", 0.9, "ratio", "Of all records lie exactly on the floor, from the start on",
                           "own"};
@@ -58,7 +60,7 @@ constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what 
 constexpr Knob kKnobs[] = {kFrozen,  kLong,   kLongStart,    kTrouble,    kFromStart, kFromStartPoints,
                            kExcerpt, kSudden, kChance,       kBack,       kBefore,    kLow,
                            kSunk,    kEarly,  kEarlyHours,   kNearPoints, kNearShare, kNearMean,
-                           kSingles, kSeldom, kSeldomPoints, kOver};
+                           kSingles, kSeldom, kSeldomPoints, kOver,       kOverEarly};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
 
@@ -192,6 +194,21 @@ Stretch stretch_of(const Track& track, const Streak& streak) {
   return stretch;
 }
 
+/// How many of the track's records [from, to) lie on the floor, as a share.
+double share_on(const Track& track, size_t from, size_t to, double floor) {
+  const auto some = track.slice(from, to);
+  return static_cast<double>(std::count(some.begin(), some.end(), floor)) / static_cast<double>(some.size());
+}
+
+/// Behind the streak a good part of the records lies above the floor, though not several in a row: each is of few
+/// answers.
+bool paid_after(const Track& track, const Streak& streak) {
+  const size_t begin = stretch_of(track, streak).last + 1;
+  if (begin + points_of(kEarly) > track.size()) return false;
+  const double floor = track.values[streak.detected];
+  return share_on(track, begin, track.size(), floor) <= kSeldom.value;
+}
+
 /// The record at which the streak is grave: nullopt while it is not.
 std::optional<size_t> grave_at(const State& state, const Knowledge& knowledge, const Track& track,
                                const Streak& streak) {
@@ -216,12 +233,18 @@ bool frozen_before(const State& state, const Point& onset) {
   return !before.empty() && median(before) < kFrozen.value * entropy->points().front().value;
 }
 
-void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool from_start) {
+/// What the reward was before the streak.
+enum class Early : uint8_t { kNever, kSeldom, kGood };  // above the floor
+
+void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, Early early) {
   const bool empty = no_answers(state, onset, now);
-  if (from_start) {
+  if (early == Early::kNever) {
     finding.suggests.push_back(
         {"reward-function-broken-all-zero", 0.65, "no sample was ever rewarded, from the first step on"});
     finding.suggests.push_back({"zero-advantage-all-groups", 0.3, "equal rewards give no gradient"});
+  } else if (early == Early::kSeldom) {
+    finding.suggests.push_back({"zero-advantage-all-groups", 0.5, "it was seldom above before, too"});
+    finding.suggests.push_back({"reward-function-broken-all-zero", 0.4, "hardly a sample was ever rewarded"});
   } else {
     finding.suggests.push_back({"reward-sudden-zero", 0.6, "a good period came before"});
     finding.suggests.push_back({"reward-function-broken-all-zero", 0.25, "no sample is rewarded any more"});
@@ -243,6 +266,9 @@ Finding finding_of(const State& state, const Track& track, const Streak& streak)
   const Point& onset = track.points[streak.first];
   const Point& now = track.points[streak.detected];
   const bool ever = streak.first > 0 && track.values[0] > now.value;  // the first record was above the floor
+  const auto before = track.slice(0, streak.first);
+  const auto above = std::count_if(before.begin(), before.end(), [&now](double value) { return value > now.value; });
+  const bool good = !streak.from_start && 2 * static_cast<size_t>(above) > before.size();
   const bool from_start = streak.from_start && !ever;
   const std::string unit = counts_records(state) ? "record" : "step";
   const std::string since = from_start ? cat("from the first ", unit, " on") : cat("since ", unit, " ", onset.step);
@@ -255,7 +281,7 @@ Finding finding_of(const State& state, const Track& track, const Streak& streak)
                                      " to ", unit, " ", track.points[stretch.last].step));
   if (!from_start && streak.first > 0) add_figure(finding, track, streak.first - 1);
   add_figures(finding, track, streak.first, streak.detected, 4);
-  suggest(state, finding, onset, now, from_start);
+  suggest(state, finding, onset, now, from_start ? Early::kNever : good ? Early::kGood : Early::kSeldom);
   return finding;
 }
 
@@ -271,7 +297,10 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
   Finding finding = finding_of(state, track, streak);
   const Time from = track.points[0].at, to = track.points[points_of(kEarly) - 1].at;
   const bool costly = from.known() && to.known() && (to - from).seconds() >= 3600 * kEarlyHours.value;
-  finding.severity = costly ? Severity::kWarning : Severity::kInfo;
+  // What is over and was never given anything has said all that it will.
+  const bool all = track.size() >= points_of(kOverEarly) && is_over(state, track.points.back().attempt) &&
+                   share_on(track, 0, track.size(), floor) >= 1;
+  finding.severity = costly || all ? Severity::kWarning : Severity::kInfo;
   for (size_t i = points_of(kEarly); i < track.size(); ++i) {
     if (track.values[i] == floor) continue;
     resolve(finding, track.points[i]);
@@ -279,12 +308,6 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
   }
   out.push_back(std::move(finding));
   return true;
-}
-
-/// How many of the track's records [from, to) lie on the floor, as a share.
-double share_on(const Track& track, size_t from, size_t to, double floor) {
-  const auto some = track.slice(from, to);
-  return static_cast<double>(std::count(some.begin(), some.end(), floor)) / static_cast<double>(some.size());
 }
 
 /// Few records leave the floor, and hardly more of them at the end.
@@ -384,10 +407,10 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       const double floor = track.values[streak.detected];
       size_t back = 0, i = streak.detected + 1;
       for (; i < track.size() && back < points_of(kBack); ++i) back = track.values[i] > floor ? back + 1 : 0;
-      const bool recovered = back >= points_of(kBack);
+      const bool recovered = back >= points_of(kBack) || (streak.from_start && paid_after(track, streak));
       if (recovered) {
         finding.severity = streak.from_start ? Severity::kInfo : Severity::kWarning;  // a cold start that is over
-        resolve(finding, track.points[i - 1]);
+        resolve(finding, track.points[std::min(i, track.size()) - 1]);
       }
       const double share = share_before(track, streak);
       if (share < kSunk.value) say_sunk(finding, share);
@@ -395,7 +418,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       if (share < kLow.value && (recovered || !grave || stretch_of(track, streak).on_floor < points_of(kLongStart)))
         finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
-      if (!recovered) break;
+      if (back < points_of(kBack)) break;
       from = i;
     }
     if (out.size() > before || follows_teacher(state)) continue;

@@ -10,7 +10,8 @@
 namespace mw {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKindNames = {"type", "kind", "event", "record", "record_type", "_type"};
+constexpr std::array<std::string_view, 7> kKindNames = {"type",        "kind",  "event",   "record",
+                                                        "record_type", "_type", "log_type"};
 constexpr std::array<std::string_view, 6> kPartNames = {"split", "phase", "mode", "stage", "subset", "set"};
 constexpr std::array<std::string_view, 15> kSettingsWords = {
     "config",    "configuration", "run_config", "train_config", "training_config", "hparams",   "hyperparams", "args",

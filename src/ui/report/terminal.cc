@@ -26,7 +26,7 @@ constexpr size_t kCurvePoints = 4;  // fewer points are no curve
 std::string facts_of(const State& state) {
   std::string facts = framework_text(state);
   for (const std::string_view key : {"algorithm", "model"}) {
-    if (const auto at = state.config.find(std::string(key)); at != state.config.end()) {
+    if (const auto at = state.config.find(std::string(key)); at != state.config.end() && !at->second.empty()) {
       facts += cat(" · ", brief(at->second, 80));
     }
   }
