@@ -184,7 +184,9 @@ class Folder {
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
     // An end of unknown cause does not refute the run's own statement that it is complete.
     if (!better || (is_unseen(ended) && before.has_value() && before->how == How::kComplete)) return;
-    if (shell_lost_trainer(ended.text) || launcher_lost_workers(ended.text))
+    // Who was stopped before the first step does none any more: what comes is of another start.
+    const bool stopped = ended.how == How::kInterrupted && place.attempt.last_step == kNoStep;
+    if (stopped || shell_lost_trainer(ended.text) || launcher_lost_workers(ended.text))
       source_of(state_, event_.where.source).gave_up = event_.where.line;
     place.attempt.ended = ended;
     place.attempt.ended->text = clip(ended.text, kTextLimit);

@@ -19,10 +19,13 @@ bool is_learning(std::string_view signal) {
          signal == "entropy" || signal == "lr";
 }
 
-/// Figures of a machine or an engine, by the names that W&B and the engines' own logs give them.
+/// Figures of a machine or an engine, by the names that W&B and the engines' own logs give them; times and amounts.
 bool no_reward(std::string_view raw) {
   static constexpr std::array<std::string_view, 4> kGroups{"system/", "system.", "vllm/", "sglang/"};
-  return std::any_of(kGroups.begin(), kGroups.end(), [raw](std::string_view group) { return raw.starts_with(group); });
+  static constexpr std::array<std::string_view, 11> kWords{
+      "time", "duration", "second", "elapsed", "token", "throughput", "memory", "epoch", "gpu", "sample", "speed"};
+  return std::any_of(kGroups.begin(), kGroups.end(), [raw](auto group) { return raw.starts_with(group); }) ||
+         std::any_of(kWords.begin(), kWords.end(), [raw](auto word) { return contains_folded(raw, word); });
 }
 
 }  // namespace

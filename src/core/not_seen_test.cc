@@ -27,10 +27,10 @@ TEST_CASE("figures of the machine and of the engine are no candidates for the re
 }
 
 TEST_CASE("a training without a known reward gets a sentence on how to name it") {
-  const auto said = not_seen(run_with({{"loss.total", "loss"}, {"", "J"}, {"", "tokens"}}));
+  const auto said = not_seen(run_with({{"loss.total", "loss"}, {"", "J"}, {"", "H"}, {"", "epoch_Time"}}));
   REQUIRE(said.size() == 1);
   CHECK(said[0] ==
-        "No reward was recognised. Other figures: J, tokens. If one is the reward, name it in midwatch.toml: [signals] "
+        "No reward was recognised. Other figures: J, H. If one is the reward, name it in midwatch.toml: [signals] "
         "reward = \"J\"");
 }
 

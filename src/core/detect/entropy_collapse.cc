@@ -197,6 +197,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       continue;
     }
     const size_t now = *first + points_of(kPersist) - 1;
+    const auto so_far = track.slice(0, now + 1);  // no entropy is negative: it is a poor estimate of one
+    if (*std::min_element(so_far.begin(), so_far.end()) < -kShare.value * initial) continue;
     size_t halfway = points_of(kInitial);
     while (halfway < *first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
     const std::optional<size_t> at_once = fell_at_once(track, *first);

@@ -136,16 +136,22 @@ bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& 
     const double share = mean(late), error = noise(late) / std::sqrt(static_cast<double>(late.size()));
     const Track& loss = losses.front();
     const double nats = mean(loss.slice(loss.size() / 2, loss.size()));
-    if (!(share + 2 * error < kPairChance.value) || !(nats >= kPairLoss.value) || nats > 2 * kPairLoss.value) continue;
-    if (trend_score(track.values) > kTrend.value) continue;
+    if (!(share + 2 * error < kPairChance.value) || !(nats >= kPairLoss.value)) continue;
+    const bool lost = nats > 2 * kPairLoss.value;  // far worse than the guess that it began as
+    if (!lost && trend_score(track.values) > kTrend.value) continue;
     Finding finding =
         make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
                      cat("Of each pair the better answer is found in ", format_short(100 * share, 2),
                          " %, and the loss is ", format_short(nats, 3), ": a guess finds 50 %, at a loss of 0.693"));
     add_figures(finding, track, 0, n - 1, 4);
     add_figure(finding, "loss.total", loss.points.back().step, loss.values.back());
-    finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess"});
-    finding.suggests.push_back({"reward-plateau", 0.45, "no trend in the share of pairs ranked rightly"});
+    if (lost) {
+      finding.severity = Severity::kCritical;
+      finding.suggests.push_back({"learning-rate-too-high", 0.5, "the loss is far above that of a guess"});
+    } else {
+      finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess"});
+    }
+    if (!lost) finding.suggests.push_back({"reward-plateau", 0.45, "no trend in the share of pairs ranked rightly"});
     out.push_back(std::move(finding));
     return true;
   }

@@ -73,14 +73,25 @@ bool are_printable(std::string_view text, size_t at) {
   return ((eight | (eight - kEach * 0x20) | (eight + kEach)) & (kEach * 0x80)) == 0;
 }
 
-/// Text that a log may hold: at most 30 % of the bytes are control characters or broken UTF-8. NUL bytes do not count,
-/// as a log that was truncated under its writer begins with a hole of them; nothing but NUL is no text.
+/// Text that a log may hold: at most 30 % of the bytes are control characters or broken UTF-8. A log that was truncated
+/// under its writer has a hole of NUL bytes, at its beginning or behind what another writer began: they do not count.
+/// Nothing but NUL is no text.
 bool is_mostly_text(std::string_view head) {
-  size_t bad = 0, nul = 0, expected = 0;
+  constexpr size_t kHole = 64;  // fewer in a row are those of a binary format
+  size_t bad = 0, nul = 0, expected = 0, hole = 0;
   for (size_t i = 0; i < head.size(); ++i) {
     if (expected == 0 && are_printable(head, i)) {
       i += 7;
       continue;
+    }
+    if (head[i] == '\0') {
+      const size_t end = std::min(head.find_first_not_of('\0', i), head.size());
+      if (i == 0 || end - i >= kHole) {
+        hole += end - i;
+        i = end - 1;
+        expected = 0;
+        continue;
+      }
     }
     const char c = head[i];
     const auto byte = static_cast<unsigned char>(c);
@@ -98,8 +109,8 @@ bool is_mostly_text(std::string_view head) {
       bad += control || byte == 0x7f;
     }
   }
-  const size_t others = head.size() - nul;
-  return others > 0 && bad * 10 <= others * 3 && (nul * 4 <= head.size() || head[0] == '\0');
+  const size_t all = head.size() - hole, others = all - nul;
+  return others > 0 && bad * 10 <= others * 3 && nul * 4 <= all;
 }
 
 /// Notes what the leaves of a record are, to distinguish metrics from samples and from log lines in JSON clothes.

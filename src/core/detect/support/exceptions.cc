@@ -158,6 +158,7 @@ constexpr std::array kRows = {
     Row{"APIConnectionError", "", {"network", "api-connection-error-all-rollouts", true}},
     Row{"RemoteDisconnected", "", {"network", "connection-reset-by-peer", true}},
     Row{"BrokenPipeError", "", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"BdbQuit", "", {"code-error", "breakpoint-left-in-code", false}},
     Row{"EOFError", "eof when reading a line", {"config-error", "waits-for-input", false}},
     Row{"EOFError", "", {"worker-lost", "connection-reset-by-peer", true}},
     Row{"CancelledError", "", {"crash", "task-cancelled", true}},
@@ -233,6 +234,7 @@ constexpr std::array kRows = {
     Row{"UnicodeEncodeError", "", {"data-error", "unicode-decode-error", false}},
     Row{"ArrowInvalid", "", {"data-error", "dataset-corrupt-arrow", false}},
     // programs
+    Row{"TypeError", "instances of 'float' and 'str'", {"config-error", "setting-is-text", false}},
     Row{"TypeError", "not json serializable", {"code-error", "results-not-json-serializable", false}},
     Row{"TypeError", "unexpected keyword argument", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "required positional argument", {"code-error", "python-api-drift-typeerror", false}},
@@ -323,12 +325,25 @@ bool reads_an_answer(std::string_view frame) {
          contains_folded(function, "fetch");
 }
 
+/// The frame without the folders above the file's own: they name the project, not what the code does.
+std::string_view short_frame(std::string_view frame) {
+  const size_t file = frame.rfind('/');
+  const size_t folder = file == std::string_view::npos || file == 0 ? file : frame.rfind('/', file - 1);
+  return folder == std::string_view::npos ? frame : frame.substr(folder + 1);
+}
+
 /// The exception comes out of a reward function: it was raised in one, or in what one of the run's own calls.
 bool is_rewards(std::string_view frame) {
   const std::string_view own = own_frame(frame);
   if (contains_folded(frame, "reward_trainer") || contains_folded(frame, "reward_model")) return false;  // no scorer
   if (raising_frame(frame).ends_with(" in __init__")) return false;  // nothing is scored yet
-  return contains_folded(raising_frame(frame), "reward") || contains_folded(own.substr(own.rfind('/') + 1), "reward");
+  return contains_folded(short_frame(raising_frame(frame)), "reward") ||
+         contains_folded(own.substr(own.rfind('/') + 1), "reward");
+}
+
+/// click's questions at a terminal.
+bool asks_a_person(std::string_view frame) {
+  return contains(frame, "termui.py") && (frame.ends_with(" in confirm") || frame.ends_with(" in prompt"));
 }
 
 /// The class by the words of the message where that of the type says little.
@@ -394,6 +409,7 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
   const std::string_view bare = bare_exception(exception);
   if (bare == "FileNotFoundError" && lacks_checkpoint_file(message))
     return {"checkpoint-incomplete", "ckpt-file-missing", false};
+  if (bare == "OSError" && asks_a_person(raising_frame(frame))) return {"config-error", "waits-for-input", false};
   for (const Row& row : kRows) {
     if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;
     const ExceptionClass is = sharpened(row.is, exception, message);

@@ -366,6 +366,16 @@ TEST_CASE("a missing key in a frame that reads data is one of the data, and a re
   CHECK(classify_exception("ValueError", "x is not supported", "/x/reward.py:3 in score").cause ==
         "reward-function-exception");
   CHECK(classify_exception("RuntimeError", "Request failed: 404", "/x/reward.py:3 in score").cause == "http-not-found");
+  CHECK(classify_exception("AttributeError", "no x", "/my-reward-run/verl/utils/io.py:3 in load").cause ==
+        "attribute-error");  // only the project is named so
+}
+
+TEST_CASE("a number that is a text, a breakpoint, a question at a terminal") {
+  CHECK(classify_exception("TypeError", "'<=' not supported between instances of 'float' and 'str'", "/x/a.py:3 in f")
+            .cause == "setting-is-text");
+  CHECK(classify_exception("bdb.BdbQuit", "", "/x/a.py:3 in f").cause == "breakpoint-left-in-code");
+  CHECK(classify_exception("OSError", "[Errno 9] Bad file descriptor", "/x/termui.py:233 in confirm").cause ==
+        "waits-for-input");
 }
 
 TEST_CASE("what says nothing of itself is of the checkpoint that was being saved or loaded") {

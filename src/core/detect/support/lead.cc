@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
@@ -95,12 +96,31 @@ const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Sy
   return nullptr;
 }
 
+/// Seconds for which a collective operation had run when its watchdog spoke ("ran for 600004 milliseconds before timing
+/// out"); 0: it does not say.
+double waited(std::string_view text) {
+  constexpr std::string_view kRan = "ran for ";
+  const size_t at = text.find(kRan);
+  if (at == std::string_view::npos) return 0;
+  text.remove_prefix(at + kRan.size());
+  const size_t end = text.find(' ');
+  const auto ms = text.substr(end + 1).starts_with("milliseconds") ? parse_double(text.substr(0, end)) : std::nullopt;
+  return ms ? *ms / 1000 : 0;
+}
+
+/// Had the operation run for long when the worker died? Then the worker did not keep the others waiting.
+bool began_before(const Symptom& operation, const Symptom& death) {
+  const double seconds = waited(operation.text);
+  return operation.moment.at.known() && death.moment.at.known() &&
+         (operation.moment.at - death.moment.at).seconds() < seconds / 2;
+}
+
 /// A worker that had died before a collective operation timed out: the others waited for it.
 const Symptom* died_before(const Symptom& lead, const Symptom* first, const Symptom* last) {
   if (kind_of(lead) != "collective-timeout") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
     if (symptom->survived || symptom->teardown || symptom->order >= lead.order) continue;
-    if (kind_of(*symptom) == "worker-lost" && ends_a_process(*symptom)) return symptom;
+    if (kind_of(*symptom) == "worker-lost" && ends_a_process(*symptom) && !began_before(lead, *symptom)) return symptom;
   }
   return nullptr;
 }
@@ -157,6 +177,17 @@ const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Sy
   return nullptr;
 }
 
+/// The kernel's or the scheduler's word, in whatever file, that memory was why a worker vanished that said nothing
+/// itself.
+const Symptom* killed_for_memory(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (kind_of(lead) != "worker-lost" || is_root(lead)) return nullptr;
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->survived || symptom->teardown || !is_root(*symptom) || !ends_a_process(*symptom)) continue;
+    if (kind_of(*symptom) == "host-out-of-memory" && near_to(lead, *symptom)) return symptom;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Symptom>& symptoms) {
@@ -189,6 +220,11 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
         chain.lead = *failed;
         lead = failed;
       }
+    }
+    if (const Symptom* killed = killed_for_memory(*lead, symptoms.data() + begin, symptoms.data() + end)) {
+      chain.lead = *killed;
+      chain.lead.moment = lead->moment;
+      lead = killed;
     }
     chain.kind = kind_of(chain.lead);
     chain.ended = barren || ends_for_sure(*lead);
