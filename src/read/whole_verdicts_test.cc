@@ -84,6 +84,23 @@ TEST_CASE("an evaluation before the first step, and an end in order that is none
   CHECK(state.verdict == "ended-early");
 }
 
+TEST_CASE("a start that was stopped before its first step, and another one in the same file") {
+  const State state = state_of(cat(traceback("", "/app/load.py", "KeyboardInterrupt"), "starting again\n", steps(30)));
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[1].last_step == 30);
+  CHECK(state.verdict != "interrupted");
+}
+
+TEST_CASE("who says that all is done did not die, whatever the plan was") {
+  std::string log;
+  for (int i = 0; i <= 9; ++i) log += cat("step ", i, "/15 loss 0.", 900 - i, " reward 0.", 300 + i % 7, "\n");
+  CHECK(found(state_of(cat(log, "[hub|WARNING]No files were changed\n")), "died-silently") ==
+        "died-silently warning user-cancelled");
+  CHECK(found(state_of(cat(log, "[train] All done. Final adapter: /out/final\n[hub|WARNING]No files were changed\n")),
+              "died-silently")
+            .empty());
+}
+
 TEST_CASE("files that stop before they are done") {
   std::string start = "Loading checkpoint shards: 100%|##########| 4/4 [00:02<00:00,  1.9it/s]\n";
   for (int i = 0; i < 60; ++i) start += cat("2026-01-02 03:04:05 INFO part ", i, " is ready\n");

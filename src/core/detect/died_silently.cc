@@ -297,6 +297,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const Open unfinished_work = unfinished(state, attempt, steps, knowledge);
   const std::string& open = unfinished_work.what;
   if (!unfinished_work.planned && said_farewell(state, attempt)) return;
+  if (said_done(state, knowledge, state.attempts.size() - 1)) return;  // whatever the plan was
   if (open.empty() || final_error(state, attempt)) return;
   if (judged_otherwise(state, knowledge, memory, state.attempts.size() - 1)) return;
   if (undated_end(state, knowledge, memory)) return;

@@ -26,7 +26,7 @@ bool rate_is_zero(const State& state) {
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  if (has_reward(state) || rate_is_zero(state)) return;  // a rate of zero is told by itself
+  if (has_reward(state) || rate_is_zero(state)) return;  // a rate of zero is reported by itself
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     const size_t n = track.size(), fifth = n / 5;
     if (n < points_of(kRecords)) continue;

@@ -26,6 +26,7 @@ TEST_CASE("sniff: binary kinds by their magic, whatever their name") {
 TEST_CASE("sniff: logs are the default for text") {
   CHECK(sniff("hello\n", "") == Kind::kText);
   CHECK(sniff(std::string(3000, '\0') + "2026-01-02 step 1 loss 0.5\n", "") == Kind::kText);  // truncated while written
+  CHECK(sniff("step 1\n" + std::string(3000, '\0') + "step 1 loss 0.5\n", "") == Kind::kText);  // behind another writer
   CHECK(sniff("\x1b[32mINFO\x1b[0m done \xe2\x9c\x93\n", "") == Kind::kText);
   CHECK(sniff("[2026-01-02 03:04:05] INFO begin\n", "") == Kind::kText);
   CHECK(sniff("[rank0]: boom\n", "") == Kind::kText);

@@ -294,6 +294,18 @@ TEST_CASE("held-out evaluations stand side by side in the terminal, what their n
   }
 }
 
+TEST_CASE("of many incidents of one kind that are only news the first is named, and how many more there are") {
+  FakeRun run;
+  run.measure(3, 0.5);
+  for (int i = 0; i < 40; ++i) run.incident("gradient-spike", Severity::kInfo, i, "a spike", "x");
+  run.incident("truncation", Severity::kInfo, 3, "cut", "x");
+  run.incident("truncation", Severity::kInfo, 4, "cut", "x");
+  Replayed replayed;
+  replayed.state = run.state;
+  CHECK(contains(terminal_brief(replayed, plain(100), "more"),
+                 "Besides: #1 gradient-spike and 39 more, #41 truncation, #42 truncation\n"));
+}
+
 TEST_CASE("what people noted stands in the report, harmless") {
   FakeRun run;
   run.measure(3, 0.5);

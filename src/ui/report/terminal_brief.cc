@@ -1,5 +1,6 @@
 // What a person sees first: one screen.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -61,11 +62,21 @@ std::string parts(const Painter& paint, const State& state, const Incident& inci
   return shown > kPartsShown ? out + paint.hanging("          ", cat("and ", shown - kPartsShown, " more"), 1) : out;
 }
 
-/// Incidents that are only news, and those that found no room, in one sentence.
+/// Incidents that are only news, and those that found no room, in one sentence: of many of one kind the first.
 std::string others(const Painter& paint, const State& state, size_t loud) {
+  constexpr size_t kNamed = 2;  // of one kind
+  std::map<std::string_view, size_t> of_kind;
+  for (const Incident& incident : state.incidents) {
+    if (incident.severity == Severity::kInfo) ++of_kind[incident.kind];
+  }
   std::string out;
   for (const Incident& incident : state.incidents) {
-    if (incident.severity == Severity::kInfo) out += cat(out.empty() ? "" : ", ", "#", incident.id, " ", incident.kind);
+    size_t& left = of_kind[incident.kind];
+    if (incident.severity != Severity::kInfo || left == 0) continue;
+    out += cat(out.empty() ? "" : ", ", "#", incident.id, " ", incident.kind);
+    if (left <= kNamed) continue;
+    out += cat(" and ", left - 1, " more");
+    left = 0;
   }
   if (loud > kIncidentsShown) out += cat(out.empty() ? "" : ", and ", loud - kIncidentsShown, " more");
   return out.empty() ? out : paint.hanging("Besides: ", out, 2, &Painter::dim, &Painter::dim);

@@ -219,6 +219,14 @@ TEST_CASE("a task that failed of itself leads over the end of its job step, one 
   }
 }
 
+TEST_CASE("the word that memory was why leads over the worker that vanished without one") {
+  const auto leads = [](std::string_view kind, Role role, std::string_view other) {
+    return Two(kind, role, other, Role::kRoot).leads("A worker died");
+  };
+  CHECK(leads("worker-lost", Role::kSymptom, "host-out-of-memory") == "second");
+  CHECK(leads("worker-lost", Role::kRoot, "host-out-of-memory") == "slurm-task-failed");  // it says itself what it was
+}
+
 TEST_CASE("a signature that only wraps an exception is reported with the exception's own words") {
   Knowledge knowledge;
   Signature signature;
