@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
@@ -96,31 +95,12 @@ const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Sy
   return nullptr;
 }
 
-/// Seconds for which a collective operation had run when its watchdog spoke ("ran for 600004 milliseconds before timing
-/// out"); 0: it does not say.
-double waited(std::string_view text) {
-  constexpr std::string_view kRan = "ran for ";
-  const size_t at = text.find(kRan);
-  if (at == std::string_view::npos) return 0;
-  text.remove_prefix(at + kRan.size());
-  const size_t end = text.find(' ');
-  const auto ms = text.substr(end + 1).starts_with("milliseconds") ? parse_double(text.substr(0, end)) : std::nullopt;
-  return ms ? *ms / 1000 : 0;
-}
-
-/// Had the operation run for long when the worker died? Then the worker did not keep the others waiting.
-bool began_before(const Symptom& operation, const Symptom& death) {
-  const double seconds = waited(operation.text);
-  return operation.moment.at.known() && death.moment.at.known() &&
-         (operation.moment.at - death.moment.at).seconds() < seconds / 2;
-}
-
 /// A worker that had died before a collective operation timed out: the others waited for it.
 const Symptom* died_before(const Symptom& lead, const Symptom* first, const Symptom* last) {
   if (kind_of(lead) != "collective-timeout") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
     if (symptom->survived || symptom->teardown || symptom->order >= lead.order) continue;
-    if (kind_of(*symptom) == "worker-lost" && ends_a_process(*symptom) && !began_before(lead, *symptom)) return symptom;
+    if (kind_of(*symptom) == "worker-lost" && ends_a_process(*symptom)) return symptom;
   }
   return nullptr;
 }
