@@ -16,6 +16,9 @@ constexpr Knob kHistory{"history", 4, "evaluations", "Best and last pair must no
 constexpr Knob kDrop{"drop", 0.15, "ratio", "Of the best pair of evaluations",
                      "failure catalogue, reward-hacking (10 %), above the noise of small evaluation sets"};
 constexpr Knob kSigma{"sigma", 3, "sigma", "The drop must stand out of the evaluations' own noise", "own"};
+constexpr Knob kPlunge{"plunge", 0.35, "ratio", "Of the three evaluations before: so deep a fall of one is enough",
+                       "own"};
+constexpr Knob kPlungeSigma{"plunge_sigma", 5, "sigma", "And it must stand out of their noise so far", "own"};
 constexpr Knob kTasks{"tasks", 1000, "tasks",
                       "Evaluation sets are seldom larger: the least noise of a share of solved tasks follows from it",
                       "binomial; field guide 4.1"};
@@ -27,7 +30,8 @@ constexpr Knob kFlat{"flat", 0.02, "1", "Gain of a share of solved tasks that is
 constexpr Knob kFlatReward{"flat_reward", 0.3, "ratio",
                            "Rise of the training reward, of its range, that it should share",
                            "field guide 4.3 rule 19"};
-constexpr Knob kKnobs[] = {kFlatHistory, kFlat, kFlatReward, kHistory, kDrop, kSigma, kTasks, kLossRise, kGain};
+constexpr Knob kKnobs[] = {kFlatHistory, kFlat,     kFlatReward, kHistory, kDrop,       kSigma,
+                           kTasks,       kLossRise, kGain,       kPlunge,  kPlungeSigma};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kMostGrain = 0.05;   // sets of fewer than 20 tasks: the gap between values is chance
@@ -87,12 +91,24 @@ bool dropped(const Track& track, bool higher, size_t i, size_t width, Drop& foun
   return true;
 }
 
-/// A deep drop shows in two evaluations, a lesser one in three.
+/// The newest evaluation lies so far below those before it that nobody waits for another one.
+bool plunged(const Track& track, bool higher, Drop& found) {
+  const size_t last = track.size() - 1;
+  if (!higher || track.size() <= points_of(kHistory)) return false;
+  const auto before = track.slice(0, last);
+  const double level = median({before.end() - 3, before.end()}), now = track.values[last];
+  const double error = deviation_of(before) * std::sqrt(1 + 1.0 / 3);
+  if (!(level - now > std::max(kPlunge.value * std::abs(level), kPlungeSigma.value * error))) return false;
+  found = {last - 1, last, level, now};
+  return true;
+}
+
+/// A deep drop shows in two evaluations, a lesser one in three, and a plunge in one.
 bool find_drop(const Track& track, bool higher, Drop& found) {
   for (size_t i = 1; i < track.size(); ++i) {
     if (dropped(track, higher, i, 2, found) || dropped(track, higher, i, 3, found)) return true;
   }
-  return false;
+  return plunged(track, higher, found);
 }
 
 /// Some held-out result rises: what stands beside it is another task, or is solved as far as it can be.
