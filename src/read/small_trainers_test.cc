@@ -133,6 +133,19 @@ TEST_CASE("records of single games, and of games that are an evaluation") {
   CHECK(state.eval.size() == 2);
 }
 
+TEST_CASE("what was done in the steps of an episode is no step of the training") {
+  std::string text;
+  for (int episode = 0; episode < 3; ++episode) {
+    for (int step = 1; step <= 5; ++step) {
+      text += cat(R"({"episode_idx": )", episode, R"(, "step": )", step,
+                  R"(, "action_type": "NO_OP", "reward": 0.6, "is_valid": true})", "\n");
+    }
+  }
+  const State state = state_of(text, "step_metrics.jsonl");
+  CHECK(state.steps().count == 0);
+  CHECK(state.attempts.size() <= 1);
+}
+
 TEST_CASE("what is counted per step is no step, and iterations may be written short") {
   const State rate = state_of("iters 1 loss 0.5 reward 0.25\niters 2 loss 0.4 reward 0.25 resample/step: 10\n");
   CHECK(rate.steps().last == 2);

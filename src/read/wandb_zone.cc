@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "read/files/decoder.h"
 #include "read/files/wandb.h"
+#include "read/lines/log_line.h"
 
 namespace mw {
 namespace {
@@ -16,6 +17,14 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kStep = 900 * kSecond;  // zones lie whole quarters of an hour apart
 constexpr int64_t kApart = 60 * kSecond;  // of the folder's name and the record, at most
 constexpr int64_t kMost = 14LL * 3600 * kSecond;
+constexpr size_t kConsole = size_t{1} << 20;  // bytes in which lines of the console are sought
+constexpr int kLines = 3, kMostLines = 64;    // that agree, at least; and how many are looked at
+
+/// How far a clock is east of UTC when it shows a moment so much later than UTC does; nullopt: that is no zone.
+std::optional<int64_t> east_of(int64_t off) {
+  const int64_t near = kStep * std::llround(static_cast<double>(off) / static_cast<double>(kStep));
+  return std::llabs(off - near) > kApart || std::llabs(near) > kMost ? std::nullopt : std::optional(near);
+}
 
 /// The start in the name of the folder that holds `path`, as that machine's clock showed it; unknown: no such name.
 Time named_start(std::string_view path) {
@@ -55,18 +64,61 @@ Time recorded_start(Disk& disk, const std::string& path) {
   return start.at;
 }
 
+/// Lines of the console that have a clock of their own, against the time at which they were taken.
+class Clocks final : public RecordSink {
+ public:
+  void row(const Row&) override {}
+  void console(std::string_view line, uint64_t, Time at) override {
+    if (!at.known() || differ || seen >= kMostLines) return;
+    LineReader reader;
+    const Time shown = reader.read(line, 1).at;
+    if (!shown.known() || !reader.lacks_zone() || reader.lacks_date()) return;
+    ++seen;
+    const auto zone = east_of(shown.ns - at.ns);
+    if (!zone) return;  // printed much later than it says
+    differ = east && *east != *zone;
+    east = zone;
+    ++agree;
+  }
+  void property(std::string_view, std::string_view) override {}
+  void ended(int64_t, Time) override {}
+  void problem(std::string_view, std::string_view, uint64_t) override {}
+
+  std::optional<int64_t> zone() const { return !differ && agree >= kLines && 2 * agree > seen ? east : std::nullopt; }
+
+ private:
+  std::optional<int64_t> east;
+  bool differ = false;
+  int seen = 0, agree = 0;
+};
+
+std::optional<int64_t> zone_of_console(Disk& disk, const std::string& path) {
+  const auto file = disk.open_read(path);
+  std::string head;
+  if (!file.ok() || !(*file)->read_at(0, kConsole, head).ok()) return std::nullopt;
+  Clocks clocks;
+  WandbDecoder decoder;
+  decoder.feed(head, clocks);
+  return clocks.zone();
+}
+
 }  // namespace
 
 std::optional<TimeZone> zone_by_wandb(Disk& disk, const std::vector<FoundFile>& files) {
   std::optional<int64_t> east;
   for (const FoundFile& file : files) {
-    const Time named = file.path.ends_with(".wandb") ? named_start(file.path) : Time();
+    if (!file.path.ends_with(".wandb")) continue;
+    const Time named = named_start(file.path);
     const Time recorded = named.known() ? recorded_start(disk, file.path) : Time();
-    if (!recorded.known()) continue;
-    const int64_t off = named.ns - recorded.ns;
-    const int64_t near = kStep * std::llround(static_cast<double>(off) / static_cast<double>(kStep));
-    if (std::llabs(off - near) > kApart || std::llabs(near) > kMost || (east && *east != near)) return std::nullopt;
-    east = near;
+    std::optional<int64_t> near;
+    if (recorded.known()) {
+      near = east_of(named.ns - recorded.ns);
+      if (!near) return std::nullopt;
+    } else if (files.size() > 1) {  // a log beside it, whose clock is in question
+      near = zone_of_console(disk, file.path);
+    }
+    if (near && east && *east != *near) return std::nullopt;
+    if (near) east = near;
   }
   return east ? std::optional(TimeZone::fixed({*east})) : std::nullopt;
 }

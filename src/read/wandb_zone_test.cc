@@ -42,5 +42,32 @@ TEST_CASE("clocks without a zone are in that of the machine, where W&B's folder 
   CHECK(first_of("run-20260219_170811-ab12cd34", "", "run-20260219_180811-ab12cd34") == "17:10:00 as UTC");
 }
 
+TEST_CASE("lines of the console that say their own time show the zone of the log beside") {
+  const auto first_of = [](int lines, int64_t later_s) {
+    FakeDisk disk;
+    encode::Wandb wandb;
+    const int64_t start = parse_time("2026-02-19T09:08:11Z")->ns / 1'000'000;
+    wandb.run("ab12cd34", "grpo", {}, start);
+    for (int64_t i = 0; i < lines; ++i)
+      wandb.output(cat("2026-02-19 17:08:", 12 + i, ",000 - INFO - line\n"), true,
+                   start + 2000 + (i + later_s * i) * 1000);
+    disk.put("/run/run-ab12cd34.wandb", wandb.bytes());
+    disk.put("/run/train.log", "2026-02-19 17:10:00 step 1 | loss 0.5 | reward 0.25\n");
+    RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
+    REQUIRE(reader.open({"/run"}, "").ok());
+    reader.read_all({});
+    reader.close();
+    for (const SourceState& source : reader.state().sources) {
+      if (source.path.ends_with("train.log")) {
+        return cat(format_utc(source.first_at).substr(11, 8), source.clock_lacks.zone ? " as UTC" : "");
+      }
+    }
+    return std::string("not read");
+  };
+  CHECK(first_of(5, 0) == "09:10:00");
+  CHECK(first_of(2, 0) == "17:10:00 as UTC");     // too few
+  CHECK(first_of(5, 1000) == "17:10:00 as UTC");  // taken at any time after they were written
+}
+
 }  // namespace
 }  // namespace mw

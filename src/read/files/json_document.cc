@@ -217,7 +217,9 @@ bool JsonDocumentDecoder::columns(std::string_view text, RecordSink& sink) {
     for (const auto& [key, list] : lists) {
       if (i < list.size()) row_.add_number(key, list[i]);
     }
-    row_.hand_over(sink, ++rows_, steps != nullptr ? step_from_number((*steps)[i]) : kNoStep, {});
+    // Lists without one of the steps have an entry for each.
+    const auto counted = static_cast<int64_t>(i) + 1;
+    row_.hand_over(sink, ++rows_, steps != nullptr ? step_from_number((*steps)[i]) : counted, {});
   }
   return true;
 }

@@ -42,8 +42,8 @@ bool Interpreter::settings_of(const Row& row) {
 
 /// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will.
 void Interpreter::row(const Row& all) {
-  const RecordKind kind = kind_of_record(all.texts);
-  if (kind == RecordKind::kSettings && settings_of(all)) return;
+  const RecordKind kind = kind_of_record(all);
+  if (kind == RecordKind::kAction || (kind == RecordKind::kSettings && settings_of(all))) return;
   Row row = all;
   std::vector<RowNumber> broken;
   if (!ranks_.leads(all.numbers, all.step)) {

@@ -1,5 +1,6 @@
 #include "read/interpret/record_kind.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -17,13 +18,20 @@ constexpr std::array<std::string_view, 15> kSettingsWords = {
     "config",    "configuration", "run_config", "train_config", "training_config", "hparams",   "hyperparams", "args",
     "arguments", "settings",      "header",     "meta",         "metadata",        "run_start", "start"};
 constexpr size_t kWordBytes = 24;  // a longer text is no kind of record
+constexpr std::array<std::string_view, 3> kActionNames = {"action", "action_type", "action_name"};
+
+bool in_episode(const Row& row) {
+  return std::any_of(row.numbers.begin(), row.numbers.end(),
+                     [](const RowNumber& one) { return one.key.starts_with("episode"); });
+}
 
 }  // namespace
 
 bool names_kind(std::string_view key) { return is_one_of(key, kKindNames) || is_one_of(key, kPartNames); }
 
-RecordKind kind_of_record(std::span<const RowText> texts) {
-  for (const RowText& text : texts) {
+RecordKind kind_of_record(const Row& row) {
+  for (const RowText& text : row.texts) {
+    if (is_one_of(text.key, kActionNames) && in_episode(row)) return RecordKind::kAction;
     if (text.value.size() > kWordBytes || !names_kind(text.key)) continue;
     const std::string word = to_lower(text.value);
     const bool evaluates = word.starts_with("eval") || word.starts_with("valid") || word.starts_with("val_");

@@ -343,13 +343,42 @@ std::string few_clocks(const State& state) {
   return 2 * dated >= all ? "" : " by the few lines that have a clock";
 }
 
+/// Of its first line with a clock; of a record that is no line, as the exit of a W&B run, by the event.
+Time first_of(const SourceState& source) {
+  const Time line = source.clock.after(0);
+  return line.known() && source.first_at.known() ? std::min(line, source.first_at) : std::max(line, source.first_at);
+}
+
+bool is_dated(const SourceState& source) { return source.kind != kHostKind && first_of(source).known(); }
+
+/// How much a file's clock leaves open: nothing, the zone, the date.
+int open_of(const SourceState& source) { return source.clock_lacks.date ? 2 : source.clock_lacks.zone ? 1 : 0; }
+
+/// The files whose clocks leave the least open: times of the others lie hours or years apart from theirs. Empty: all of
+/// the run's files are alike in that.
+std::vector<const SourceState*> best_dated(const State& state) {
+  int least = 2, most = 0;
+  for (const SourceState& source : state.sources) {
+    if (!is_dated(source)) continue;
+    least = std::min(least, open_of(source));
+    most = std::max(most, open_of(source));
+  }
+  std::vector<const SourceState*> best;
+  for (const SourceState& source : state.sources) {
+    if (least < most && is_dated(source) && open_of(source) == least) best.push_back(&source);
+  }
+  return best;
+}
+
 /// "the log names no zone": what the clocks behind these times do not name. Such a zone is read as UTC, such a date is
 /// that of the file. "": they name both.
 std::string clock_lacks(const State& state) {
   size_t timed = 0, lacking = 0;
   event::ClockLacks all;
   std::string_view which;
+  const auto best = best_dated(state);
   for (const SourceState& source : state.sources) {
+    if (!best.empty() && std::find(best.begin(), best.end(), &source) == best.end()) continue;
     const event::ClockLacks& lacks = source.clock_lacks;
     timed += source.clock.before(UINT64_MAX).known() ? 1 : 0;
     if (!lacks.zone && !lacks.date) continue;
@@ -382,24 +411,37 @@ double seconds_by_bar(const State& state) {
 
 }  // namespace
 
+Time written_since(const State& state) {
+  const auto best = best_dated(state);
+  if (best.empty()) return state.first_at;
+  Time first = first_of(*best.front());
+  for (const SourceState* source : best) first = std::min(first, first_of(*source));
+  return first;
+}
+
 Time written_until(const State& state) {
-  Time last = state.last_at;
-  for (const SourceState& source : state.sources) last = std::max(last, source.end_at);
+  const auto best = best_dated(state);
+  Time last = best.empty() ? state.last_at : Time{};
+  for (const SourceState* source : best)
+    last = std::max({last, source->last_at, source->clock.before(UINT64_MAX), source->end_at});
+  for (const SourceState& source : state.sources) {
+    if (best.empty()) last = std::max(last, source.end_at);
+  }
   return last;
 }
 
 std::string time_span(const State& state) {
-  const Time until = written_until(state);
-  const std::string first = when(state.first_at), last = when(until), lacks = clock_lacks(state);
+  const Time since = written_since(state), until = written_until(state);
+  const std::string first = when(since), last = when(until), lacks = clock_lacks(state);
   const double by_bar = seconds_by_bar(state);
   const std::string bar = cat(format_duration(Duration::seconds(by_bar)), " by its progress bar");
   if (first.empty()) return by_bar > 0 ? bar : "";
-  if (by_bar > (until - state.first_at).seconds()) {  // few lines have a clock, and none near the end
+  if (by_bar > (until - since).seconds()) {  // few lines have a clock, and none near the end
     return cat("from ", first, " on, ", bar, lacks.empty() ? "" : cat(" (", lacks, ")"));
   }
-  if (first == last || until < state.first_at) return lacks.empty() ? first : cat(first, " (", lacks, ")");
-  return cat(first, " to ", last, " (", format_duration(until - state.first_at), few_clocks(state),
-             lacks.empty() ? "" : "; ", lacks, ")");
+  if (first == last || until < since) return lacks.empty() ? first : cat(first, " (", lacks, ")");
+  return cat(first, " to ", last, " (", format_duration(until - since), few_clocks(state), lacks.empty() ? "" : "; ",
+             lacks, ")");
 }
 
 std::string describe(const State& state, Where where) {

@@ -244,9 +244,10 @@ TEST_CASE("a time range says what the log's clocks do not name") {
   CHECK(contains(time_span(run.state), "(1h 00m; the log names no date)"));
   CHECK(zone_of_times(run.state) == " (UTC)");
   run.say(event::ClockLacks{true, false});
-  // Beside another file with times of its own it is said which one.
-  run.state.sources.emplace_back().clock.note(1, run.at);
-  CHECK(contains(time_span(run.state), "(1h 00m; train.log names no zone)"));
+  // Another file says all: its times alone count.
+  run.state.sources.emplace_back().clock.note(1, *parse_time("2026-02-19T03:00:00Z"));
+  run.state.sources.back().end_at = *parse_time("2026-02-19T03:30:00Z");
+  CHECK(time_span(run.state) == "2026-02-19T03:00:00Z to 2026-02-19T03:30:00Z (30m 00s)");
 }
 
 TEST_CASE("the pace is the clock's where the trainer's step time is that of a part of the step") {

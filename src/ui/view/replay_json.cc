@@ -157,7 +157,7 @@ void run(JsonWriter& out, const State& state) {
   if (!state.version.empty()) out.key("framework_version").string(state.version);
   out.key("verdict").string(state.verdict);
   out.key("attempts").integer(static_cast<int64_t>(state.attempts.size()));
-  time_or_null(out, "started", state.first_at);
+  time_or_null(out, "started", written_since(state));
   time_or_null(out, "ended", written_until(state));
   out.key("steps").begin_object();
   step_or_null(out, "first", steps.first);
