@@ -11,6 +11,20 @@
 namespace mw {
 namespace {
 
+/// "09:10:00", or "09:10:00 as UTC" where its zone is not known.
+std::string first_time_in_log(FakeDisk& disk, const std::string& zone) {
+  RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.set_zone(zone).ok());
+  REQUIRE(reader.open({"/run"}, "").ok());
+  reader.read_all({});
+  reader.close();
+  for (const SourceState& source : reader.state().sources) {
+    if (source.path.ends_with("train.log"))
+      return cat(format_utc(source.first_at).substr(11, 8), source.clock_lacks.zone ? " as UTC" : "");
+  }
+  return "not read";
+}
+
 TEST_CASE("clocks without a zone are in that of the machine, where W&B's folder shows it") {
   const auto first_of = [](const std::string& folder, const std::string& zone, const std::string& second = "") {
     FakeDisk disk;
@@ -21,17 +35,7 @@ TEST_CASE("clocks without a zone are in that of the machine, where W&B's folder 
       if (!name.empty()) disk.put(cat("/run/wandb/", name, "/run-ab12cd34.wandb"), wandb.bytes());
     }
     disk.put("/run/train.log", "2026-02-19 17:10:00 step 1 | loss 0.5 | reward 0.25\n");
-    RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
-    REQUIRE(reader.set_zone(zone).ok());
-    REQUIRE(reader.open({"/run"}, "").ok());
-    reader.read_all({});
-    reader.close();
-    for (const SourceState& source : reader.state().sources) {
-      if (source.path.ends_with("train.log")) {
-        return cat(format_utc(source.first_at).substr(11, 8), source.clock_lacks.zone ? " as UTC" : "");
-      }
-    }
-    return std::string("not read");
+    return first_time_in_log(disk, zone);
   };
   CHECK(first_of("run-20260219_170811-ab12cd34", "") == "09:10:00");
   CHECK(first_of("offline-run-20260219_170812-ab12cd34", "") == "09:10:00");
@@ -53,16 +57,7 @@ TEST_CASE("lines of the console that say their own time show the zone of the log
                    start + 2000 + (i + later_s * i) * 1000);
     disk.put("/run/run-ab12cd34.wandb", wandb.bytes());
     disk.put("/run/train.log", "2026-02-19 17:10:00 step 1 | loss 0.5 | reward 0.25\n");
-    RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
-    REQUIRE(reader.open({"/run"}, "").ok());
-    reader.read_all({});
-    reader.close();
-    for (const SourceState& source : reader.state().sources) {
-      if (source.path.ends_with("train.log")) {
-        return cat(format_utc(source.first_at).substr(11, 8), source.clock_lacks.zone ? " as UTC" : "");
-      }
-    }
-    return std::string("not read");
+    return first_time_in_log(disk, "");
   };
   CHECK(first_of(5, 0) == "09:10:00");
   CHECK(first_of(2, 0) == "17:10:00 as UTC");     // too few
