@@ -24,9 +24,10 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
   int64_t shipped = kNoStep, newest = kNoStep, last = kNoStep, counted = 0;
   for (auto one = all.rbegin(); one != all.rend(); ++one) {
-    const bool verified = (one->whole && one->own) || one->shipped;
+    const bool resumable = one->whole && one->paired && one->own;
+    const bool verified = resumable || one->shipped;
     if (one->shipped && shipped == kNoStep) shipped = one->step;
-    if (one->local && one->whole && one->own && newest == kNoStep) newest = one->step;
+    if (one->local && resumable && newest == kNoStep) newest = one->step;
     if (verified && counted < rules.keep_last && ++counted == rules.keep_last) last = one->step;
   }
   const int64_t best = rules.keep_best.empty() ? kNoStep : best_of(all);

@@ -33,6 +33,7 @@ struct RetainedCheckpoint {
   int64_t step = kNoStep;
   bool local = true;            ///< it lies on this machine
   bool whole = false;           ///< proven by its files
+  bool paired = true;           ///< what belongs to it in other folders (its optimizer, its weights) is whole, too
   bool own = false;             ///< seen to be written by this run
   bool in_use = false;          ///< somebody writes or reads it, or the trainer's pointer names it
   bool shipped = false;         ///< the store has it, verified
@@ -47,7 +48,8 @@ struct RetentionVerdict {
 
 /// One verdict for each local checkpoint, by ascending step. `has_store`: the run ships its checkpoints. Whatever the
 /// rules say there stay: the newest whole one of this machine, the last `keep_last` whole ones, what is in use, what is
-/// not proven to be this run's or to be whole, and with a store all that is newer than the newest shipped one.
+/// not proven to be this run's or to be whole, and with a store all that is newer than the newest shipped one. One that
+/// is not `paired` is none of those that are counted: nobody can resume from it.
 std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> all, const RetentionRules& rules,
                                                bool has_store);
 

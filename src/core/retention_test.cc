@@ -54,6 +54,14 @@ TEST_CASE("what is not whole, not this run's own or in use stays, and does not c
   CHECK(gone(all, {1, 0, ""}).empty());
 }
 
+TEST_CASE("a checkpoint whose other half is not whole is none to resume from, and does not count") {
+  auto all = steps_10_to(60);
+  all[4].paired = all[5].paired = false;
+  CHECK(gone(all, {2, 0, ""}) == Steps{10, 20});
+  for (RetainedCheckpoint& one : all) one.paired = false;
+  CHECK(gone(all, {2, 0, ""}).empty());
+}
+
 TEST_CASE("with a store nothing newer than the newest shipped one goes, and what only the store has counts") {
   auto all = steps_10_to(60);
   CHECK(gone(all, {2, 0, ""}, true).empty());

@@ -99,4 +99,25 @@ Result<std::vector<Mapped>> held_by(System& system, int64_t pid, const std::stri
   return held;
 }
 
+std::map<std::string, Use> used_below(System& system, const std::string& folder, int64_t self) {
+  std::map<std::string, Use> used;
+  const auto real = system.real(folder);
+  const auto names = system.names("/proc");
+  if (!real.ok() || !names.ok()) return used;
+  const auto note = [&](int64_t pid, std::string_view path, const char* how) {
+    const std::string_view rest = path.substr(real->size() + 1);
+    used.emplace(rest.substr(0, rest.find('/')), Use{pid, how});
+  };
+  for (const std::string& name : *names) {
+    const auto pid = parse_int(name);
+    if (!pid || *pid == self) continue;
+    if (const auto works = system.link(cat("/proc/", name, "/cwd")); works.ok() && below(*works, *real))
+      note(*pid, *works, "works in it");
+    const auto held = held_by(system, *pid, *real);
+    for (const Mapped& one : held.ok() ? *held : std::vector<Mapped>())
+      note(*pid, one.path, one.inode != 0 ? "maps a file of it" : "has a file of it open");
+  }
+  return used;
+}
+
 }  // namespace mw

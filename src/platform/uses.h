@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +33,9 @@ struct Mapped {
 };
 /// The files below `folder` that a process maps or has open. Errors as of System::read().
 Result<std::vector<Mapped>> held_by(System& system, int64_t pid, const std::string& folder);
+
+/// Which of the things in `folder` a live process other than `self` works in, or has open or maps, by their names: one
+/// use of each. What other users' processes do cannot be seen.
+std::map<std::string, Use> used_below(System& system, const std::string& folder, int64_t self);
 
 }  // namespace mw

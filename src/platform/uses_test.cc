@@ -65,6 +65,22 @@ TEST_CASE("what cannot be asked makes the answer incomplete; who has ended does 
   CHECK(uses_of(ended, kSession).complete);
 }
 
+TEST_CASE("which things in a folder are used, by name") {
+  FakeSystem system = machine();
+  system.files["/proc/7/cwd"] = "/ck/step_10";
+  system.files["/proc/7/fd/3"] = "/ck/step_20/model.safetensors";
+  system.files["/proc/7/fd/4"] = "/ck";
+  system.files["/proc/7/fd/5"] = "/ckpt/step_40/model.safetensors";
+  system.files["/proc/7/maps"] = "0-1 r--s 0 8:1 5 /ck/step_30/optim.pt";
+  const auto used = used_below(system, "/ck", 1);
+  REQUIRE(used.size() == 3);
+  CHECK(used.at("step_10").how == "works in it");
+  CHECK(used.at("step_20").how == "has a file of it open");
+  CHECK(used.at("step_30").how == "maps a file of it");
+  CHECK(used.at("step_30").pid == 7);
+  CHECK(used_below(system, "/ck", 7).empty());
+}
+
 TEST_CASE("what a process maps or has open below a folder") {
   FakeSystem system = machine();
   system.files["/proc/7/maps"] =

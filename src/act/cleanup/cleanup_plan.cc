@@ -13,6 +13,7 @@
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
+#include "platform/uses.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/host/core_file.h"
@@ -125,12 +126,32 @@ class Planner {
     }
   }
 
+  /// Weights and optimizers may lie in trees of their own, which have steps in common: is what the others have of this
+  /// step whole? A tree that holds every such step holds this one, too.
+  bool paired(const std::string& root, int64_t step) {
+    const auto& all = scans(root);
+    return std::all_of(scope_.roots.begin(), scope_.roots.end(), [&](const std::string& other) {
+      if (other == root || !check_root(other).ok()) return true;
+      const auto& beside = scans(other);
+      const bool together =
+          std::any_of(all.begin(), all.end(), [&](const auto& one) { return beside.count(one.first) != 0; });
+      const auto same = beside.find(step);
+      return !together || (same != beside.end() && same->second.how == How::kWhole);
+    });
+  }
+
+  const std::map<std::string, Use>& used(const std::string& root) {
+    const auto known = used_.find(root);
+    return known != used_.end() ? known->second
+                                : used_.emplace(root, used_below(doors_.system, root, ::getpid())).first->second;
+  }
+
   void checkpoints(const std::string& root, const std::string& word) {
     const auto& all = scans(root);
     if (word == kOld && settings_.explain) explain_others(root);
     std::vector<int64_t> whole;  // the newest first
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
-      if (one->second.how == How::kWhole) whole.push_back(one->first);
+      if (one->second.how == How::kWhole && paired(root, one->first)) whole.push_back(one->first);
     }
     if (whole.empty()) return;  // also where nothing is proven to be this run's
     const auto pointer = read_pointer(disk_, root, scope_.layout);
@@ -140,7 +161,7 @@ class Planner {
       const auto one = all.find(step);
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
-      if (!info.ok()) return;
+      if (!info.ok() || used(root).count(name) != 0) return;
       plan_.items.push_back({word, root, name, one->second.bytes, std::move(why), identity_of(*info)});
     };
     if (word == kBroken) {
@@ -152,7 +173,7 @@ class Planner {
     } else if (word == kQuarantine) {
       for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
     } else if (word == kOld) {
-      for (const RetentionVerdict& one : retention(all, pointed)) {
+      for (const RetentionVerdict& one : retention(root, all, pointed)) {
         if (one.goes) put(one.step, cat("the checkpoint of step ", one.step, ": ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
@@ -162,8 +183,8 @@ class Planner {
     }
   }
 
-  std::vector<RetentionVerdict> retention(const std::map<int64_t, event::CheckpointSeen>& all,
-                                          std::optional<int64_t> pointed) const {
+  std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, event::CheckpointSeen>& all,
+                                          std::optional<int64_t> pointed) {
     const RetentionFacts& facts = scope_.facts;
     std::vector<RetainedCheckpoint> known;
     for (const auto& [step, seen] : all) {
@@ -171,7 +192,9 @@ class Planner {
       one.step = step;
       one.own = true;  // scans() has no others
       one.whole = seen.how == How::kWhole;
-      one.in_use = step == pointed || facts.sending.count(step) != 0;
+      one.paired = paired(root, step);
+      one.in_use = step == pointed || facts.sending.count(step) != 0 ||
+                   used(root).count(with_step(scope_.layout.folder, step)) != 0;
       one.shipped = facts.shipped.count(step) != 0;
       if (const auto score = facts.scores.find(step); score != facts.scores.end()) one.score = score->second;
       known.push_back(std::move(one));
@@ -208,6 +231,7 @@ class Planner {
   const CleanupScope& scope_;
   const CleanupSettings& settings_;
   std::map<std::string, std::map<int64_t, event::CheckpointSeen>> scans_;  // by folder
+  std::map<std::string, std::map<std::string, Use>> used_;                 // likewise, by name
   CleanupPlan plan_;
 };
 
@@ -221,7 +245,7 @@ CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupSco
 namespace {
 
 /// Renames, then deletes. What an earlier one left under the other name goes, too: it was to be deleted.
-Result<Removed> remove_checkpoint(const CleanupItem& item) {
+Result<Removed> remove_checkpoint(System& system, const CleanupItem& item) {
   const std::string aside = cat(item.root, "/", kRemovingFolder);
   const std::string from = cat(item.root, "/", item.name), to = cat(aside, "/", item.name);
   const auto disk = make_posix_disk();
@@ -231,6 +255,9 @@ Result<Removed> remove_checkpoint(const CleanupItem& item) {
   };
   if (!disk->info(from).ok()) return Error{Error::Code::kNotFound, cat(from, " is gone"), ""};
   if (!is_it(from)) return Error{Error::Code::kInvalid, cat(from, " is another one by now"), ""};
+  const auto used = used_below(system, item.root, ::getpid());
+  if (const auto use = used.find(item.name); use != used.end())
+    return Error{Error::Code::kInvalid, cat("process ", use->second.pid, " ", use->second.how), ""};
   MW_TRY(disk->make_folders(aside));
   (void)remove_tree(item.root, cat(kRemovingFolder, "/", item.name)).ok();
   MW_TRY(disk->rename(from, to));
@@ -239,6 +266,8 @@ Result<Removed> remove_checkpoint(const CleanupItem& item) {
     return Error{Error::Code::kInvalid, cat(from, " is another one by now"), ""};
   }
   auto removed = remove_tree(item.root, cat(kRemovingFolder, "/", item.name), &item.only);
+  // A link is not what it leads to: it gets its name back.
+  if (!removed.ok() && removed.error().code == Error::Code::kInvalid) (void)disk->rename(to, from).ok();
   (void)::rmdir(aside.c_str());
   return removed;
 }
@@ -246,7 +275,7 @@ Result<Removed> remove_checkpoint(const CleanupItem& item) {
 }  // namespace
 
 Result<Removed> remove_item(System& system, const CleanupItem& item) {
-  if (item.what == kOld || item.what == kBroken) return remove_checkpoint(item);
+  if (item.what == kOld || item.what == kBroken) return remove_checkpoint(system, item);
   if (item.what == kRaySessions) {
     if (const std::string use = use_of_session(system, item.name); !use.empty()) {
       return Error{Error::Code::kInvalid, cat("it is used again: ", use), ""};

@@ -124,6 +124,46 @@ TEST_CASE("where no checkpoint is proven whole none is deleted; nothing is delet
   CHECK(p.plan().empty());
 }
 
+TEST_CASE("a step that is whole in one tree and broken in the other that belongs to it does not count as one to keep") {
+  Place p;
+  p.scope.roots.emplace_back("/data/weights");
+  p.scope.own.snapshot.folders["/data/weights"];
+  p.scope.own.declared.emplace("/data/weights");
+  const auto weights = [&p](int step, const std::string& content) {
+    p.put(cat("/data/weights/step_", step, "/model.safetensors"), content);
+  };
+  for (const int step : {10, 20, 30, 40, 50}) p.whole(step);
+  for (const int step : {10, 20, 30}) weights(step, safetensors());
+  weights(40, "");
+  p.settings.what = {"old-checkpoints"};
+  CHECK(p.plan() == Names{"step_10", "step_10"});  // 20 and 30 are the last whole ones; 40 and 50 lack weights
+  p.settings.what = {"broken-checkpoints"};
+  CHECK(p.plan().empty());  // step_40 may still be being written
+  weights(50, safetensors());
+  CHECK(p.plan() == Names{"step_40"});
+}
+
+TEST_CASE("a tree with no step of another does not belong to it") {
+  Place p;
+  p.scope.roots.emplace_back("/data/other");
+  for (const int step : {10, 20, 30}) p.whole(step);
+  p.put("/data/other/step_77/model.safetensors", safetensors());
+  CHECK(p.plan() == Names{"step_10"});
+}
+
+TEST_CASE("what a process works in, has open or maps stays") {
+  for (const auto& one :
+       std::map<std::string, std::string>{{"/proc/7/cwd", "/data/ck/step_10"},
+                                          {"/proc/7/fd/3", "/data/ck/step_10/model.safetensors"},
+                                          {"/proc/7/maps", "0-1 r--s 0 8:1 5 /data/ck/step_10/model.safetensors"}}) {
+    Place p;
+    for (const int step : {10, 20, 30, 40}) p.whole(step);
+    p.system.files["/proc/7/maps"] = "";
+    p.system.files[one.first] = one.second;
+    CHECK(p.plan() == Names{"step_20"});
+  }
+}
+
 TEST_CASE("nothing is deleted that is not proven to be this run's own, or not proven to be broken") {
   Place p;
   for (const int step : {40, 50}) p.whole(step);

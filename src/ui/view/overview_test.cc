@@ -473,8 +473,7 @@ TEST_CASE("one attempt of a run is a run of its own") {
   REQUIRE(second.find("reward.mean") != nullptr);
   CHECK(second.find("reward.mean")->points().size() == 4);
   CHECK(second.find("reward.mean")->first() == 2);
-  const State last = since(run.state, Cycle{8, {}});
-  CHECK(last.find("reward.mean")->points().size() == 3);
+  CHECK(since(run.state, Cycle{8, {}}).find("reward.mean")->points().size() == 3);
 }
 
 TEST_CASE("two runs step by step: evenly spread rows, and the one at which they part") {
