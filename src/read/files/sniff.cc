@@ -118,6 +118,9 @@ class RecordShape : public JsonLeaves {
  public:
   void number(std::string_view path, double) override {
     if (!contains_folded(path, "time") && path != "ts" && path != "pid") ++numbers;
+    for (const std::string_view usual :
+         {"lr", "learning_rate", "grad_norm", "mean_reward", "reward_mean", "avg_reward"})
+      of_step = of_step || path == usual;
   }
   void string(std::string_view path, std::string_view value) override {
     const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -141,6 +144,7 @@ class RecordShape : public JsonLeaves {
   }
   size_t numbers = 0;
   bool sample = false;
+  bool of_step = false;  // no single sample has such numbers; a row of a step may show one of its samples
   bool message = false;
 };
 
@@ -205,7 +209,7 @@ FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
   if (single && !ends_with(name, ".jsonl") && (ends_with(name, ".json") || end == std::string_view::npos)) {
     return json_document_kind(head, path);
   }
-  if (shape.sample) return FileKind::kSamples;
+  if (shape.sample && !shape.of_step) return FileKind::kSamples;
   if (shape.message && !ends_with(name, ".jsonl")) return FileKind::kText;  // a log with JSON lines
   if (next < head.size() && head[next] != '{') return FileKind::kText;
   return FileKind::kJsonLines;
