@@ -61,6 +61,13 @@ class Machine {
     return out;
   }
 
+  /// Python refuses any other, too.
+  bool known_protocol() {
+    constexpr unsigned char kHighest = 5;
+    const std::string_view version = take(1);
+    return !cut_ && static_cast<unsigned char>(version.front()) <= kHighest;
+  }
+
   // ---- values
   bool push(uint32_t number) {
     stack_.push_back(number);
@@ -211,7 +218,7 @@ class Machine {
   bool step(unsigned char op) {
     switch (op) {
       case 0x80:
-        return take(1), !cut_;  // PROTO
+        return known_protocol();  // PROTO
       case 0x95:
         return take(8), !cut_;  // FRAME
       case '.':

@@ -21,6 +21,7 @@ Result<CheckpointTree> CheckpointTree::read(Disk& disk, const std::string& path)
     tree.add(std::string(basename(path)), *info);
   } else {
     if (const auto names = disk.list(tree.root_); !names.ok()) return names.error();
+    tree.met_[""] = info->changed;
     tree.list(disk);
   }
   tree.sort();
@@ -32,8 +33,11 @@ void CheckpointTree::list(Disk& disk) {
   walk.passes_over = [this](const std::string& path, const FileInfo& info) {
     const std::string_view name = basename(path);
     if (name.starts_with(".midwatch")) return true;
+    if (info.kind != FileInfo::Kind::kFolder) return false;
     // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
-    return info.kind == FileInfo::Kind::kFolder && step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep;
+    if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) return true;
+    met_[path] = info.changed;
+    return false;
   };
   walk.file = [this](std::string path, const FileInfo& info) {
     add(std::move(path), info);
@@ -69,6 +73,11 @@ void CheckpointTree::sort() {
     folders_[std::string(folder_in_tree(files_[i].path))].push_back(i);
     state_ = fnv1a(cat(files_[i].path, " ", files_[i].bytes, " ", files_[i].changed.ns, "\n"), state_);
   }
+  for (const auto& [folder, changed] : met_) {
+    const bool empty = folder.empty() ? files_.empty() : !has_folder(folder);
+    if (empty) newest_empty_ = std::max(newest_empty_, changed);
+  }
+  met_.clear();
 }
 
 std::string CheckpointTree::full(std::string_view path) const {

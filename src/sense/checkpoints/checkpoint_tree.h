@@ -51,6 +51,8 @@ class CheckpointTree {
   const std::vector<std::string>& dangling() const { return dangling_; }
   int64_t bytes() const { return bytes_; }
   Time newest() const { return newest_; }
+  /// When the latest of the folders without a file in or below them was made, or emptied; unknown where there is none.
+  Time newest_empty_folder() const { return newest_empty_; }
   uint64_t state() const { return state_; }  ///< of names, sizes and times: the same number means that nothing changed
 
  private:
@@ -65,7 +67,8 @@ class CheckpointTree {
   std::string unseen_;
   std::vector<std::string> dangling_;
   int64_t bytes_ = 0;
-  Time newest_;
+  Time newest_, newest_empty_;
+  std::map<std::string, Time, std::less<>> met_;  // folders, while they are listed
   uint64_t state_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "platform/file_view.h"
+#include "sense/checkpoints/frozen.h"
 
 namespace mw {
 namespace {
@@ -281,9 +282,16 @@ class FilePass {
       out_.problem(Trouble::kDamaged, file_.path,
                    cat("the bytes of ", shown(range.name), " do not have their checksum"), true, CheckDepth::kContent);
     }
+    const bool model = file_.role != FileRole::kOptimizer && file_.role != FileRole::kSettings;
+    if (!has_point(range.dtype) && model) out_.figures.other_bytes += range.bytes;
     if (!has_point(range.dtype) || range.bytes == 0) return;
     ++out_.figures.tensors;
     out_.figures.zero += figures_.zero ? 1 : 0;
+    if (model && part_of(cat(file_.path, ":", range.name), range.dtype) == TensorPart::kWeight) {
+      ++out_.figures.weights;
+      out_.figures.weight_bytes += range.bytes;
+      out_.figures.zero_weights += figures_.zero ? 1 : 0;
+    }
     out_.figures.all.add(figures_);
     if (tensors_.size() <= kManifestTensors)
       tensors_.push_back(
@@ -444,6 +452,10 @@ DeepAnswer check_deeply(Examination& exam, int threads, const CheckProgress& pro
     answer.figures.bytes += one.figures.bytes;
     answer.figures.tensors += one.figures.tensors;
     answer.figures.zero += one.figures.zero;
+    answer.figures.weights += one.figures.weights;
+    answer.figures.weight_bytes += one.figures.weight_bytes;
+    answer.figures.other_bytes += one.figures.other_bytes;
+    answer.figures.zero_weights += one.figures.zero_weights;
     answer.figures.all.add(one.figures.all);
     if (one.hashed) answer.files.push_back(std::move(*one.hashed));
   }

@@ -48,21 +48,33 @@ std::optional<std::string> Examination::text(const TreeFile& file, size_t limit)
 const FileDirectory& Examination::directory(const TreeFile& file) {
   std::unique_ptr<FileDirectory>& kept = directories_[file.path];
   if (kept != nullptr) return *kept;
-  kept = std::make_unique<FileDirectory>();
-  auto open = disk_.open_read(tree_.full(file.path));
-  if (!open.ok()) {
-    unknown_ = true;
-    problem(Trouble::kUnreadable, file.path, cat("it cannot be opened", system_words(open.error())), false);
-    return *kept;
-  }
-  *kept = read_directory(**open, file.name(), static_cast<uint64_t>(file.bytes));
-  for (const FileDirectory::Found& found : kept->found) {
-    problem(found.trouble, file.path, found.what, found.trouble != Trouble::kUnreadable);
-    if (found.trouble == Trouble::kUnreadable) unknown_ = true;
-  }
-  if (kept->clipped) unknown_ = true;
+  kept = std::make_unique<FileDirectory>(read(tree_.full(file.path), file.bytes, file.path));
   thin(*kept, file.role == FileRole::kWeights);
   return *kept;
+}
+
+void Examination::look_outside(const std::string& path, const std::string& shown) {
+  const auto info = disk_.info(path);
+  if (!info.ok() || info->kind != FileInfo::Kind::kFile)
+    return problem(Trouble::kMissing, shown, "it is missing: what has its name is no file");
+  newest_outside_ = std::max(newest_outside_, info->changed);
+  (void)read(path, info->size, shown);
+}
+
+FileDirectory Examination::read(const std::string& full, int64_t bytes, const std::string& shown) {
+  auto open = disk_.open_read(full);
+  if (!open.ok()) {
+    unknown_ = true;
+    problem(Trouble::kUnreadable, shown, cat("it cannot be opened", system_words(open.error())), false);
+    return {};
+  }
+  FileDirectory out = read_directory(**open, basename(full), static_cast<uint64_t>(bytes));
+  for (const FileDirectory::Found& found : out.found) {
+    problem(found.trouble, shown, found.what, found.trouble != Trouble::kUnreadable);
+    if (found.trouble == Trouble::kUnreadable) unknown_ = true;
+  }
+  if (out.clipped) unknown_ = true;
+  return out;
 }
 
 void Examination::thin(FileDirectory& directory, bool weights) {

@@ -40,6 +40,7 @@ struct DistributedItem {
   std::string name;
   uint64_t at = 0, bytes = 0;
   bool archive = false;  ///< a tensor that torch.save wrote, as far as the metadata says
+  bool packed = false;   ///< it went through a transformation before it was written
 };
 
 /// Files of one optimizer that count the same steps of their own.
@@ -63,6 +64,9 @@ class Examination {
   /// What a file says of its own content; read once. Without its ranges, and of its numbers only counters of steps and
   /// ranks: whoever needs the others reads the file again, as of all files together they may not fit memory.
   const FileDirectory& directory(const TreeFile& file);
+
+  /// Likewise of a file outside of the checkpoint that belongs to it; `shown` is its path from the checkpoint.
+  void look_outside(const std::string& path, const std::string& shown);
 
   void problem(Trouble trouble, std::string path, std::string what, bool breaks = true,
                CheckDepth depth = CheckDepth::kStructural);
@@ -105,12 +109,14 @@ class Examination {
   bool unknown() const { return unknown_; }  ///< something is larger than what is read, or could not be read
   int64_t step() const { return step_; }
   std::optional<bool> finished() const { return finished_; }
+  Time newest_outside() const { return newest_outside_; }  ///< when the latest of those looked at was written
   bool broken() const;
   uint64_t problems_in_all() const { return all_problems_; }
 
   static constexpr size_t kProblems = 1000;  ///< that are kept; the others are counted
 
  private:
+  FileDirectory read(const std::string& full, int64_t bytes, const std::string& shown);
   void thin(FileDirectory& directory, bool weights);
 
   Disk& disk_;
@@ -133,6 +139,7 @@ class Examination {
   int64_t step_ = kNoStep;
   std::string step_by_;
   std::optional<bool> finished_;
+  Time newest_outside_;
 };
 
 }  // namespace mw

@@ -74,15 +74,20 @@ class EntriesOf {
       return std::move(out_);
     }
     const std::string_view ending = ending_of(name);
-    if (is_zero(head) && head.size() >= 8 && (is_of_torch(name) || ending == "safetensors") &&
-        is_zero_throughout(source_)) {
+    const bool pickle = is_pickle_by_name(name);
+    const bool torch = is_of_torch(name) || ending == "safetensors";
+    if (is_zero(head) && (pickle || (torch && head.size() >= 8)) && is_zero_throughout(source_)) {
       wrong(Trouble::kZeros, "it holds nothing but zeros: its bytes never reached the disk");
     } else if (ending == "safetensors") {
       safetensors(head);
     } else if (head.starts_with("PK\x03\x04")) {
       zip();
+      if (pickle && out_.proven && !has_pickle_)
+        wrong(Trouble::kDamaged, "it is an archive without torch.save's pickle");
     } else if (ending != "distcp" && head.starts_with('\x80')) {
       pickles(head);
+    } else if (pickle && !is_old_pickle(head)) {
+      no_pickle(head);
     } else if ((is_of_torch(name) || ending == "bin") && ending != "distcp") {
       strange(head);
     }
@@ -117,6 +122,23 @@ class EntriesOf {
       wrong(Trouble::kDamaged, "it has torch.save's mark and does not begin as torch.save begins a file");
     else if (head.size() < 4 && std::string_view("PK\x03\x04").starts_with(head))
       wrong(Trouble::kTruncated, "it is cut within its first bytes");
+  }
+
+  /// Protocols 0 and 1 have no mark at their beginning.
+  bool is_old_pickle(const std::string& head) {
+    std::string bytes = head;
+    const auto first = read_first(bytes);
+    return first.ok() && first->bytes == source_.bytes();
+  }
+
+  /// A name by which torch.save or pickle writes, and bytes that neither wrote.
+  void no_pickle(const std::string& head) {
+    strange(head);
+    if (!out_.found.empty()) return;
+    wrong(Trouble::kDamaged,
+          head.starts_with("version https://git-lfs")
+              ? "it is a pointer of git-lfs, not the file that it stands for"
+              : "it is neither an archive of torch.save nor a pickle: what loads it by its name cannot read it");
   }
 
   // ---- safetensors
@@ -174,6 +196,7 @@ class EntriesOf {
       }
     }
     std::map<std::string, Dtype> dtypes;  // by member
+    has_pickle_ = data != nullptr;
     if (data != nullptr && data->stored) torch(*data, *members, dtypes);
     for (const ZipMember& member : *members) {
       const auto dtype = dtypes.find(member.name);
@@ -402,6 +425,7 @@ class EntriesOf {
   static std::string shown(std::string_view name) { return clip(sanitize_utf8(name), 200); }
 
   Source source_;
+  bool has_pickle_ = false;  // an archive has torch.save's
   std::vector<ZipMember> members_;
   FileDirectory out_;
 };

@@ -47,6 +47,22 @@ bool is_of_torch(std::string_view name) {
   return ending == "bin" && (name.starts_with("pytorch_model") || name.starts_with("adapter_model"));
 }
 
+bool is_pickle_by_name(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kBins = {"optimizer", "scheduler",     "sampler",
+                                                     "scaler",    "training_args", "dl_state_dict"};  // of accelerate
+  constexpr std::array<std::string_view, 4> kPickles = {"dataloader_info", "random_states", "rng_state",
+                                                        "custom_checkpoint"};
+  const std::string_view ending = ending_of(name),
+                         stem = name.substr(0, name.size() - std::min(name.size(), ending.size() + 1));
+  if (ending == "bin") return is_one_of(stem.substr(0, stem.find_last_not_of("0123456789_") + 1), kBins);
+  if (ending == "pkl")
+    return std::any_of(kPickles.begin(), kPickles.end(),
+                       [stem](std::string_view one) { return stem.starts_with(one); });
+  if (ending != "pt" && ending != "pth") return false;
+  return role_of(name) != FileRole::kWeights || rank_shard_of(name).of > 0 || name.ends_with("_states.pt") ||
+         name == "model_optim_rng.pt" || name == "distrib_optim.pt" || name.starts_with("scheduler");
+}
+
 bool is_weights_by_name(std::string_view name) {
   constexpr std::array<std::string_view, 7> kStems = {"model",    "pytorch_model", "adapter_model",     "consolidated",
                                                       "mp_rank_", "zero_pp_rank_", "bf16_zero_pp_rank_"};

@@ -132,6 +132,33 @@ std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& c
   return found;
 }
 
+bool names_something(Disk& disk, const CheckpointPointer& pointer) {
+  const std::string& text = pointer.text;
+  const bool control =
+      std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (text.empty() || control) return false;
+  bool down = false;  // it has a name in it, besides dots
+  for (const std::string_view piece : split(text, '/')) {
+    if (piece == "..") return false;
+    down = down || (!piece.empty() && piece != ".");
+  }
+  if (!down || text == basename(pointer.path)) return false;
+  if (text.front() == '/') return disk.info(text).ok();
+  return contains(text, "/") || disk.info(cat(folder_of(pointer.path), "/", text)).ok();
+}
+
+std::string shown_text(const CheckpointPointer& pointer) {
+  constexpr size_t kShown = 100;
+  std::string out = clip(sanitize_utf8(pointer.text), kShown);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  return out;
+}
+
+bool is_zeros(const CheckpointPointer& pointer) {
+  return !pointer.text.empty() && pointer.text.find_first_not_of('\0') == std::string::npos;
+}
+
 std::string_view pointer_of(std::string_view framework) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOf = {
       {{"verl", "latest_checkpointed_iteration.txt"},

@@ -1,8 +1,12 @@
 #include "sense/checkpoints/open_files.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/file_role.h"
+#include "sense/checkpoints/ownership.h"
 
 namespace mw {
 namespace {
@@ -30,6 +34,29 @@ void for_each_open(System& system, const std::string& pid,
       return how.ok() && is_to_write(*how);
     });
   }
+}
+
+std::string writer_of(System& system, const std::string& place) {
+  constexpr std::array<std::string_view, 6> kLogs = {"log", "txt", "jsonl", "csv", "out", "err"};
+  const auto real = system.real(place);
+  const auto pids = real.ok() ? system.names("/proc") : Result<std::vector<std::string>>(real.error());
+  std::string found;
+  for (const std::string& pid : pids.ok() ? *pids : std::vector<std::string>()) {
+    if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
+    for_each_open(system, pid, [&](const std::string& path, const auto& to_write) {
+      const std::string_view name = basename(path);
+      if (!found.empty() || !lies_in(path, *real) || is_one_of(ending_of(name), kLogs) ||
+          contains(name, "events.out") || !to_write())
+        return;
+      const auto comm = system.read(cat("/proc/", pid, "/comm"), System::kFileBytes);
+      const std::string_view below =
+          path.size() > real->size() ? std::string_view(path).substr(real->size() + 1) : name;
+      found = cat("process ", pid, comm.ok() ? cat(" (", clip(sanitize_utf8(trim(*comm)), 40), ")") : "", " has ",
+                  clip(sanitize_utf8(below), 200), " open to write");
+    });
+    if (!found.empty()) break;
+  }
+  return found;
 }
 
 }  // namespace mw

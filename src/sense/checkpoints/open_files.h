@@ -13,4 +13,8 @@ namespace mw {
 void for_each_open(System& system, const std::string& pid,
                    const std::function<void(const std::string& path, const std::function<bool()>& to_write)>& visit);
 
+/// "process 12 (python3) has actor/data.pt open to write", for the first that has a file at or below `place` open to
+/// write, as far as the kernel lets us see; "" for nobody. Logs do not count: they stay open as long as a run lasts.
+std::string writer_of(System& system, const std::string& place);
+
 }  // namespace mw

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/one_of.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
@@ -47,6 +48,7 @@ class Verification {
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
+      if (!deep_.stopped) look_for_zeros();
     }
     look_at_shapes(exam_, options_.beside);
     look_at_norms(exam_, deep_.files, options_.others);
@@ -66,9 +68,26 @@ class Verification {
     if (!read) return;
     const FileDirectory& directory = exam_.directory(file);
     if (file.role == FileRole::kOptimizer) exam_.has(Piece::kOptimizer);
+    if (tree_.single_file()) note_pieces(directory);
+    const bool opens = directory.format != FileDirectory::Format::kUnknown || !directory.found.empty();
+    if (file.role == FileRole::kOptimizer && !opens && (ending == "bin" || is_of_torch(file.name())))
+      strange_.push_back(file.path);
     if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
     if (directory.proven) exam_.holds_weights();
     if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
+  }
+
+  /// What one file by itself holds besides weights, by the names that trainers give to it.
+  void note_pieces(const FileDirectory& directory) {
+    constexpr std::array<std::string_view, 5> kSteps = {"step", "global_step", "iteration", "iter", "epoch"};
+    for (const std::string& key : directory.keys) {
+      if (contains(key, ".")) continue;
+      if (key.starts_with("optim")) exam_.has(Piece::kOptimizer);
+      if (contains(key, "sched")) exam_.has(Piece::kScheduler);
+      if (contains(key, "rng")) exam_.has(Piece::kRng);
+      if (contains(key, "dataloader")) exam_.has(Piece::kDataloader);
+      if (is_one_of(key, kSteps)) exam_.has(Piece::kStep);
+    }
   }
 
   void look_at_dangling(const std::string& link) {
@@ -208,6 +227,18 @@ class Verification {
     }
   }
 
+  /// One tensor of zeros is a bias, or the second half of a fresh adapter; a model of nothing else was never filled.
+  void look_for_zeros() {
+    constexpr uint64_t kHeaders = 64 << 10;
+    const DeepFigures& figures = deep_.figures;
+    if (figures.weights == 0 || figures.zero_weights < figures.weights) return;
+    if (figures.other_bytes > std::max(kHeaders, figures.weight_bytes)) return;  // most are of 8 bits, or packed
+    exam_.problem(Trouble::kUnlike, "",
+                  cat("every number of its ", figures.weights,
+                      figures.weights == 1 ? " tensor of weights is zero" : " tensors of weights is zero"),
+                  true, CheckDepth::kSane);
+  }
+
   // ---- what an earlier verification recorded
   void compare(const CheckpointManifest& earlier) {
     std::map<std::string_view, const ManifestFile*> then;
@@ -286,6 +317,9 @@ class Verification {
     }
   }
 
+  /// A file of it, or one outside that belongs to it, or a folder in it that has no file yet.
+  Time last_written() const { return std::max({tree_.newest(), tree_.newest_empty_folder(), exam_.newest_outside()}); }
+
   Verdict state() const {
     bool partial = false, corrupt = false, suspect = false, unreadable = false;
     for (const CheckpointProblem& problem : exam_.problems()) {
@@ -300,10 +334,11 @@ class Verification {
       suspect = suspect || one == Verdict::kSuspect;
       unreadable = unreadable || one == Verdict::kUnknown;
     }
-    const bool fresh = options_.now.known() && tree_.newest().known() &&
-                       options_.now - tree_.newest() < kStillWriting && tree_.newest() - options_.now < kStillWriting;
-    if (fresh && (partial || corrupt)) return Verdict::kWriting;
-    if (fresh && options_.now - tree_.newest() < kSettling && !exam_.finished().value_or(false) && exam_.weights() > 0)
+    const Time last = last_written();
+    const bool fresh = options_.now.known() && last.known() && options_.now - last < kStillWriting &&
+                       last - options_.now < kStillWriting;
+    if ((fresh || !writer_.empty()) && (partial || corrupt)) return Verdict::kWriting;
+    if (fresh && options_.now - last < kSettling && !exam_.finished().value_or(false) && exam_.weights() > 0)
       return Verdict::kWriting;
     if (corrupt) return Verdict::kCorrupt;
     if (partial) return Verdict::kPartial;
@@ -338,6 +373,7 @@ class Verification {
   CheckpointVerdict answer() {
     CheckpointVerdict out;
     out.path = tree_.single_file() ? tree_.full(tree_.files().front().path) : tree_.root();
+    if (options_.writer && exam_.broken()) writer_ = options_.writer(out.path);
     out.state = state();
     out.step = exam_.step();
     out.framework = exam_.framework();
@@ -358,9 +394,11 @@ class Verification {
     for (const Piece piece : exam_.partly_lacking())
       out.notes.push_back(cat("no ", word_of(piece), " is in it: its trainer resumes without"));
     if (out.state == Verdict::kWriting) {
-      const double ago = std::max(0.0, (options_.now - tree_.newest()).seconds());
-      out.notes.push_back(
-          cat("it was last written ", format_duration(Duration::seconds(ago)), " ago: look again later"));
+      const double ago = std::max(0.0, (options_.now - last_written()).seconds());
+      if (!writer_.empty()) out.notes.push_back(cat(writer_, ": what is wrong may be what is not written yet"));
+      if (last_written().known())
+        out.notes.push_back(
+            cat("it was last written ", format_duration(Duration::seconds(ago)), " ago: look again later"));
     }
     const FileRole role = tree_.single_file() ? tree_.files().front().role : FileRole::kUnknown;
     if (out.state == Verdict::kForeign && (role == FileRole::kOptimizer || role == FileRole::kSettings))
@@ -400,6 +438,7 @@ class Verification {
   DeepAnswer deep_;
   std::vector<std::string> beside_;   // checkpoints with which samples were compared
   std::vector<std::string> strange_;  // files of weights of a format that is not read
+  std::string writer_;                // who has a file of what is not whole open to write; "": nobody
   bool metadata_only_ = false, compared_ = false;
 };
 

@@ -59,6 +59,8 @@ struct VerifyOptions {
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have,
                                                   ///< and how large weights were
   CheckProgress progress;
+  /// Who has a file at or below that path open to write, in words; "" for nobody. Asked where something is wrong.
+  std::function<std::string(const std::string& path)> writer;
 };
 
 /// In how short a time after its last write something that is not whole counts as being written (as of the live watch).

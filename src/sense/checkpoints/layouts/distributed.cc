@@ -103,9 +103,9 @@ Result<DistributedIndex> parse_distributed_metadata(std::string_view text) {
     if (offset < 0 || length < 0 || offset > (int64_t{1} << 60) || length > (int64_t{1} << 60))
       return damaged("it has places that make no sense");
     index.stored.emplace(name);
-    const bool archive = tensors_named.count(name) != 0 && !is_packed(*pickle, places[i + 1]);
-    index.files[std::string(path)].push_back(
-        {clip(sanitize_utf8(name), kNameShown), static_cast<uint64_t>(offset), static_cast<uint64_t>(length), archive});
+    const bool packed = is_packed(*pickle, places[i + 1]), archive = tensors_named.count(name) != 0 && !packed;
+    index.files[std::string(path)].push_back({clip(sanitize_utf8(name), kNameShown), static_cast<uint64_t>(offset),
+                                              static_cast<uint64_t>(length), archive, packed});
   }
   for (auto& [path, items] : index.files)
     std::sort(items.begin(), items.end(),
@@ -133,32 +133,48 @@ void note_pieces(Examination& exam, const std::set<std::string>& names) {
   }
 }
 
-/// torch.save wrote each tensor; where one of a file begins as its archives do, all must begin and end so.
+/// What the first and the last bytes of an item show.
+enum class Ends : uint8_t { kArchive, kNotBegun, kNotEnded, kZeros, kPickle, kStrange };
+
+Ends ends_of(std::string_view head, std::string_view tail) {
+  const bool begins = head == "PK\x03\x04", ends = tail == "PK\x05\x06";
+  if (begins || ends) return !begins ? Ends::kNotBegun : !ends ? Ends::kNotEnded : Ends::kArchive;
+  const auto zero = [](std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; };
+  if (zero(head) && zero(tail)) return Ends::kZeros;
+  return head.starts_with('\x80') ? Ends::kPickle : Ends::kStrange;
+}
+
+/// The reader of torch.distributed.checkpoint gives every item to torch.load, so each must begin and end as torch.save
+/// writes it: tensors as archives, other objects as archives or, by some planners, as pickles. What was transformed on
+/// its way to the disk may begin as it likes, but is not zeros from the file's beginning to its end.
 void touch_items(Examination& exam, const TreeFile& file, const std::vector<DistributedItem>& items, size_t& touched) {
   auto open = exam.disk().open_read(exam.tree().full(file.path));
   if (!open.ok()) return exam.problem(Trouble::kUnreadable, file.path, "it cannot be opened", false);
   std::string head, tail;
-  size_t archives = 0, others = 0;
-  const DistributedItem* strange = nullptr;
+  size_t looked = 0, zeros = 0;
   for (const DistributedItem& item : items) {
-    if (item.bytes < kEndRecordBytes || touched++ >= kItemsTouched) continue;
+    const bool edge = &item == &items.front() || &item == &items.back();  // of every file, however many there are
+    if (item.bytes < kEndRecordBytes || (touched++ >= kItemsTouched && !edge)) continue;
     if (!(*open)->read_at(item.at, 4, head).ok() ||
         !(*open)->read_at(item.at + item.bytes - kEndRecordBytes, 4, tail).ok())
       return exam.problem(Trouble::kUnreadable, file.path, "it cannot be read", false);
-    const bool begins = head == "PK\x03\x04", ends = tail == "PK\x05\x06";
-    if (!item.archive) continue;
-    archives += begins || ends ? 1 : 0;
-    others += begins || ends ? 0 : 1;
-    if (begins != ends || (!begins && strange == nullptr)) strange = &item;
-    if (begins != ends) {
-      return exam.problem(Trouble::kDamaged, file.path,
-                          cat("what .metadata puts at ", item.at, " (", item.name, ") does not ",
-                              begins ? "end" : "begin", " as torch.save writes it"));
+    const Ends ends = ends_of(head, tail);
+    const std::string place = cat("what .metadata puts at ", item.at, " (", item.name, ")");
+    ++looked;
+    zeros += ends == Ends::kZeros ? 1 : 0;
+    if (ends == Ends::kArchive || item.packed) continue;
+    if (ends == Ends::kNotBegun || ends == Ends::kNotEnded) {
+      return exam.problem(
+          Trouble::kDamaged, file.path,
+          cat(place, " does not ", ends == Ends::kNotEnded ? "end" : "begin", " as torch.save writes it"));
     }
+    if (ends == Ends::kZeros)
+      return exam.problem(Trouble::kZeros, file.path, cat(place, " is zeros: its bytes never reached the disk"));
+    if (item.archive || ends == Ends::kStrange)
+      return exam.problem(Trouble::kDamaged, file.path, cat(place, " is not what torch.save writes"));
   }
-  if (archives > 0 && others > 0)
-    exam.problem(Trouble::kDamaged, file.path,
-                 cat("what .metadata puts at ", strange->at, " (", strange->name, ") is not what torch.save writes"));
+  if (looked > 0 && zeros == looked)
+    exam.problem(Trouble::kZeros, file.path, "it holds nothing but zeros: its bytes never reached the disk");
 }
 
 void check_file(Examination& exam, const TreeFile& file, std::vector<DistributedItem>& items, size_t& touched) {

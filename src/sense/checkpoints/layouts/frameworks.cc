@@ -271,6 +271,7 @@ void examine_slime(Examination& exam) {
   const std::string name = cat("global_dataset_state_dict_", step, ".pt");
   for (const std::string& one : *rollouts) {
     if (one == name) {
+      exam.look_outside(cat(folder_of(tree.root()), "/rollout/", name), cat("../rollout/", name));
       exam.finished(true);
       return exam.has(Piece::kDataloader);
     }
