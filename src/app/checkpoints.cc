@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -13,9 +14,11 @@
 #include "core/shipments.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
+#include "platform/system.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/open_files.h"
 #include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/tensor_diff.h"
@@ -103,6 +106,7 @@ class Looking {
     options.earlier = earlier.ok() ? &*earlier : nullptr;
     for (const CheckpointManifest& other : others) options.others.push_back(&other);
     options.beside = nearest_beside(disk_, path, kNearest);
+    options.writer = [this](const std::string& place) { return writer_of(*system_, place); };
     if (request_.progress) {
       options.progress = [this, &path](int64_t done, int64_t all) {
         request_.progress(path, done, all);
@@ -210,7 +214,7 @@ class Looking {
       const bool there = std::any_of(beside.begin(), beside.end(),
                                      [&pointer](const FoundCheckpoint& one) { return one.step == pointer.step; });
       const bool nothing = pointer.leads_nowhere || pointer.text.empty() ||
-                           (pointer.step != kNoStep ? !there : !names_something(pointer));
+                           (pointer.step != kNoStep ? !there : !names_something(disk_, pointer));
       out.unnamed = out.unnamed || (nothing && newest);
       const bool cut = pointer.text.empty() && !pointer.leads_nowhere;
       if (cut || (nothing ? newest : pointer.step != kNoStep)) note_pointer(pointer, nothing, out);
@@ -222,9 +226,11 @@ class Looking {
             " finds no checkpoint by itself then; write the step into it, or name the checkpoint to it"));
   }
 
-  /// A folder that is named by no step, or lies elsewhere.
-  bool names_something(const CheckpointPointer& pointer) {
-    return contains(pointer.text, "/") || disk_.info(cat(folder_of(pointer.path), "/", pointer.text)).ok();
+  /// What a pointer names that is not there, or is no checkpoint.
+  static std::string said_by(const CheckpointPointer& pointer) {
+    if (pointer.step != kNoStep) return cat("names step ", pointer.step, ", which is not there");
+    const bool dots = pointer.text == "." || contains(pointer.text, "..");
+    return cat("says \"", shown_text(pointer), "\", which is ", dots ? "no checkpoint beside it" : "not there");
   }
 
   /// `nothing`: it names none that is there.
@@ -235,10 +241,11 @@ class Looking {
     } else if (pointer.text.empty()) {
       out.notes.push_back(
           cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
+    } else if (is_zeros(pointer)) {
+      out.notes.push_back(
+          cat(name, " holds nothing but zeros: its bytes never reached the disk, and a resume fails on it"));
     } else if (nothing) {
-      const std::string what =
-          pointer.step != kNoStep ? cat("names step ", pointer.step) : cat("says \"", clip(pointer.text, 100), "\"");
-      out.notes.push_back(cat(name, " ", what, ", which is not there: a resume finds nothing"));
+      out.notes.push_back(cat(name, " ", said_by(pointer), ": a resume finds nothing"));
     } else if (pointer.step == out.step && out.state != "whole") {
       out.notes.push_back(cat(name,
                               " names this one: a resume would take it, unless you write another step into it or name "
@@ -253,6 +260,7 @@ class Looking {
   const CheckpointsRequest& request_;
   Time now_;
   std::string home_;
+  std::unique_ptr<System> system_ = make_posix_system();
 };
 
 void look_at_all(Looking& looking, const std::vector<FoundCheckpoint>& found, const CheckpointsRequest& request,
@@ -296,7 +304,8 @@ Result<std::string> named_by(Disk& disk, const std::string& asked) {
     }
     const std::string says = pointer.leads_nowhere  ? std::string("is a link that leads nowhere")
                              : pointer.text.empty() ? std::string("is empty")
-                                                    : cat("says \"", clip(pointer.text, 100), "\", which is not there");
+                             : is_zeros(pointer)    ? std::string("holds nothing but zeros")
+                                                    : cat("says \"", shown_text(pointer), "\", which is not there");
     return Error{Error::Code::kNotFound, cat(path, " names no checkpoint: it ", says), "A resume by it finds nothing."};
   }
   return path;
