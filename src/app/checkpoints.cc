@@ -230,7 +230,7 @@ class Looking {
   static std::string said_by(const CheckpointPointer& pointer) {
     if (pointer.step != kNoStep) return cat("names step ", pointer.step, ", which is not there");
     const bool dots = pointer.text == "." || contains(pointer.text, "..");
-    return cat("says \"", shown_text(pointer), "\", which is ", dots ? "no checkpoint beside it" : "not there");
+    return cat("says \"", clip(pointer.text, 100), "\", which is ", dots ? "no checkpoint beside it" : "not there");
   }
 
   /// `nothing`: it names none that is there.
@@ -305,7 +305,7 @@ Result<std::string> named_by(Disk& disk, const std::string& asked) {
     const std::string says = pointer.leads_nowhere  ? std::string("is a link that leads nowhere")
                              : pointer.text.empty() ? std::string("is empty")
                              : is_zeros(pointer)    ? std::string("holds nothing but zeros")
-                                                    : cat("says \"", shown_text(pointer), "\", which is not there");
+                                                    : cat("says \"", clip(pointer.text, 100), "\", which is not there");
     return Error{Error::Code::kNotFound, cat(path, " names no checkpoint: it ", says), "A resume by it finds nothing."};
   }
   return path;

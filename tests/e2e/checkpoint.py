@@ -351,6 +351,9 @@ def broken_ones_are_explained_in_one_command(base):
     os.truncate(root + "/latest_checkpointed_iteration.txt", 0)
     pointer = pathlib.Path(root + "/latest_checkpointed_iteration.txt")
     for text, wanted, said in (("soon\x1b[31m", 10, 'says "soon\\x1b[31m", which is not there: a resume finds nothing'),
+                               ("\0\0\0\0", 10, "holds nothing but zeros: its bytes never reached the disk, and a resume fails on it"),
+                               (".", 10, 'says ".", which is no checkpoint beside it: a resume finds nothing'),
+                               ("../x", 10, 'says "../x", which is no checkpoint beside it: a resume finds nothing'),
                                ("10", 0, "still names step 10: a resume would take that one, and do 10 steps again"),
                                ("20", 0, None), (None, 0, "is not beside it: verl finds no checkpoint by itself then")):
         pointer.unlink()

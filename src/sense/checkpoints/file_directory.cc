@@ -124,7 +124,7 @@ class EntriesOf {
       wrong(Trouble::kTruncated, "it is cut within its first bytes");
   }
 
-  /// Protocols 0 and 1 have no mark at their beginning.
+  /// Protocols 0 and 1 do not say at their beginning what they are.
   bool is_old_pickle(const std::string& head) {
     std::string bytes = head;
     const auto first = read_first(bytes);

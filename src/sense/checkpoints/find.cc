@@ -147,14 +147,6 @@ bool names_something(Disk& disk, const CheckpointPointer& pointer) {
   return contains(text, "/") || disk.info(cat(folder_of(pointer.path), "/", text)).ok();
 }
 
-std::string shown_text(const CheckpointPointer& pointer) {
-  constexpr size_t kShown = 100;
-  std::string out = clip(sanitize_utf8(pointer.text), kShown);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-  return out;
-}
-
 bool is_zeros(const CheckpointPointer& pointer) {
   return !pointer.text.empty() && pointer.text.find_first_not_of('\0') == std::string::npos;
 }

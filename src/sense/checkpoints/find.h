@@ -39,8 +39,6 @@ std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& ch
 /// Its own folder, those above it and bytes that are no text are nothing to resume from. Where a path begins that
 /// leads down from elsewhere is not known, and it is taken for right.
 bool names_something(Disk& disk, const CheckpointPointer& pointer);
-/// What stands in a pointer, for people: on one line, clipped.
-std::string shown_text(const CheckpointPointer& pointer);
 /// It holds zeros and nothing else: what was written into it never reached the disk.
 bool is_zeros(const CheckpointPointer& pointer);
 /// The name of the pointer that this framework writes with each save, and without which it resumes from nothing by

@@ -102,7 +102,7 @@ TEST_CASE("files of accelerate that hold nothing but zeros, or a page of a web s
     disk.put(folder + name, archive);
   for (const char* name : {"random_states_0.pkl", "custom_checkpoint_0.pkl"}) disk.put(folder + name, pickle);
   CHECK(verified(disk, checkpoint).state == State::kWhole);
-  disk.put(folder + "custom_checkpoint_0.pkl", "(lp0\nI1\na.");  // pickle's protocol 0 has no mark at its beginning
+  disk.put(folder + "custom_checkpoint_0.pkl", "(lp0\nI1\na.");  // of pickle's protocol 0, which begins with anything
   CHECK(verified(disk, checkpoint).state == State::kWhole);
   for (const char* name : {"optimizer.bin", "scheduler.bin", "sampler.bin", "random_states_0.pkl"}) {
     const std::string good = disk.content(folder + name);
