@@ -85,6 +85,7 @@ struct StartRequest {
   std::string folder;                ///< for the run's checkpoints; "": where they lay on the machine that shipped them
   std::vector<std::string> command;  ///< of the run
   std::vector<std::string> resume;   ///< of its settings, for {resume}
+  std::string framework;  ///< that the command line or midwatch.toml names; "": as the store or its files say
   std::vector<std::string> knowledge;  ///< folders with the user's own dialects
 };
 struct StartAnswer {
@@ -95,6 +96,7 @@ struct StartAnswer {
   std::map<std::string, std::string> environment;  ///< W&B's, of the run that saved it
   Duration receiving;                              ///< time in which bytes of it came
   std::string pointer;  ///< file that was set to name the checkpoint; "": its framework has none
+  std::string warning;  ///< why the command may begin from scratch all the same, and what to type; "": nothing says so
   PullAnswer pulled;
 };
 

@@ -18,6 +18,7 @@
 #include "platform/remove_tree.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw {
 namespace {
@@ -37,11 +38,24 @@ std::string pattern_of(const PullAnswer& pulled) {
   return cat(pulled.name.substr(0, pulled.name.size() - digits.size()), "{step}");
 }
 
-/// How the checkpoint's framework names its own, by what its manifest says; without a pointer where that is not known.
-CheckpointLayout layout_of(const KnowledgeBase& knowledge, const PullAnswer& pulled) {
-  if (!pulled.framework.empty()) {
-    if (CheckpointLayout known = knowledge.checkpoints_of(pulled.framework); known.folder == pulled.layout)
-      return known;
+/// The framework whose words and pointer are meant: a person's word, then the store's, then what the files show where
+/// the checkpoint's name fits as well. "": none is known.
+std::string framework_of(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request,
+                         const PullAnswer& pulled) {
+  if (!request.framework.empty()) return request.framework;
+  if (!pulled.framework.empty()) return pulled.framework;
+  const auto verdict = verify_checkpoint(disk, pulled.folder, {});
+  if (!verdict.ok() || verdict->framework.empty()) return "";
+  const CheckpointLayout layout = knowledge.checkpoints_of(verdict->framework);
+  return step_in(layout.folder, pulled.name) == pulled.step ? verdict->framework : "";
+}
+
+/// How that framework names its checkpoints; without a pointer where it is not known, or names them otherwise.
+CheckpointLayout layout_of(const KnowledgeBase& knowledge, const std::string& framework, const PullAnswer& pulled) {
+  if (!framework.empty()) {
+    CheckpointLayout known = knowledge.checkpoints_of(framework);
+    const bool says = known.known() || !known.resume.empty();
+    if (says && (known.folder == pulled.layout || step_in(known.folder, pulled.name) == pulled.step)) return known;
   }
   std::optional<CheckpointLayout> only;
   for (const Dialect& dialect : knowledge.book().dialects()) {
@@ -50,6 +64,27 @@ CheckpointLayout layout_of(const KnowledgeBase& knowledge, const PullAnswer& pul
     only = dialect.checkpoints;
   }
   return only.value_or(CheckpointLayout{pattern_of(pulled), "", "", {}});
+}
+
+/// Where neither a pointer nor words lead the trainer to the checkpoint.
+std::string warning_of(const CheckpointLayout& layout, const std::string& framework, const StartRequest& request,
+                       const StartAnswer& answer) {
+  if (!answer.pointer.empty() || asks_to_resume(request.command)) return "";
+  const bool by_itself = std::any_of(layout.resume.begin(), layout.resume.end(),
+                                     [](const ResumeWords& one) { return one.when.empty() && one.words.empty(); });
+  if (by_itself) return "";
+  const std::string lies =
+      cat("unless the command itself names ", answer.pulled.folder, ", the trainer may begin from scratch. ");
+  if (!layout.resume.empty())
+    return cat(framework, " takes a checkpoint only when its arguments say so: ", lies,
+               "Put {resume} into the command where they belong.");
+  const std::string why =
+      framework.empty() || framework == "custom"
+          ? "which framework saved it is not known, so no pointer file is set: "
+          : cat("how ", framework, " is led to ", answer.pulled.name, " is not known, so no pointer file is set: ");
+  return cat(why, lies,
+             "Say --framework NAME (verl, trl, slime, …), or put {resume} into the command and say resume "
+             "of [run] in midwatch.toml.");
 }
 
 /// The checkpoints that a machine may begin from, in the order in which a pull would choose them; none: the store is
@@ -111,10 +146,11 @@ Result<void> set_pointer(Disk& disk, const CheckpointLayout& layout, StartAnswer
 }
 
 /// {resume} in the command, as a later attempt would have it.
-Result<void> add_words(Disk& disk, const CheckpointLayout& layout, const StartRequest& request, StartAnswer& answer) {
+Result<void> add_words(Disk& disk, const CheckpointLayout& layout, const std::string& framework,
+                       const StartRequest& request, StartAnswer& answer) {
   if (!asks_to_resume(request.command)) return {};
   State state;
-  state.framework = answer.pulled.framework.empty() ? "custom" : answer.pulled.framework;
+  state.framework = framework.empty() ? "custom" : framework;
   RunSpec spec;
   spec.command = request.command;
   spec.resume = request.resume;
@@ -216,9 +252,11 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
     taken = *took;
   }
   if (!taken) return none_is_whole(request, answer);
-  const CheckpointLayout layout = layout_of(knowledge, answer.pulled);
+  const std::string framework = framework_of(disk, knowledge, request, answer.pulled);
+  const CheckpointLayout layout = layout_of(knowledge, framework, answer.pulled);
   MW_TRY(set_pointer(disk, layout, answer));
-  MW_TRY(add_words(disk, layout, request, answer));
+  MW_TRY(add_words(disk, layout, framework, request, answer));
+  answer.warning = warning_of(layout, framework, request, answer);
   add_wandb(answer);
   return answer;
 }

@@ -18,6 +18,7 @@
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/manifest.h"
 #include "sense/checkpoints/scan.h"
 
@@ -28,6 +29,7 @@ namespace {
 struct Named {
   int64_t step = kNoStep;
   std::string layout, framework;
+  std::vector<std::string> may_be;  ///< frameworks that name theirs so
 };
 Named name_of(const KnowledgeBase& knowledge, std::string_view folder) {
   const std::string_view name = basename(folder);
@@ -40,14 +42,69 @@ Named name_of(const KnowledgeBase& knowledge, std::string_view folder) {
     out.layout = dialect.checkpoints.folder;
     frameworks.insert(dialect.framework);
   }
-  // Several write the same names: then it is not known which one it was.
+  // Several write the same names: then its files say which one it was.
   if (frameworks.size() == 1) out.framework = *frameworks.begin();
+  out.may_be.assign(frameworks.begin(), frameworks.end());
   if (out.step != kNoStep) return out;
   size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
   const auto number = name.size() - digits <= 12 ? parse_int(name.substr(digits)) : std::nullopt;
   if (number && digits > 0) out.step = *number;
   return out;
+}
+
+using Steps = std::vector<std::pair<int64_t, std::string>>;
+
+/// Folders of steps, as a framework names them, among `names`; with `step` those of that step, whatever they are
+/// called.
+Steps steps_below(Disk& disk, const KnowledgeBase& knowledge, const std::string& path,
+                  const std::vector<std::string>& names, int64_t step) {
+  Steps below;
+  for (const std::string& name : names) {
+    const Named named = name_of(knowledge, name);
+    const bool wanted = step == kNoStep ? !named.layout.empty() || step_of_name(name) != kNoStep : named.step == step;
+    const auto info = wanted && named.step != kNoStep ? disk.info(cat(path, "/", name)) : Result<FileInfo>(FileInfo{});
+    if (info.ok() && info->kind == FileInfo::Kind::kFolder) below.emplace_back(named.step, name);
+  }
+  std::sort(below.rbegin(), below.rend());
+  return below;
+}
+
+/// Is it the folder of several checkpoints, or of one that has such folders in it (DeepSpeed's inside transformers')?
+/// What lies in it says so: a name that ends in a number may be an experiment's.
+bool holds_several(const std::string& path, const Named& own, const std::vector<std::string>& names,
+                   const Steps& below) {
+  if (below.empty()) return false;
+  const bool files = is_checkpoint_by_names(names);
+  const bool named = !own.layout.empty() || step_of_name(basename(path)) != kNoStep;
+  if (named) return below.size() > 1 && !files;
+  return !files || below.size() > 1 || below.front().first != own.step;
+}
+
+/// Where checkpoints of several steps lie deeper in it, it is not one of them.
+Result<void> check_below(Disk& disk, const std::string& path, const std::vector<std::string>& names) {
+  if (step_of_name(basename(path)) != kNoStep || is_checkpoint_by_names(names)) return {};
+  const auto found = find_checkpoints(disk, path);
+  if (!found.ok()) return found.error();
+  std::set<int64_t> steps;
+  for (const FoundCheckpoint& one : *found) {
+    if (one.step != kNoStep) steps.insert(one.step);
+  }
+  if (steps.size() < 2) return {};
+  return Error{Error::Code::kInvalid, cat("checkpoints of ", steps.size(), " steps lie deeper in ", path),
+               cat("Name the folder that holds them: ", folder_of(found->back().path), ".")};
+}
+
+/// The newest that is not broken.
+Result<std::pair<std::string, Named>> newest_of(Disk& disk, const KnowledgeBase& knowledge, const std::string& path,
+                                                const Steps& below) {
+  for (const auto& [step, name] : below) {
+    const std::string folder = cat(path, "/", name);
+    const auto how = scan_checkpoint(disk, folder, step, nullptr).seen.how;
+    if (how != event::CheckpointSeen::How::kBroken || below.size() == 1)
+      return std::pair(folder, name_of(knowledge, name));
+  }
+  return Error{Error::Code::kInvalid, cat("every checkpoint in ", path, " is broken"), ""};
 }
 
 /// Which folder is meant, and which step it is.
@@ -58,24 +115,12 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   const auto names = disk.list(path);
   if (!names.ok()) return names.error();
   Named own = name_of(knowledge, path);
-  std::vector<std::pair<int64_t, std::string>> below;
-  for (const std::string& name : *names) {
-    const Named named = name_of(knowledge, name);
-    const auto info = named.step == kNoStep ? Result<FileInfo>(FileInfo{}) : disk.info(cat(path, "/", name));
-    const bool folder = info.ok() && info->kind == FileInfo::Kind::kFolder;
-    const bool wanted = request.step == kNoStep ? !named.layout.empty() : named.step == request.step;
-    if (folder && wanted) below.emplace_back(named.step, name);
-  }
-  if (own.step == kNoStep && !below.empty()) {
-    std::sort(below.rbegin(), below.rend());
-    for (const auto& [step, name] : below) {
-      const std::string folder = cat(path, "/", name);
-      const auto how = scan_checkpoint(disk, folder, step, nullptr).seen.how;
-      if (how != event::CheckpointSeen::How::kBroken || below.size() == 1)
-        return std::pair(folder, name_of(knowledge, name));
-    }
-    return Error{Error::Code::kInvalid, cat("every checkpoint in ", path, " is broken"), ""};
-  }
+  const bool several = holds_several(path, own, *names, steps_below(disk, knowledge, path, *names, kNoStep));
+  const Steps below = steps_below(disk, knowledge, path, *names, request.step);
+  if ((several || own.step == kNoStep) && !below.empty()) return newest_of(disk, knowledge, path, below);
+  if (several)
+    return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", request.step, " in ", path), ""};
+  MW_TRY(check_below(disk, path, *names));
   if (request.step != kNoStep) own.step = request.step;
   if (own.step == kNoStep) {
     return Error{Error::Code::kInvalid, cat("which step ", path, " is cannot be seen from its name"), "Say --step N."};
@@ -128,6 +173,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.step = what->second.step;
   options.layout = what->second.layout;
   options.framework = what->second.framework;
+  options.may_be = what->second.may_be;
   options.run = run_facts();
   options.owner = random_word();
   options.older = request.older;

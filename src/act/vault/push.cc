@@ -37,8 +37,7 @@ Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
 /// What its files call for and is not there, or contradicts them: as `midwatch checkpoint verify` has it. "": nothing.
 /// Without a clock: one that is not whole a moment after its save will not be shipped whole either. `other`: a file in
 /// it may hold weights in a format that is not read.
-std::string what_breaks(Disk& disk, const std::string& folder, bool other) {
-  const auto verdict = verify_checkpoint(disk, folder, {});
+std::string what_breaks(const Result<CheckpointVerdict>& verdict, bool other) {
   if (!verdict.ok()) return "";  // the scan says it
   const bool broken =
       verdict->state == CheckpointVerdict::State::kPartial || verdict->state == CheckpointVerdict::State::kCorrupt;
@@ -95,15 +94,25 @@ class Push {
     tree_ = std::move(*tree);
     const CheckpointScan scan = scan_checkpoint(doors_.disk, options_.folder, options_.step, nullptr);
     if (!scan.there) return Error{Error::Code::kNotFound, cat(options_.folder, " cannot be read"), ""};
-    const std::string broken = scan.seen.how == How::kBroken
-                                   ? scan.seen.what
-                                   : what_breaks(doors_.disk, options_.folder, scan.may_hold_weights);
+    std::string broken = scan.seen.what;
+    if (scan.seen.how != How::kBroken) {
+      const auto verdict = verify_checkpoint(doors_.disk, options_.folder, {});
+      broken = what_breaks(verdict, scan.may_hold_weights);
+      if (verdict.ok()) recognise(verdict->framework);
+    }
     if (!broken.empty()) {
       return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken), std::string(kBrokenHint)};
     }
     out_.manifest.id = checkpoint_id(options_.step, tree_.state());
     out_.manifest.scanned = scan.seen.how == How::kWhole ? "whole" : "unknown";
     return {};
+  }
+
+  /// What its files show is certain where its name fits, too. Whoever receives it sets that framework's pointer.
+  void recognise(const std::string& by_files) {
+    framework_ = options_.framework;
+    const bool fits = std::find(options_.may_be.begin(), options_.may_be.end(), by_files) != options_.may_be.end();
+    if (framework_.empty() && fits) framework_ = by_files;
   }
 
   Result<void> claim() {
@@ -155,7 +164,7 @@ class Push {
     manifest.step = options_.step;
     manifest.name = basename(options_.folder);
     manifest.layout = options_.layout;
-    manifest.framework = options_.framework;
+    manifest.framework = framework_;
     manifest.verified = sent->checksums ? "checksums" : "sizes";
     manifest.pushed = doors_.clock.now();
     manifest.pushed.ns -= manifest.pushed.ns % 1'000'000'000;
@@ -207,6 +216,7 @@ class Push {
   LatestPointer latest_;
   Tree tree_;
   Pushed out_;
+  std::string framework_;
   std::string text_;  ///< of the manifest
 };
 

@@ -22,6 +22,7 @@ struct PushOptions {
   std::string folder;  ///< of the checkpoint, absolute
   int64_t step = 0;
   std::string layout, framework;                         ///< "" where not known
+  std::vector<std::string> may_be;                       ///< where it is not known: frameworks that name theirs so
   std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run
   std::string owner;                                     ///< a word that nobody else has
   bool older = false;                                    ///< `latest` may go back to a lower step

@@ -33,7 +33,7 @@ class Search {
     const auto names = disk_.list(folder);
     if (!names.ok()) return;
     const bool step = step_of_name(basename(folder)) != kNoStep;
-    if (step || (!only_steps && is_one(*names))) {
+    if (step || (!only_steps && is_checkpoint_by_names(*names))) {
       keep(folder);
       if (step) return;
       only_steps = true;
@@ -53,20 +53,6 @@ class Search {
       return std::pair(folder_of(a.path), a.step) < std::pair(folder_of(b.path), b.step);
     });
     return std::move(found_);
-  }
-
-  /// By files that no folder of many checkpoints has in it.
-  static bool is_one(const std::vector<std::string>& names) {
-    const auto has = [&names](std::string_view name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    if (has("recover_info") || has("trainer_state.json") || has("common.pt") || has(".metadata") ||
-        has("adapter_config.json"))
-      return true;
-    return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-      const FileRole role = role_of(name);
-      return role == FileRole::kWeights || role == FileRole::kOptimizer || name.ends_with(".index.json");
-    });
   }
 
  private:
@@ -90,6 +76,19 @@ class Search {
 };
 
 }  // namespace
+
+bool is_checkpoint_by_names(const std::vector<std::string>& names) {
+  const auto has = [&names](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (has("recover_info") || has("trainer_state.json") || has("common.pt") || has(".metadata") ||
+      has("adapter_config.json"))
+    return true;
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    const FileRole role = role_of(name);
+    return role == FileRole::kWeights || role == FileRole::kOptimizer || name.ends_with(".index.json");
+  });
+}
 
 Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path) {
   const auto info = disk.info(path);

@@ -20,6 +20,9 @@ struct FoundCheckpoint {
 /// `path` alone where none is found: whoever reads it says what it is. An error where it is not there.
 Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path);
 
+/// By names that no folder of many checkpoints has in it, as weights or an optimizer: whose folder is this?
+bool is_checkpoint_by_names(const std::vector<std::string>& names);
+
 /// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step.
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint);
 

@@ -49,13 +49,15 @@ Exit run(const Args& args, Services& services, const Console& console) {
                                         : "onstart begins a run: it goes with neither --reattach nor --dry-run",
                                   place ? "Say --from s3://BUCKET/RUN, or place of [store] in midwatch.toml." : ""});
   }
-  StartRequest start{store_of(spec), spec.checkpoints.empty() ? "" : spec.checkpoints.front(), spec.command,
-                     spec.resume, request->knowledge};
+  StartRequest start{store_of(spec),     spec.checkpoints.empty() ? "" : spec.checkpoints.front(),
+                     spec.command,       spec.resume,
+                     request->framework, request->knowledge};
   start.store.progress = progress_line(console, args, "receiving");
   const auto answer = services.prepare_start(start);
   end_progress(console, args);
   if (!answer.ok()) return report_error(console, answer.error());
   if (!args.has("json")) console.err(start_text(*answer, spec.store));
+  if (!answer->warning.empty()) console.err(cat("midwatch: ", escape_terminal(answer->warning), "\n"));
   begin_from(*answer, spec);
   request->receiving = answer->receiving;
   return run_and_show(args, services, console, std::move(*request));
