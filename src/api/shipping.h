@@ -44,6 +44,7 @@ struct PushRequest {
   std::string path;        ///< a checkpoint's folder, or the folder of several of them
   int64_t step = kNoStep;  ///< kNoStep: as the folder's name says; of several the newest
   bool older = false;      ///< `latest` may go back to a lower step
+  bool suspect = false;    ///< also one that was found suspect
 };
 struct PushAnswer {
   enum class Latest { kMoved, kKept, kFenced };

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
+#include "platform/remove_tree.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/layouts/layout.h"
@@ -177,6 +178,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.run = run_facts();
   options.owner = random_word();
   options.older = request.older;
+  options.suspect = request.suspect;
   options.pace = pace_of(request.store);
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
   const auto verified = load_manifest(disk, home_of(""), options.folder);
@@ -213,6 +215,9 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
   while (options.folder.size() > 1 && options.folder.ends_with('/')) options.folder.pop_back();
   options.step = request.step;
   options.pace = pace_of(request.store);
+  options.discard = [](const std::string& partial) {
+    (void)remove_tree(real_path(folder_of(partial)), std::string(basename(partial))).ok();
+  };
   MW_TRY(disk.make_folders(folder_of(options.folder)));
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
   const auto pulled = vault::pull(doors, options);

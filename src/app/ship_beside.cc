@@ -46,6 +46,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const st
   options.push.run = job.facts;
   options.push.owner = random_word();
   options.push.older = job.what.back;
+  options.push.alone = true;
   options.push.conditions = &conditions;
   options.push.pace = pace_of(address);
   MW_TRY(bound_push(*(*harbour)->store, (*harbour)->prefix, options.push));

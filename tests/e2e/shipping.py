@@ -146,6 +146,97 @@ def refusals(base, place, env=None):
     assert [(one["step"], one["latest"]) for one in listed["checkpoints"]] == [(20, True)], listed
 
 
+def sample(base, tree, name):
+    """What a real library saved, an hour ago."""
+    shutil.copytree(SAMPLES / tree, base + "/" + name)
+    for folder, _, files in os.walk(base + "/" + name):
+        for one in files:
+            os.utime(os.path.join(folder, one), (time.time() - 3600,) * 2)
+    return base + "/" + name
+
+
+def onstart(base, place, *words, command=("ls", "checkpoints")):
+    os.makedirs(base)
+    done = subprocess.run([PROGRAM, "onstart", "--from", place, "--no-host", "--restarts", "0", "--checkpoints", base + "/checkpoints", *words,
+                           "--", *command], cwd=base, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def pushed_by_hand(base):
+    """A machine goes on from what a person pushed: the framework is recognised, or said, or reported as not known."""
+    for tree, name, framework, pointer in (("verl", "global_step_20", "verl", "latest_checkpointed_iteration.txt"),
+                                           ("skyrl", "global_step_20", "skyrl", "latest_ckpt_global_step.txt"),
+                                           ("slime", "iter_0000020", "slime", "latest_checkpointed_iteration.txt"),
+                                           ("trl", "checkpoint-20", "transformers", "")):
+        here, place = f"{base}/{tree}", f"{base}/{tree}/store"
+        midwatch("push", sample(here, tree, "saved") + "/" + name, place)
+        assert midwatch("remote", place, "--json")["checkpoints"][0]["framework"] == framework, tree
+        code, shown = onstart(here + "/machine", place)
+        assert code == 0 and name in shown, shown
+        assert os.path.exists(f"{here}/machine/checkpoints/{pointer}"), shown
+        assert ("may begin from scratch" in shown) == (not pointer), shown
+        code, shown = onstart(here + "/resuming", place, command=("echo", "args:", "{resume}"))
+        assert code == 0 and ("resume" in shown.split("args:")[1].splitlines()[0] or "--load" in shown), shown
+    # Of a folder's name that no framework gives nothing is known but what a person says.
+    here, place = base + "/unknown", base + "/unknown/store"
+    write(here + "/step_7/weights.dat", b"x" * 1000)
+    midwatch("push", here + "/step_7", place)
+    code, shown = onstart(here + "/machine", place)
+    assert code == 0 and "may begin from scratch" in shown and "--framework" in shown, shown
+    code, shown = onstart(here + "/said", place, "--framework", "prime-rl", command=("echo", "args:", "{resume}"))
+    assert code == 0 and "args: --resume.step 7" in shown, shown
+
+
+def folders_that_end_in_a_number(base):
+    for name in ("exp7", "run-2", "llama3", "ckpts2", "v1", "out3"):
+        folder = sample(base, "verl", name)
+        assert midwatch("push", folder, f"{base}/of_{name}", "--json")["path"] == folder + "/global_step_20", name
+    assert midwatch("push", base + "/exp7", base + "/ten", "--step", "10", "--json")["path"].endswith("/global_step_10")
+    assert "no checkpoint of step 15" in midwatch("push", base + "/exp7", base + "/none", "--step", "15", expect=3)
+    os.makedirs(base + "/deep9")
+    os.rename(base + "/exp7", base + "/deep9/ck")
+    assert "Name the folder that holds them" in midwatch("push", base + "/deep9", base + "/deep", expect=2)
+    one = sample(base, "trl/checkpoint-20", "model-20")  # a checkpoint under a person's own name
+    assert midwatch("push", one, base + "/one", "--json")["path"] == one
+
+
+def odd_ones(base):
+    """Refused before anything is sent: names that no store keeps, and what was found suspect."""
+    folder = sample(base, "trl/checkpoint-20", "checkpoint-20")
+    bad = os.fsencode(folder) + b"/bad\xff\xfe.json"
+    shutil.copyfile(os.fsencode(folder) + b"/config.json", bad)
+    os.utime(bad, (time.time() - 3600,) * 2)
+    assert "not UTF-8" in midwatch("push", folder, base + "/store", expect=2)
+    assert not os.path.exists(base + "/store/checkpoints")
+    os.remove(bad)
+    path = folder + "/model.safetensors"
+    with open(path, "r+b") as file:
+        start = 8 + int.from_bytes(file.read(8), "little")
+        file.seek(start)
+        file.write(b"\xff" * (os.path.getsize(path) - start))  # NaN in each format
+    os.utime(path, (time.time() - 3600,) * 2)
+    assert midwatch("verify", folder, "--deep", "--json", expect=10)
+    assert "--allow-suspect" in midwatch("push", folder, base + "/store", expect=2)
+    assert not os.path.exists(base + "/store/checkpoints")
+    assert midwatch("push", folder, base + "/store", "--allow-suspect", "--json")["latest"] == "moved"
+
+
+def passed_over(base):
+    """What was received of a checkpoint that turned out to be damaged does not stay."""
+    first, second = checkpoint(base, 20, 1, 1), checkpoint(base, 40, 1, 2)
+    midwatch("push", first, base + "/store")
+    midwatch("push", second, base + "/store")
+    for folder, _, files in os.walk(base + "/store/checkpoints"):
+        if "step_40-" in folder and "optim.dat" in files:
+            with open(folder + "/optim.dat", "r+b") as file:
+                file.seek(100)
+                file.write(b"damaged")
+    os.makedirs(base + "/in")
+    assert midwatch("pull", base + "/store", base + "/in/out", "--json")["step"] == 20
+    midwatch("pull", base + "/store", base + "/in/later", "--step", "40", expect=3)
+    assert os.listdir(base + "/in") == ["out"], os.listdir(base + "/in")
+
+
 def answer_id(base):
     return midwatch("remote", base + "/share/other", "--json")["checkpoints"][0]["checkpoint"]
 
@@ -368,7 +459,7 @@ def lost(base, gateway):
 
 
 def main():
-    cases = [folders]
+    cases = [folders, pushed_by_hand, folders_that_end_in_a_number, odd_ones, passed_over]
     why = missing()
     if why:
         skips.skip("s3", why)

@@ -11,7 +11,7 @@ namespace mw::vault {
 
 bool is_current(const Pointer& pointer, const CheckpointManifest& manifest) {
   if (pointer.step == kNoStep || manifest.id == pointer.checkpoint) return true;
-  return manifest.epoch > pointer.named_in || manifest.step <= pointer.step;
+  return manifest.epoch > pointer.back_in || manifest.step <= pointer.step;
 }
 
 Result<std::vector<std::string>> manifest_ids(ObjectStore& store, const Keys& keys) {

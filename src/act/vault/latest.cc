@@ -92,6 +92,7 @@ Result<Pointer> LatestPointer::fold(Pointer from, int64_t& highest) {
   if (!listed.ok()) return listed.error();
   highest = from.epoch;
   const Pointer base = from;
+  int64_t back_in = from.back_in;
   for (const ObjectInfo& one : *listed) {  // their names are in order of epoch and step
     const auto text = get_small(doors_.store, one.key, kPointerBytes);
     if (!text.ok() && text.error().code == Error::Code::kNotFound) continue;
@@ -100,8 +101,10 @@ Result<Pointer> LatestPointer::fold(Pointer from, int64_t& highest) {
     if (!entry.ok() || entry->step == kNoStep) continue;
     highest = std::max(highest, entry->epoch);
     if (entry->named_in < from.named_in) continue;
+    back_in = std::max(back_in, entry->back_in);
     if (from.step == kNoStep || entry->step >= from.step || entry->older) from = *entry;
   }
+  from.back_in = back_in;
   if (base.epoch == highest) from.owner = base.owner;
   from.epoch = highest;
   return from;
@@ -121,8 +124,8 @@ Result<Pointer> LatestPointer::claim(int64_t floor, int64_t ceiling) {
   return claimed;
 }
 
-Result<Moved> LatestPointer::move(Pointer target, bool older) {
-  auto moved = move_now(std::move(target), older);
+Result<Moved> LatestPointer::move(Pointer target, bool older, bool alone) {
+  auto moved = move_now(std::move(target), older, alone);
   if ((!moved.ok() || *moved == Moved::kFenced) && seen_ != nullptr) seen_->at.reset();
   return moved;
 }
@@ -189,23 +192,26 @@ Result<Moved> LatestPointer::append(const Pointer& target) {
   return Moved::kMoved;
 }
 
-Result<Moved> LatestPointer::move_now(Pointer target, bool older) {
+Result<Moved> LatestPointer::move_now(Pointer target, bool older, bool alone) {
   if (promise_ == Promise::kAppend) {
     const auto now = read();
     if (!now.ok()) return now.error();
     ours_.step = now->step;
     ours_.checkpoint = now->checkpoint;
     ours_.manifest_hash = now->manifest_hash;
+    ours_.back_in = now->back_in;
     target.epoch = std::max(ours_.epoch, now->epoch);
   } else {
     target.epoch = ours_.epoch;
   }
-  if (ours_.checkpoint == target.checkpoint && ours_.manifest_hash == target.manifest_hash) return Moved::kMoved;
+  const bool named = ours_.checkpoint == target.checkpoint && ours_.manifest_hash == target.manifest_hash;
+  if (named && !older) return Moved::kMoved;
   if (ours_.step != kNoStep && ours_.step > target.step && !older) return Moved::kKept;
   target.owner = owner_;
   target.at.ns -= target.at.ns % 1'000'000'000;  // as it is written, so that it is known again when it is read
   target.named_in = target.epoch;
   target.older = ours_.step != kNoStep && ours_.step > target.step;
+  target.back_in = older || alone ? target.epoch : ours_.back_in;
   return promise_ == Promise::kSwap ? replace(target) : append(target);
 }
 

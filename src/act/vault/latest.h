@@ -49,8 +49,9 @@ class LatestPointer {
   /// kDenied: an epoch of `ceiling` or above has begun; whoever may claim only below it is fenced off for ever.
   Result<Pointer> claim(int64_t floor, int64_t ceiling = INT64_MAX);
   /// Makes it name `target` (step, checkpoint, manifest_hash, at). After an error nobody knows whether it moved;
-  /// another push finds out. A step below the present one only when `older`.
-  Result<Moved> move(Pointer target, bool older);
+  /// another push finds out. A step below the present one only when `older`. With `older` or `alone` no later step
+  /// counts any more that was pushed before.
+  Result<Moved> move(Pointer target, bool older, bool alone = false);
   /// The pointer as it is now, where it holds our epoch; nullopt: somebody else began since, or the store keeps no
   /// conditions, so that nobody can tell.
   Result<std::optional<Pointer>> held();
@@ -67,7 +68,7 @@ class LatestPointer {
   Result<Pointer> fold(Pointer from, int64_t& highest);
   Result<bool> try_conditions(const std::string& key);
   Result<Pointer> claim_now(int64_t floor, int64_t ceiling);
-  Result<Moved> move_now(Pointer target, bool older);
+  Result<Moved> move_now(Pointer target, bool older, bool alone);
   Result<Moved> replace(const Pointer& target);
   Result<Moved> append(const Pointer& target);
 

@@ -153,7 +153,8 @@ std::string pointer_json(const Pointer& pointer) {
     if (pointer.step != kNoStep) {
       json.key("step").integer(pointer.step).key("checkpoint").string(pointer.checkpoint);
       json.key("manifest_xxh3_128").string(pointer.manifest_hash).key("named_in").integer(pointer.named_in);
-      json.key("older").boolean(pointer.older).key("at").string(format_utc(pointer.at));
+      json.key("older").boolean(pointer.older).key("back_in").integer(pointer.back_in);
+      json.key("at").string(format_utc(pointer.at));
     }
     json.end_object();
   }
@@ -178,6 +179,8 @@ Result<Pointer> parse_pointer(std::string_view text) {
   }
   pointer.step = *step;
   pointer.older = json->boolean_or("older", false);
+  // One of before 2026-11-28 does not say it: then nothing of before counts.
+  pointer.back_in = json->integer_or("back_in", pointer.named_in);
   pointer.at = parse_time(word(*json, "at")).value_or(Time{});
   return pointer;
 }

@@ -59,6 +59,7 @@ struct Pointer {
   std::string manifest_hash;  ///< XXH3-128 of the manifest's text
   int64_t named_in = 0;       ///< the epoch of who named it
   bool older = false;         ///< somebody asked for a step below the one before
+  int64_t back_in = 0;        ///< the last epoch in which somebody said that later steps of before do not count
   Time at;
 
   bool operator==(const Pointer&) const = default;

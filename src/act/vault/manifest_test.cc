@@ -74,6 +74,7 @@ TEST_CASE("a pointer comes back as it was") {
   pointer.manifest_hash = content_hash("m");
   pointer.named_in = 6;
   pointer.older = true;
+  pointer.back_in = 5;
   pointer.at = *parse_time("2026-11-24T12:00:49Z");
   const std::string text = pointer_json(pointer);
   CHECK(*parse_pointer(text) == pointer);

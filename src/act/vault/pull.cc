@@ -39,10 +39,15 @@ class Pull {
     for (const std::string& id : in_order(names)) {
       if (options_.step != kNoStep && *step_of_id(id) != options_.step) continue;
       const auto done = take(id);
-      if (done.ok()) return std::move(out_);
+      if (done.ok()) {
+        discard();
+        return std::move(out_);
+      }
       if (!is_of_content(done.error())) return done.error();
+      passed_over_.push_back(id);
       out_.notes.push_back(cat(id, " is passed over: ", done.error().what, "."));
     }
+    discard();
     return nothing(names.empty());
   }
 
@@ -64,6 +69,17 @@ class Pull {
     }
     return {};
   }
+
+  /// Nobody goes on with those: another one was received, or none is whole.
+  void discard() const {
+    if (!options_.discard) return;
+    for (const std::string& id : passed_over_) {
+      const std::string partial = partial_of(id);
+      if (doors_.disk.info(partial).ok()) options_.discard(partial);
+    }
+  }
+
+  std::string partial_of(const std::string& id) const { return cat(options_.folder, ".partial-", id); }
 
   /// Of one step, what latest names first.
   std::vector<std::string> in_order(std::vector<std::string> ids) const {
@@ -102,7 +118,7 @@ class Pull {
   }
 
   Result<void> receive(const CheckpointManifest& manifest) {
-    const std::string partial = cat(options_.folder, ".partial-", manifest.id);
+    const std::string partial = partial_of(manifest.id);
     MW_TRY(check_space(manifest, partial));
     Meter meter(doors_, manifest.bytes());
     MW_TRY(download(doors_, keys_.files(manifest.id), manifest, partial, options_.pace, meter));
@@ -143,6 +159,7 @@ class Pull {
   const PullOptions& options_;
   const Keys keys_;
   Pointer pointer_;
+  std::vector<std::string> passed_over_;  ///< ids
   Pulled out_;
 };
 

@@ -2,6 +2,7 @@
 // compared with its manifest while it is written, and gets its name when all of it is right.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct PullOptions {
   std::string folder;      ///< that is made, absolute; may be there when it is empty
   int64_t step = kNoStep;  ///< kNoStep: the newest
   Pace pace;
+  std::function<void(const std::string&)> discard;  ///< removes a folder with what came of one that was passed over
 };
 
 struct Pulled {
@@ -25,8 +27,8 @@ struct Pulled {
 };
 
 /// Either `folder` is there with all of it afterwards, or it is not there. Nothing else is written than
-/// `folder`.partial-ID beside it, from which another call goes on. kNotFound: the run has no checkpoint there that
-/// holds what its manifest says.
+/// `folder`.partial-ID beside it, from which another call goes on; of one that was passed over it does not stay.
+/// kNotFound: the run has no checkpoint there that holds what its manifest says.
 Result<Pulled> pull(const VaultDoors& doors, const PullOptions& options);
 
 }  // namespace mw::vault

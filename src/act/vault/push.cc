@@ -78,9 +78,11 @@ class Push {
     target.checkpoint = out_.manifest.id;
     target.manifest_hash = content_hash(text_);
     target.at = doors_.clock.now();
-    const auto moved = latest_.move(target, options_.older);
+    if (!options_.older && !options_.alone) MW_TRY(prefer_later(target));
+    const auto moved = latest_.move(target, options_.older, options_.alone);
     if (!moved.ok()) return moved.error();
-    out_.latest = *moved;
+    const bool own = target.checkpoint == out_.manifest.id;
+    out_.latest = own || *moved != Moved::kMoved ? *moved : Moved::kKept;
     const auto now = doors_.store.head(keys_.manifest(out_.manifest.id));
     if (now.ok() && now->changed.known()) remove_unfinished(doors_, keys_, latest_, now->changed);
     return std::move(out_);
@@ -103,9 +105,26 @@ class Push {
     if (!broken.empty()) {
       return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken), std::string(kBrokenHint)};
     }
+    MW_TRY(check_verdict());
     out_.manifest.id = checkpoint_id(options_.step, tree_.state());
     out_.manifest.scanned = scan.seen.how == How::kWhole ? "whole" : "unknown";
     return {};
+  }
+
+  /// What `verify --deep` found in the same files is not forgotten: a machine would begin from it.
+  Result<void> check_verdict() const {
+    const mw::CheckpointManifest* const earlier = options_.verified;
+    if (earlier == nullptr || options_.suspect || (earlier->verdict != "suspect" && earlier->verdict != "corrupt"))
+      return {};
+    for (const mw::ManifestFile& file : earlier->files) {
+      const bool same = std::any_of(tree_.files.begin(), tree_.files.end(), [&file](const LocalFile& one) {
+        return one.path == file.path && one.info.size == file.bytes && one.info.changed == file.changed;
+      });
+      if (!same) return {};  // saved anew since
+    }
+    return Error{Error::Code::kInvalid,
+                 cat("the checkpoint is ", earlier->verdict, ", as a verification found at ", format_utc(earlier->at)),
+                 "midwatch checkpoint verify PATH --deep says why. Push an earlier one, or say --allow-suspect."};
   }
 
   /// What its files show is certain where its name fits, too. Whoever receives it sets that framework's pointer.
@@ -156,11 +175,6 @@ class Push {
                             options_.verified};
     auto sent = upload(doors_, tree_, how, meter);
     if (!sent.ok()) return sent.error();
-    const auto after = walk(doors_.disk, options_.folder);
-    if (!after.ok() && after.error().code != Error::Code::kNotFound) return after.error();
-    const std::string other = after.ok() ? difference(tree_, *after) : options_.folder;
-    if (!other.empty()) return still_written(other);
-    out_.moved = meter.now();
     manifest.step = options_.step;
     manifest.name = basename(options_.folder);
     manifest.layout = options_.layout;
@@ -172,6 +186,12 @@ class Push {
     manifest.parent = out_.before.checkpoint;
     manifest.run = options_.run;
     manifest.files = std::move(sent->files);
+    MW_TRY(look_for_manifest());
+    const auto after = walk(doors_.disk, options_.folder);
+    if (!after.ok() && after.error().code != Error::Code::kNotFound) return after.error();
+    const std::string other = after.ok() ? difference(tree_, *after) : options_.folder;
+    if (!other.empty()) return still_written(other);
+    out_.moved = meter.now();
     return {};
   }
 
@@ -183,22 +203,87 @@ class Push {
     const auto after = walk(doors_.disk, options_.folder);
     const bool gone = !after.ok() && after.error().code == Error::Code::kNotFound;
     if (!gone && (!after.ok() || after->state() == tree_.state())) return;
+    const auto others = doors_.store.head(keys_.manifest(out_.manifest.id));  // who was quicker needs the files
+    if (others.ok() || others.error().code != Error::Code::kNotFound) return;
     abort_uploads(doors_.store, prefix);
     const auto sent = list_all(doors_.store, prefix);
     if (!sent.ok()) return;
     for (const ObjectInfo& one : *sent) (void)doors_.store.remove(one.key).ok();
   }
 
-  /// Written, and read again: what `latest` will name is what was meant.
+  /// Another push of the same files came to its end meanwhile, and `latest` may name its manifest: that one stays.
+  Result<bool> adopt(const std::string& key) {
+    auto there = get_small(doors_.store, key, kManifestBytes);
+    if (!there.ok() && (there.error().code == Error::Code::kNotFound || there.error().code == Error::Code::kLimit))
+      return false;
+    if (!there.ok()) return there.error();
+    auto manifest = parse_manifest(*there);
+    if (!manifest.ok() || manifest->id != out_.manifest.id) return false;
+    const bool same = std::equal(
+        manifest->files.begin(), manifest->files.end(), out_.manifest.files.begin(), out_.manifest.files.end(),
+        [](const auto& a, const auto& b) { return a.path == b.path && a.size == b.size && a.hash == b.hash; });
+    if (!same) return false;
+    out_.manifest = std::move(*manifest);
+    text_ = std::move(*there);
+    return true;
+  }
+
+  /// Before the tree is compared for the last time, so that no request comes between that and the manifest.
+  Result<void> look_for_manifest() {
+    const std::string key = keys_.manifest(out_.manifest.id);
+    // Its tag before its content, so that only what was looked at is replaced.
+    const auto there = doors_.store.head(key);
+    if (!there.ok() && there.error().code != Error::Code::kNotFound) return there.error();
+    for (int look = 0; there.ok() && !adopted_ && look < 2; ++look) {  // a garbled answer is no damage
+      const auto adopted = adopt(key);
+      if (!adopted.ok()) return adopted.error();
+      adopted_ = *adopted;
+    }
+    if (there.ok() && !adopted_) damaged_ = there->etag;
+    return {};
+  }
+
+  /// Written where there is none, or a damaged one, and read again: what `latest` will name is what was meant.
   Result<void> put_manifest() {
     const std::string key = keys_.manifest(out_.manifest.id);
+    if (adopted_) return {};
     text_ = manifest_json(out_.manifest);
-    const auto put = doors_.store.put(key, text_, {});
+    PutCondition condition;
+    if (out_.promise == Promise::kSwap) {
+      using When = PutCondition::When;
+      condition = damaged_.empty() ? PutCondition{When::kAbsent, ""} : PutCondition{When::kMatches, damaged_};
+    }
+    const auto put = doors_.store.put(key, text_, condition);
     const auto now = get_small(doors_.store, key, kManifestBytes);
     if (!now.ok()) return put.ok() ? now.error() : put.error();
     if (*now == text_) return {};
     if (!put.ok()) return put.error();
+    const auto others = put->stored ? Result<bool>(false) : adopt(key);  // somebody was quicker
+    if (!others.ok()) return others.error();
+    if (*others) return {};
     return Error{Error::Code::kIo, "the store gives another manifest than was put there", "Push again."};
+  }
+
+  /// A push of a later step may have come to its end meanwhile, without `latest`, as this one had begun after it:
+  /// `latest` names that one then. Not where somebody went back from it on purpose.
+  Result<void> prefer_later(Pointer& target) {
+    const auto ids = manifest_ids(doors_.store, keys_);
+    if (!ids.ok()) return ids.error();
+    for (const std::string& id : *ids) {
+      const int64_t step = *step_of_id(id);
+      if (step <= std::max(target.step, out_.before.step)) return {};
+      const auto text = get_small(doors_.store, keys_.manifest(id), kManifestBytes);
+      const auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
+      if (!manifest.ok() || manifest->id != id || !is_current(out_.before, *manifest)) continue;
+      const auto missing = files_are_there(doors_.store, keys_, *manifest);
+      if (!missing.ok()) return missing.error();
+      if (!missing->empty()) continue;
+      target.step = step;
+      target.checkpoint = id;
+      target.manifest_hash = content_hash(*text);
+      return {};
+    }
+    return {};
   }
 
   /// What an earlier push sent may have been taken for left behind while this one compared it (remove_unfinished()).
@@ -217,7 +302,9 @@ class Push {
   Tree tree_;
   Pushed out_;
   std::string framework_;
-  std::string text_;  ///< of the manifest
+  bool adopted_ = false;  ///< the manifest is another push's, of the same files
+  std::string damaged_;   ///< the tag of the one that lies there and cannot be read
+  std::string text_;      ///< of the manifest
 };
 
 }  // namespace

@@ -26,12 +26,14 @@ struct PushOptions {
   std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run
   std::string owner;                                     ///< a word that nobody else has
   bool older = false;                                    ///< `latest` may go back to a lower step
-  int64_t floor = 0, ceiling = INT64_MAX;                ///< of the pointer's epoch, for whom it is bounded: claim()
+  bool alone = false;  ///< of a run that ships all of its own: later steps that it did not get `latest` to do not count
+  int64_t floor = 0, ceiling = INT64_MAX;  ///< of the pointer's epoch, for whom it is bounded: claim()
   Pace pace;
   SeenConditions* conditions = nullptr;    ///< of earlier pushes to the same place; may be nullptr
   Duration settle = Duration::seconds(3);  ///< a file that is younger may still be written: it is waited for
   int64_t part_bytes = kPartBytes;
   const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files
+  bool suspect = false;                              ///< also where that one found it suspect
 };
 
 struct Pushed {
@@ -45,7 +47,7 @@ struct Pushed {
 
 /// Killed at any point and done again, it goes on. kInvalid: the checkpoint is broken, empty, or still being written;
 /// nothing of it is in the store then. Nor is it shipped where a file has other bytes than `verified` says,
-/// though nobody wrote to it.
+/// though nobody wrote to it; nor where that verification found it suspect, and nobody wrote to it since.
 Result<Pushed> push(const VaultDoors& doors, const PushOptions& options);
 
 }  // namespace mw::vault

@@ -39,9 +39,14 @@ Result<void> refuse(const std::string& folder, Unseen why, const std::string& pa
 Result<Tree> walk(Disk& disk, const std::string& folder) {
   Tree tree;
   FileWalk how{kFiles, kDepth};
-  how.file = [&tree](std::string path, const FileInfo& info) -> Result<void> {
+  how.file = [&tree, &folder](std::string path, const FileInfo& info) -> Result<void> {
     if (!is_plain_path(path))
       return Error{Error::Code::kInvalid, cat("no object store keeps such a name: ", escape_terminal(path)), ""};
+    // A manifest is JSON: such a name would come back as another one.
+    if (sanitize_utf8(path) != path) {
+      return Error{Error::Code::kInvalid, cat("a file's name is not UTF-8: ", folder, "/", escape_terminal(path)),
+                   "No store keeps such a name. Rename it, or move it out of the checkpoint."};
+    }
     tree.bytes += info.size;
     tree.newest = std::max(tree.newest, info.changed);
     tree.files.push_back({std::move(path), info});

@@ -15,6 +15,7 @@ void declare(ArgSpec& spec) {
   spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.option("step", "N", "its step (default: as its name says), or which one of several");
   spec.flag("allow-older", "let latest go back to this step where it names a later one");
+  spec.flag("allow-suspect", "ship it, and move latest to it, also where 'verify --deep' found it suspect");
   declare_store(spec);
   spec.flag("json", "print it as JSON, schema midwatch.push/1");
 }
@@ -46,7 +47,7 @@ std::string latest_text(const PushAnswer& answer) {
     case Latest::kMoved:
       return answer.latest_before == answer.step ? "latest names it" : cat("latest names it now", before);
     case Latest::kKept:
-      return "latest stays: it names a later step. --allow-older moves it back";
+      return "latest names a later step. --allow-older moves it back to this one";
     case Latest::kFenced:
       return "latest was left alone: another midwatch began to push meanwhile, and only that one may move it";
   }
@@ -87,6 +88,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   request.path = args.get("path");
   request.step = *step;
   request.older = args.has("allow-older");
+  request.suspect = args.has("allow-suspect");
   const auto answer = services.push_checkpoint(request);
   end_progress(console, args);
   if (!answer.ok()) return report_error(console, answer.error());
@@ -104,7 +106,8 @@ const Verb checkpoint_push = {
     "  midwatch checkpoint push ckpts s3://bucket/run            the newest one that is not broken\n"
     "  midwatch checkpoint push ckpts /mnt/share/run --step 40 --limit 50MB\n"
     "\nInterrupted or killed, the same command goes on where it was. latest moves only when every file is verified. A\n"
-    "checkpoint that is broken, or still being written, is refused. Credentials are those of AWS's own tools.\n"
+    "checkpoint that is broken, still being written, or was found suspect by 'verify --deep' is refused. Credentials\n"
+    "are those of AWS's own tools.\n"
     "Exit codes: 0 shipped · 2 refused · 3 no credentials, no such bucket · 5 shipped, but latest is another "
     "midwatch's.\n",
     declare, run};

@@ -314,16 +314,18 @@ TEST_CASE("every verb and every option of the program is in the README or takes 
 TEST_CASE("checkpoint push, pull and remote pass on what was asked, and nothing else") {
   FakeServices services(sick());
   CHECK(run(services, {"checkpoint", "push", "ck", "s3://bucket/run", "--step", "40", "--limit", "50MB", "--parallel",
-                       "3", "--allow-older"}) == 0);
+                       "3", "--allow-older", "--allow-suspect"}) == 0);
   CHECK(services.pushed.path == "ck");
   CHECK(services.pushed.store.place == "s3://bucket/run");
   CHECK(services.pushed.store.rate == 50'000'000);
   CHECK(services.pushed.store.parallel == 3);
   CHECK(services.pushed.step == 40);
   CHECK(services.pushed.older);
+  CHECK(services.pushed.suspect);
   CHECK(run(services, {"checkpoint", "push", "ck", "/mnt/run", "--json"}) == 0);
   CHECK(services.pushed.step == kNoStep);
   CHECK_FALSE(services.pushed.older);
+  CHECK_FALSE(services.pushed.suspect);
   services.push_answer.latest = PushAnswer::Latest::kFenced;
   CHECK(run(services, {"checkpoint", "push", "ck", "s3://bucket/run"}) == static_cast<int>(Exit::kPartial));
   CHECK(run(services, {"checkpoint", "push", "ck", "s3://broken/run"}) == static_cast<int>(Exit::kUsage));

@@ -1,0 +1,186 @@
+// Pushes that overtake each other, with the other one's turn before each request of the first; and checkpoints that are
+// refused before the first request.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "act/vault/catalogue.h"
+#include "act/vault/pull.h"
+#include "act/vault/push.h"
+#include "base/digest.h"
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "platform/fake/fake_store.h"
+
+namespace mw::vault {
+namespace {
+
+const Keys kKeys{"run"};
+
+struct World {
+  explicit World(FakeStore::Conditions conditions = FakeStore::Conditions::kKept) : store(1, conditions) {
+    const Time now = Time::from_seconds(1'000'000);
+    store.set_time(now);
+    disk.set_time(now);
+    for (const int step : {10, 20}) {
+      REQUIRE(disk.make_folders(cat("/ck/step_", step)).ok());
+      disk.write(cat("/ck/step_", step, "/rank_0.dat"), cat("weights of ", step));
+    }
+  }
+  VaultDoors doors() {
+    return {disk,   store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return INT64_MAX; },
+            nullptr};
+  }
+  PushOptions options(int64_t step, const std::string& owner) const {
+    PushOptions out;
+    out.prefix = "run";
+    out.folder = cat("/ck/step_", step);
+    out.step = step;
+    out.owner = owner;
+    out.settle = {};
+    out.pace.parallel = 1;
+    return out;
+  }
+  Result<Pushed> push_step(int64_t step, const std::string& owner) { return push(doors(), options(step, owner)); }
+  FakeStore store;
+  FakeDisk disk{1};
+  FakeClock clock;
+};
+
+TEST_CASE("a push that was overtaken by one of the same files leaves the manifest that latest names") {
+  bool over = false;
+  for (uint64_t turn = 0; !over; ++turn) {
+    CAPTURE(turn);
+    World world;
+    bool done = false;
+    world.store.before_call = [&] {
+      if (done || world.store.calls() != turn) return;
+      done = true;
+      REQUIRE(world.push_step(10, "second").ok());
+    };
+    REQUIRE(world.push_step(10, "first").ok());
+    world.store.before_call = nullptr;
+    over = !done;
+    const auto found = read_catalogue(world.doors(), kKeys, true);
+    REQUIRE(found.ok());
+    CHECK(found->notes.empty());
+    REQUIRE(found->checkpoints.size() == 1);
+    CHECK(found->checkpoints[0].latest);
+  }
+}
+
+TEST_CASE("whatever overtakes it, a later step is what a machine begins from, unless somebody went back from it") {
+  for (const auto conditions : {FakeStore::Conditions::kKept, FakeStore::Conditions::kIgnored}) {
+    bool over = false;
+    for (uint64_t turn = 0; !over; ++turn) {
+      CAPTURE(turn);
+      World world(conditions);
+      REQUIRE(world.push_step(10, "before").ok());
+      bool done = false;
+      world.store.before_call = [&] {
+        if (done || world.store.calls() != turn) return;
+        done = true;
+        REQUIRE(world.push_step(10, "second").ok());
+      };
+      const auto first = world.push_step(20, "first");
+      world.store.before_call = nullptr;
+      over = !done;
+      REQUIRE(first.ok());
+      auto found = read_catalogue(world.doors(), kKeys, true);
+      REQUIRE(found.ok());
+      const RemoteCheckpoint* newest = newest_usable(*found);
+      REQUIRE(newest != nullptr);
+      CHECK(newest->manifest.step == 20);
+      // The next push sees that latest lags behind.
+      REQUIRE(world.push_step(10, "third").ok());
+      found = read_catalogue(world.doors(), kKeys, true);
+      CHECK(found->pointer.step == 20);
+      CHECK(found->notes.empty());
+      auto back = world.options(10, "fourth");
+      back.older = true;
+      REQUIRE(push(world.doors(), back).ok());
+      REQUIRE(world.push_step(10, "fifth").ok());
+      found = read_catalogue(world.doors(), kKeys, true);
+      CHECK(found->pointer.step == 10);
+      CHECK(newest_usable(*found)->manifest.step == 10);
+    }
+  }
+}
+
+TEST_CASE("a run that ships its own alone does not bring back a later step that it did not get latest to") {
+  World world;
+  bool moved = false;
+  world.store.before_call = [&] {
+    if (moved) return;
+    for (const auto& [key, object] : world.store.objects()) moved = moved || key.starts_with(kKeys.manifests());
+    if (!moved) return;
+    const VaultDoors doors = world.doors();
+    LatestPointer other(doors, kKeys, "other");
+    REQUIRE(other.claim(0).ok());
+  };
+  REQUIRE(world.push_step(20, "run").ok());
+  world.store.before_call = nullptr;
+  auto alone = world.options(10, "run again");
+  alone.alone = true;
+  REQUIRE(push(world.doors(), alone).ok());
+  const auto found = read_catalogue(world.doors(), kKeys, true);
+  CHECK(found->pointer.step == 10);
+  CHECK(newest_usable(*found)->manifest.step == 10);
+}
+
+TEST_CASE("names that are not UTF-8 are refused before anything is sent") {
+  World world;
+  world.disk.write("/ck/step_20/bad\xff\xfe.json", "{}");
+  const auto refused = world.push_step(20, "me");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Error::Code::kInvalid);
+  CHECK(contains(refused.error().what, "not UTF-8"));
+  CHECK(world.store.calls() == 0);
+}
+
+TEST_CASE("what a verification found suspect is not shipped unasked, as long as nobody saved it anew") {
+  World world;
+  const auto info = world.disk.info("/ck/step_20/rank_0.dat");
+  REQUIRE(info.ok());
+  mw::CheckpointManifest earlier;
+  earlier.verdict = "suspect";
+  earlier.files = {{"rank_0.dat", info->size, info->changed, 0, content_hash("weights of 20")}};
+  auto options = world.options(20, "me");
+  options.verified = &earlier;
+  const auto refused = push(world.doors(), options);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(contains(refused.error().what, "suspect"));
+  CHECK(contains(refused.error().hint, "--allow-suspect"));
+  CHECK(world.store.calls() == 0);
+  options.suspect = true;
+  CHECK(push(world.doors(), options).ok());
+  options.suspect = false;
+  earlier.files[0].changed.ns -= 1;  // saved anew since
+  options.owner = "again";
+  CHECK(push(world.doors(), options).ok());
+}
+
+TEST_CASE("what came of a checkpoint that was passed over does not stay") {
+  for (const bool other : {true, false}) {
+    CAPTURE(other);
+    World world;
+    if (other) REQUIRE(world.push_step(10, "first").ok());
+    REQUIRE(world.push_step(20, "second").ok());
+    for (const auto& [key, object] : std::map(world.store.objects())) {
+      if (key.starts_with("run/checkpoints/step_20")) world.store.damage(key, std::string(object.bytes.size(), 'x'));
+    }
+    PullOptions options;
+    options.prefix = "run";
+    options.folder = "/pulled";
+    std::vector<std::string> removed;
+    options.discard = [&removed](const std::string& partial) { removed.push_back(partial); };
+    CHECK(pull(world.doors(), options).ok() == other);
+    REQUIRE(removed.size() == 1);
+    CHECK(removed[0].starts_with("/pulled.partial-step_20-"));
+  }
+}
+
+}  // namespace
+}  // namespace mw::vault
