@@ -51,7 +51,8 @@ TEST_CASE("sniff: JSON of all kinds") {
   CHECK(sniff("[\n  {\n    \"step\": 1", "history") == Kind::kJsonDocument);
   CHECK(sniff("{\n  \"lr\": 1e-6\n}\n", "run_config.json") == Kind::kJsonSettings);
   CHECK(sniff("{\"prompt\": \"2+2?\", \"score\": 1}\n{\"prompt\": \"x\"}\n", "12.jsonl") == Kind::kSamples);
-  CHECK(sniff("{\"step\": 1, \"mean_reward\": 0.5, \"answer\": \"4\"}\n{\"step\": 2}\n", "log.jsonl") == Kind::kJsonLines);
+  CHECK(sniff("{\"step\": 1, \"mean_reward\": 0.5, \"answer\": \"4\"}\n{\"step\": 2}\n", "log.jsonl") ==
+        Kind::kJsonLines);
   CHECK(sniff("{\"messages\": [{\"role\": \"user\"}], \"reward\": 1}\n{}\n", "12.jsonl") == Kind::kSamples);
   CHECK(sniff("[{\"question\": \"2+2?\", \"answer\": \"4\"}]", "test.json") == Kind::kSamples);
 }
