@@ -197,7 +197,7 @@ class Planner {
                    used(root).count(with_step(scope_.layout.folder, step)) != 0;
       one.shipped = facts.shipped.count(step) != 0;
       if (const auto score = facts.scores.find(step); score != facts.scores.end()) one.score = score->second;
-      known.push_back(std::move(one));
+      known.push_back(one);
     }
     for (const int64_t step : facts.shipped) {
       if (all.count(step) != 0) continue;
@@ -205,7 +205,7 @@ class Planner {
       one.step = step;
       one.local = false;
       one.shipped = true;
-      known.push_back(std::move(one));
+      known.push_back(one);
     }
     const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best};
     return decide_retention(std::move(known), rules, facts.has_store);
