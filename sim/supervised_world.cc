@@ -394,8 +394,8 @@ void SupervisedWorld::finish_save() {
 
 void SupervisedWorld::write_late(int64_t step) {
   disk.set_time({clock.now().ns + 1'000 * ++late_writes_});  // two writes of one size in one moment would look the same
-  for (const char* name : {"/optimizer.bin", "/rng.bin"})
-    disk.put(checkpoint(step) + name, cat("attempt ", number(), " at ", tick_));
+  const std::string text = cat("S'attempt ", number(), " at ", tick_, "'\n.");  // what loads them expects a pickle
+  for (const char* name : {"/optimizer.bin", "/rng.bin"}) disk.put(checkpoint(step) + name, text);
 }
 
 /// The engine is gone: either the trainer dies of it soon, or it goes on with empty answers.
