@@ -216,6 +216,7 @@ struct CleanupAnswer {
   std::vector<Thing> things;
   std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only reported
   bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
+  bool names_known = true;  ///< how the run's framework names its checkpoints
 };
 
 /// Of which run quarantined checkpoints are to be put back.

@@ -99,6 +99,7 @@ Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, c
   CleanupAnswer answer;
   answer.run = basename(run->folder);
   answer.folder = run->folder;
+  answer.names_known = !run->scope.layout.folder.empty();
   const auto is_meant = [below = request.below.empty() ? "" : real_path(request.below)](const CleanupItem& item) {
     return below.empty() || is_within(real_path(path_of(item)), below);
   };

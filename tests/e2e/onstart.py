@@ -178,6 +178,11 @@ def prunes(base, _):
     plan = subprocess.run([*words, "--dry-run", "--json"], capture_output=True, text=True, timeout=60, check=False)
     plan = json.loads(plan.stdout)
     assert [os.path.basename(one["path"]) for one in plan["items"]] == [f"global_step_{step}" for step in left()[:-2]], plan
+    # What somebody reads stays, were it the oldest.
+    oldest = f"{base}/checkpoints/global_step_{left()[0]}"
+    with open(os.path.join(oldest, os.listdir(oldest)[0]), "rb"):
+        reading = json.loads(subprocess.run([*words, "--dry-run", "--json"], capture_output=True, text=True, timeout=60, check=False).stdout)
+    assert [one["path"] for one in reading["items"]] == [one["path"] for one in plan["items"]][1:], reading
     # The folder of the checkpoints names the run, too; one of which no run is known names nothing.
     words.append(base + "/checkpoints")
     by_path = subprocess.run([*words, "--dry-run", "--json"], capture_output=True, text=True, timeout=60, check=False)
@@ -190,6 +195,11 @@ def prunes(base, _):
     again = subprocess.run([*words, "--yes"], capture_output=True, text=True, timeout=60, check=False)
     assert again.returncode == 0 and left() == [6, 7], again.stdout + again.stderr
     assert not hidden(base + "/checkpoints"), hidden(base + "/checkpoints")
+    # Of a program whose framework is not known neither are the names.
+    own = ["--home", base + "/own"]
+    subprocess.run([PROGRAM, "run", "--quiet", *own, "--checkpoints", base + "/ck", "--", "true"], capture_output=True, check=True, timeout=60)
+    plan = subprocess.run([PROGRAM, "checkpoint", "prune", *own, "--keep-last", "1"], capture_output=True, text=True, timeout=60, check=False)
+    assert "Start the next one with --framework NAME" in plan.stdout, plan.stdout + plan.stderr
 
 
 def empty_store(base, expected):

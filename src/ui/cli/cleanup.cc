@@ -70,8 +70,12 @@ std::string plan_text(const CleanupAnswer& answer, bool prunes, const Console& c
           rows(answer.things));
   if (!answer.left.empty())
     out += cat(prunes ? "these stay:\n" : "left alone, though they look like it:\n", rows(answer.left));
-  if (prunes && answer.things.empty() && answer.left.empty())
-    out += "No checkpoint in a declared folder (--checkpoints, or checkpoints of [run]) is this run's.\n";
+  if (prunes && answer.things.empty() && answer.left.empty()) {
+    out += answer.names_known
+               ? "No checkpoint in a declared folder (--checkpoints, or checkpoints of [run]) is this run's.\n"
+               : "How this run names its checkpoints is not known, as its framework is not. Start the next one with "
+                 "--framework NAME.\n";
+  }
   return out;
 }
 
