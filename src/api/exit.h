@@ -3,7 +3,7 @@
 
 namespace mw {
 
-/// Exit codes of every verb; the table in README.md and docs/exit-codes.md.
+/// Exit codes of every verb; the table in README.md.
 enum class Exit : int {
   kOk = 0,         ///< done
   kFailed = 1,     ///< an operating error that has no code of its own

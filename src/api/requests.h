@@ -306,7 +306,8 @@ struct TensorsAnswer {
     bool compared = false;              ///< of the same kind and shape in both
   };
   std::string paths[2];
-  std::vector<Tensor> tensors;  ///< in byte order of their names
+  std::vector<Tensor> tensors;      ///< in byte order of their names
+  std::vector<std::string> unread;  ///< files of either whose tensors cannot be read, and why
   std::vector<std::string> notes;
   uint64_t same = 0, changed = 0, only[2] = {0, 0}, reshaped = 0, not_finite[2] = {0, 0};
 };

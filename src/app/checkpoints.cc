@@ -431,6 +431,7 @@ Result<TensorsAnswer> tensors_of(Disk& disk, const std::string& before, const st
   TensorsAnswer out;
   out.paths[0] = before;
   out.paths[1] = after;
+  out.unread = std::move(diff->unread);
   out.notes = std::move(diff->notes);
   for (const TensorDifference& one : diff->tensors) {
     TensorsAnswer::Tensor tensor;

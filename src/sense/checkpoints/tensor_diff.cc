@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "sense/checkpoints/examination.h"
@@ -32,6 +33,7 @@ class Tensors {
   const std::map<std::string, Place>& places() const { return places_; }
   bool clipped() const { return clipped_; }
   uint64_t bytes() const { return bytes_; }
+  const std::vector<std::string>& unread() const { return unread_; }
 
   bool read(const Place& place, uint64_t from, uint64_t size, std::string& out) {
     if (open_ == nullptr || open_number_ != place.file) {
@@ -51,13 +53,14 @@ class Tensors {
     if (file.name() == ".metadata") return take_distributed(file);
     if (ending != "safetensors" && ending != "pt" && ending != "pth" && ending != "bin") return;
     auto open = disk_.open_read(tree_.full(file.path));
-    if (!open.ok()) return;
+    if (!open.ok()) return cannot_read(file.path, "it cannot be opened");
     // Every rank, and every part of the state, has names that others have, too.
     const bool own =
         file.role != FileRole::kWeights || rank_shard_of(file.path).of > 0 || contains(file.path, "_rank_");
     const std::string prefix = own && !tree_.single_file() ? cat(file.path, ":") : "";
     const FileDirectory directory = read_directory(**open, file.name(), static_cast<uint64_t>(file.bytes));
     clipped_ = clipped_ || directory.clipped;
+    if (!directory.found.empty()) cannot_read(file.path, directory.found.front().what);
     for (const TensorPlace& tensor : directory.tensors) keep(cat(prefix, tensor.name), tensor, number);
   }
 
@@ -65,23 +68,30 @@ class Tensors {
     Examination exam(disk_, tree_);
     const auto text = exam.text(metadata, size_t{64} << 20);
     const auto index = text ? parse_distributed_metadata(*text) : Result<DistributedIndex>(Error{});
-    if (!index.ok()) {
-      clipped_ = true;
-      return;
-    }
+    if (!index.ok()) return cannot_read(metadata.path, "what it says cannot be read");
     for (const auto& [name, items] : index->files) {
       const TreeFile* const file = tree_.find(beside(metadata.path, name));
       auto open =
           file == nullptr ? Result<std::unique_ptr<ReadFile>>(Error{}) : disk_.open_read(tree_.full(file->path));
-      if (!open.ok()) continue;
+      if (!open.ok()) {
+        cannot_read(beside(metadata.path, name), file == nullptr ? "it is missing" : "it cannot be opened");
+        continue;
+      }
       const auto number = static_cast<size_t>(file - tree_.files().data());
       for (const DistributedItem& item : items) {
-        if (item.at + item.bytes > static_cast<uint64_t>(file->bytes)) continue;
-        const FileDirectory directory = read_torch_zip(**open, item.at, item.bytes);
+        const bool there = item.at + item.bytes <= static_cast<uint64_t>(file->bytes);
+        const FileDirectory directory = there ? read_torch_zip(**open, item.at, item.bytes) : FileDirectory();
+        if (!there || !directory.found.empty())
+          cannot_read(file->path, there ? directory.found.front().what : "it is cut");
         for (const TensorPlace& tensor : directory.tensors)
           keep(tensor.name == "tensor" ? item.name : cat(item.name, ".", tensor.name), tensor, number);
       }
     }
+  }
+
+  /// Once for each file.
+  void cannot_read(const std::string& path, std::string_view why) {
+    if (known_.insert(path).second) unread_.push_back(cat(tree_.full(path), ": ", why));
   }
 
   void keep(std::string name, const TensorPlace& tensor, size_t number) {
@@ -105,6 +115,8 @@ class Tensors {
   CheckpointTree tree_;
   std::map<std::string, Place> places_;
   std::map<std::string, size_t> parts_;  // of a name that several tensors have, the last number
+  std::set<std::string> known_;          // files in `unread_`
+  std::vector<std::string> unread_;
   bool clipped_ = false;
   uint64_t bytes_ = 0;
   std::unique_ptr<ReadFile> open_;
@@ -129,6 +141,8 @@ class Diff {
               [](const TensorDifference& a, const TensorDifference& b) { return a.name < b.name; });
     if (sides_[0]->clipped() || sides_[1]->clipped())
       out_.notes.emplace_back("not all of their tensors could be listed");
+    for (const Tensors* side : sides_)
+      out_.unread.insert(out_.unread.end(), side->unread().begin(), side->unread().end());
     for (std::string& note : frozen_notes(out_)) out_.notes.push_back(std::move(note));
     return std::move(out_);
   }

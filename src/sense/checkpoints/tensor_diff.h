@@ -25,6 +25,7 @@ struct TensorDifference {
 
 struct TensorsDiff {
   std::vector<TensorDifference> tensors;  ///< in byte order of their names
+  std::vector<std::string> unread;  ///< files of either whose tensors cannot be read, and why: they are lacking above
   std::vector<std::string> notes;
 };
 

@@ -45,6 +45,30 @@ TEST_CASE("what is in one only, or of another shape, is said") {
   CHECK_FALSE(diff_tensors(disk, "/ck/trl/checkpoint-10", "/ck/areal/recover_info", nullptr).ok());
 }
 
+TEST_CASE("a file whose tensors cannot be read is named, and is not taken for one that lacks them") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  for (const testing::Sample& sample : testing::samples()) {
+    const std::string path = cat("/ck/", sample.path);
+    CAPTURE(path);
+    const auto whole = diff_tensors(disk, path, path, nullptr);
+    if (whole.ok()) CHECK(whole->unread.empty());
+  }
+  const std::string one = "/ck/trl/checkpoint-20/model.safetensors",
+                    two = "/ck/prime-rl/checkpoints/step_20/trainer/__0_0.distcp";
+  disk.put(one, disk.content(one).substr(0, 300));
+  const auto cut = diff_tensors(disk, "/ck/trl/checkpoint-10", "/ck/trl/checkpoint-20", nullptr);
+  REQUIRE(cut.ok());
+  REQUIRE(cut->unread.size() == 1);
+  CHECK(contains(cut->unread[0], one));
+  disk.put(two, disk.content(two).substr(0, 4000));
+  const auto parts =
+      diff_tensors(disk, "/ck/prime-rl/checkpoints/step_10", "/ck/prime-rl/checkpoints/step_20", nullptr);
+  REQUIRE(parts.ok());
+  REQUIRE(parts->unread.size() == 1);
+  CHECK(contains(parts->unread[0], two));
+}
+
 TEST_CASE("tensors of one name in many files are kept apart, however many there are") {
   FakeDisk disk;
   const std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";

@@ -106,7 +106,7 @@ Exit diff(const Args& args, Services& services, const Console& console) {
   }
   if (!answer.ok()) return report_error(console, answer.error());
   console.out(args.has("json") ? tensors_json(*answer) : tensors_text(*answer, args.has("all"), console));
-  return Exit::kOk;
+  return answer->unread.empty() ? Exit::kOk : Exit::kPartial;
 }
 
 Exit list(const Args& args, Services& services, const Console& console) {
@@ -136,9 +136,11 @@ const Verb checkpoint_verify = {
     "that is not read, or not to be seen whole · 10 one is partial, corrupt or suspect, or the\n"
     "pointer beside the newest names nothing that is there. docs/checkpoints.md has the rest.\n",
     declare_verify, verify};
-const Verb checkpoint_diff = {"checkpoint diff", "How two checkpoints differ, tensor by tensor",
-                              "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n", declare_diff,
-                              diff};
+const Verb checkpoint_diff = {
+    "checkpoint diff", "How two checkpoints differ, tensor by tensor",
+    "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n"
+    "\nExit code 5: the tensors of a file of either cannot be read; which, the output says.\n",
+    declare_diff, diff};
 }  // namespace verbs
 
 }  // namespace mw

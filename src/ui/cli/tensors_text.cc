@@ -107,7 +107,9 @@ std::string tensors_json(const TensorsAnswer& answer) {
         .integer(static_cast<int64_t>(answer.only[1]));
     json.key("reshaped").integer(static_cast<int64_t>(answer.reshaped));
     json.key("not_finite_before").integer(static_cast<int64_t>(answer.not_finite[0]));
-    json.key("not_finite_after").integer(static_cast<int64_t>(answer.not_finite[1])).key("notes").begin_array();
+    json.key("not_finite_after").integer(static_cast<int64_t>(answer.not_finite[1])).key("unread").begin_array();
+    for (const std::string& file : answer.unread) json.string(file);
+    json.end_array().key("notes").begin_array();
     for (const std::string& note : answer.notes) json.string(note);
     json.end_array().key("tensors").begin_array();
     for (const Tensor& tensor : answer.tensors) put(json, tensor);
@@ -132,6 +134,8 @@ std::string tensors_text(const TensorsAnswer& answer, bool all, const Console& c
   for (const Tensor& tensor : answer.tensors) order.push_back(&tensor);
   std::string out = cat(paint.bold(cat(escape_terminal(answer.paths[0]), "\n", escape_terminal(answer.paths[1]))), "\n",
                         paint.hanging("", summary, 4));
+  for (const std::string& file : answer.unread)
+    out += paint.hanging("not compared: ", cat(file, ". midwatch checkpoint verify says more"), 3, &Painter::red);
   for (const std::string& note : answer.notes) out += paint.hanging("note: ", note, 3);
   std::stable_sort(order.begin(), order.end(), [](const Tensor* a, const Tensor* b) {
     return rank(*a) != rank(*b) ? rank(*a) < rank(*b) : relative(*a) > relative(*b);

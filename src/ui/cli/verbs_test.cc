@@ -244,6 +244,9 @@ TEST_CASE("checkpoint diff takes two, and shows first what is not finite") {
   CHECK(text.find("nan") < text.find("calm"));
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(Json::parse(tensors_json(services.tensors_found)).ok());
+  services.tensors_found.unread = {"b/model.safetensors: it is cut"};
+  CHECK(run(services, {"checkpoint", "diff", "a", "b"}) == static_cast<int>(Exit::kPartial));
+  CHECK(contains(tensors_text(services.tensors_found, false, Console{}), "not compared: b/model.safetensors"));
 }
 
 TEST_CASE("exit codes are those of the table") {
