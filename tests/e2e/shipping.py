@@ -5,6 +5,7 @@ shipping.py MIDWATCH PRACTICE_RUN
 """
 import json
 import os
+import pickle
 import pathlib
 import random
 import shutil
@@ -48,6 +49,7 @@ def checkpoint(base, step, megabytes, seed):
     dice, folder = random.Random(seed), os.path.join(base, f"global_step_{step}")
     os.makedirs(folder + "/actor", exist_ok=True)
     with zipfile.ZipFile(folder + "/actor/model_world_size_1_rank_0.pt", "w", zipfile.ZIP_STORED) as file:
+        file.writestr("archive/data.pkl", pickle.dumps({}, 2))
         with file.open("archive/data/0", "w") as entry:  # piece by piece: a child's peak is never below its parent's
             for _ in range(megabytes):
                 entry.write(dice.randbytes(1 << 20))
