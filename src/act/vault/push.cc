@@ -117,10 +117,9 @@ class Push {
     if (earlier == nullptr || options_.suspect || (earlier->verdict != "suspect" && earlier->verdict != "corrupt"))
       return {};
     for (const mw::ManifestFile& file : earlier->files) {
-      const bool same = std::any_of(tree_.files.begin(), tree_.files.end(), [&file](const LocalFile& one) {
-        return one.path == file.path && one.info.size == file.bytes && one.info.changed == file.changed;
-      });
-      if (!same) return {};  // saved anew since
+      const auto now = std::lower_bound(tree_.files.begin(), tree_.files.end(), file.path,
+                                        [](const LocalFile& one, const std::string& path) { return one.path < path; });
+      if (now == tree_.files.end() || !is_untouched(*now, file)) return {};  // saved anew since
     }
     return Error{Error::Code::kInvalid,
                  cat("the checkpoint is ", earlier->verdict, ", as a verification found at ", format_utc(earlier->at)),

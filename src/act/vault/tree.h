@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/disk.h"
+#include "sense/checkpoints/manifest.h"
 
 namespace mw::vault {
 
@@ -12,6 +13,11 @@ struct LocalFile {
   std::string path;  ///< below the folder
   FileInfo info;
 };
+
+/// Nobody wrote to the file since it was verified, as far as its size and time say.
+inline bool is_untouched(const LocalFile& now, const mw::ManifestFile& then) {
+  return now.path == then.path && now.info.size == then.bytes && now.info.changed == then.changed;
+}
 
 struct Tree {
   std::vector<LocalFile> files;  ///< in byte order of their paths

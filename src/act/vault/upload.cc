@@ -165,8 +165,7 @@ class Uploader {
   /// world.
   Result<void> compare(const LocalFile& local, const ContentHash& read) const {
     const auto was = verified_.find(local.path);
-    if (was == verified_.end() || was->second->bytes != local.info.size || was->second->changed != local.info.changed)
-      return {};
+    if (was == verified_.end() || !is_untouched(local, *was->second)) return {};
     if (same_bytes(*was->second, {local.path, local.info.size, local.info.changed, read.short_digest(), read.hex()}))
       return {};
     return Error{Error::Code::kInvalid,

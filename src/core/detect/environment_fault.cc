@@ -88,10 +88,10 @@ std::optional<double> rollouts_per_step(const State& state) {
 }
 
 /// The log says of a good part of all rollouts that they failed, whatever the reward makes of it.
-void judge_lost(const State& state, std::vector<Finding>& out) {
+bool judge_lost(const State& state, std::vector<Finding>& out) {
   const auto each = rollouts_per_step(state);
   const State::Span steps = state.steps();
-  if (!each || steps.count < 2) return;
+  if (!each || steps.count < 2) return false;
   uint64_t times = 0;
   const TemplateState* most = nullptr;
   for (const TemplateState& message : state.templates) {
@@ -99,10 +99,10 @@ void judge_lost(const State& state, std::vector<Finding>& out) {
     times += message.count;
     if (most == nullptr || message.count > most->count) most = &message;
   }
-  if (static_cast<double>(times) < kLost.value) return;
+  if (static_cast<double>(times) < kLost.value) return false;
   const int64_t first = std::max(most->first.step, steps.first);
   const double all = *each * static_cast<double>(steps.last - first + 1);
-  if (static_cast<double>(times) < kLostShare.value * all) return;
+  if (static_cast<double>(times) < kLostShare.value * all) return false;
   Finding finding;
   finding.kind = finding.detector = "environment-fault";
   finding.onset = most->first;
@@ -113,13 +113,11 @@ void judge_lost(const State& state, std::vector<Finding>& out) {
   finding.evidence.push_back({most->first.where, clip(most->text, kTextLimit), "", kNoStep, 0});
   finding.suggests.push_back({"env-server-crash-empty-outputs", 0.5, cat("the log says so ", most->count, " times")});
   out.push_back(std::move(finding));
+  return true;
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  if (judge_rate(state, memory, out)) return;
-  const size_t before = out.size();
-  judge_lost(state, out);
-  if (out.size() > before) return;
+  if (judge_rate(state, memory, out) || judge_lost(state, out)) return;
   uint64_t calls = 0, errors = 0;
   for (const auto& [function, tool] : state.tools) {
     calls += tool.calls;

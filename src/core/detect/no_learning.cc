@@ -150,8 +150,8 @@ bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& 
       finding.suggests.push_back({"learning-rate-too-high", 0.5, "the loss is far above that of a guess"});
     } else {
       finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess"});
+      finding.suggests.push_back({"reward-plateau", 0.45, "no trend in the share of pairs ranked rightly"});
     }
-    if (!lost) finding.suggests.push_back({"reward-plateau", 0.45, "no trend in the share of pairs ranked rightly"});
     out.push_back(std::move(finding));
     return true;
   }

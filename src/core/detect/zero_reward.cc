@@ -355,8 +355,7 @@ bool judge_near(const State& state, const Track& track, std::vector<Finding>& ou
     const size_t n = i + 1;
     if (!hardly_off(state, track, n, on, above) && !seldom_off(track, n, on, floor)) continue;
     if (contradicted(state, track.points[0], track.points[i], floor)) continue;
-    Finding finding = near_finding(track, floor, i);
-    out.push_back(std::move(finding));
+    out.push_back(near_finding(track, floor, i));
     return true;
   }
   return false;

@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "base/json.h"
 #include "base/numbers.h"
+#include "base/one_of.h"
 #include "base/text.h"
 #include "read/files/collective_trace.h"
 #include "read/files/json_value.h"
@@ -115,12 +116,13 @@ bool is_mostly_text(std::string_view head) {
 
 /// Notes what the leaves of a record are, to distinguish metrics from samples and from log lines in JSON clothes.
 class RecordShape : public JsonLeaves {
+  static constexpr std::array<std::string_view, 6> kOfStep = {"lr",          "learning_rate", "grad_norm",
+                                                              "mean_reward", "reward_mean",   "avg_reward"};
+
  public:
   void number(std::string_view path, double) override {
     if (!contains_folded(path, "time") && path != "ts" && path != "pid") ++numbers;
-    for (const std::string_view usual :
-         {"lr", "learning_rate", "grad_norm", "mean_reward", "reward_mean", "avg_reward"})
-      of_step = of_step || path == usual;
+    of_step = of_step || is_one_of(path, kOfStep);
   }
   void string(std::string_view path, std::string_view value) override {
     const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -133,14 +135,12 @@ class RecordShape : public JsonLeaves {
     return false;
   }
   static bool is_sample_name(std::string_view name) {
-    for (const std::string_view usual :
-         {"prompt",       "prompts",       "completion",   "completions",    "response", "responses",
-          "messages",     "input",         "output",       "question",       "answer",   "solution",
-          "conversation", "conversations", "trajectory",   "chosen",         "rejected", "instruction",
-          "ground_truth", "gts",           "model_output", "generated_text", "content",  "problem"}) {
-      if (name == usual) return true;
-    }
-    return false;
+    static constexpr std::array<std::string_view, 24> kUsual = {
+        "prompt",       "prompts",       "completion",   "completions",    "response", "responses",
+        "messages",     "input",         "output",       "question",       "answer",   "solution",
+        "conversation", "conversations", "trajectory",   "chosen",         "rejected", "instruction",
+        "ground_truth", "gts",           "model_output", "generated_text", "content",  "problem"};
+    return is_one_of(name, kUsual);
   }
   size_t numbers = 0;
   bool sample = false;

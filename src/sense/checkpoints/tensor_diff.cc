@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "base/text.h"
 #include "sense/checkpoints/examination.h"
@@ -33,7 +32,7 @@ class Tensors {
   const std::map<std::string, Place>& places() const { return places_; }
   bool clipped() const { return clipped_; }
   uint64_t bytes() const { return bytes_; }
-  const std::vector<std::string>& unread() const { return unread_; }
+  const std::map<std::string, std::string>& unread() const { return unread_; }
 
   bool read(const Place& place, uint64_t from, uint64_t size, std::string& out) {
     if (open_ == nullptr || open_number_ != place.file) {
@@ -90,9 +89,7 @@ class Tensors {
   }
 
   /// Once for each file.
-  void cannot_read(const std::string& path, std::string_view why) {
-    if (known_.insert(path).second) unread_.push_back(cat(tree_.full(path), ": ", why));
-  }
+  void cannot_read(const std::string& path, std::string_view why) { unread_.emplace(tree_.full(path), why); }
 
   void keep(std::string name, const TensorPlace& tensor, size_t number) {
     if (places_.size() >= kDiffTensors) {
@@ -114,9 +111,8 @@ class Tensors {
   Disk& disk_;
   CheckpointTree tree_;
   std::map<std::string, Place> places_;
-  std::map<std::string, size_t> parts_;  // of a name that several tensors have, the last number
-  std::set<std::string> known_;          // files in `unread_`
-  std::vector<std::string> unread_;
+  std::map<std::string, size_t> parts_;        // of a name that several tensors have, the last number
+  std::map<std::string, std::string> unread_;  // why, by path
   bool clipped_ = false;
   uint64_t bytes_ = 0;
   std::unique_ptr<ReadFile> open_;
@@ -142,7 +138,7 @@ class Diff {
     if (sides_[0]->clipped() || sides_[1]->clipped())
       out_.notes.emplace_back("not all of their tensors could be listed");
     for (const Tensors* side : sides_)
-      out_.unread.insert(out_.unread.end(), side->unread().begin(), side->unread().end());
+      for (const auto& [path, why] : side->unread()) out_.unread.push_back(cat(path, ": ", why));
     for (std::string& note : frozen_notes(out_)) out_.notes.push_back(std::move(note));
     return std::move(out_);
   }
