@@ -140,6 +140,7 @@ class World {
     options.step = step;
     options.owner = hex_of(dice_.next());
     options.older = older;
+    options.repair = dice_.below(2) == 0;
     options.pace.parallel = 1;
     options.settle = {};
     options.part_bytes = kPart;

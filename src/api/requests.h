@@ -214,9 +214,10 @@ struct CleanupAnswer {
   std::string run;     ///< its name
   std::string folder;  ///< the run's
   std::vector<Thing> things;
-  std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only reported
-  bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
-  bool names_known = true;  ///< how the run's framework names its checkpoints
+  std::vector<Thing> left;              ///< what looks like it, too, and is not proven to be of no use; only reported
+  bool pending = false;                 ///< the run's midwatch was asked and has not said yet what came of it
+  bool names_known = true;              ///< how the run's framework names its checkpoints
+  std::vector<std::string> notes = {};  ///< one sentence each, without a full stop
 };
 
 /// Of which run quarantined checkpoints are to be put back.

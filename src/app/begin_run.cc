@@ -12,6 +12,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "platform/durable.h"
+#include "platform/paths.h"
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
@@ -83,9 +84,9 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   RunSpec spec = request.spec;
   spec.folder = absolute_path("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment.emplace("PYTHONUNBUFFERED", "1");
-  for (auto* paths : {&spec.also, &spec.checkpoints}) {
-    for (std::string& path : *paths) path = absolute_path(path);
-  }
+  for (std::string& path : spec.also) path = absolute_path(path);
+  // Nothing is deleted through a link, and a person who names one means what it leads to.
+  for (std::string& path : spec.checkpoints) path = real_path(absolute_path(path));
   const bool local = !spec.store.empty() && !contains(spec.store, "://");
   if (local) spec.store = absolute_path(spec.store);
   MW_TRY(disk.make_folders(folder));

@@ -32,7 +32,7 @@ using State = CheckpointVerdict::State;
 
 constexpr size_t kOlder = 64;           // checkpoints beside a broken one that are looked at
 constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which times and samples are compared
-constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
+constexpr std::string_view kStructural = "structural", kSuspect = "suspect", kCorrupt = "corrupt";
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
   std::vector<std::string> out;
@@ -103,7 +103,7 @@ class Looking {
     options.deep = deep;
     options.threads = deep_threads();
     options.now = now_;
-    options.earlier = earlier.ok() ? &*earlier : nullptr;
+    options.earlier = earlier.ok() && mw::is_sound(*earlier) ? &*earlier : nullptr;
     for (const CheckpointManifest& other : others) options.others.push_back(&other);
     options.beside = nearest_beside(disk_, path, kNearest);
     options.writer = [this](const std::string& place) { return writer_of(*system_, place); };
@@ -116,12 +116,12 @@ class Looking {
     const auto verdict = verify_checkpoint(disk_, path, options);
     if (!verdict.ok()) return verdict.error();
     Checkpoint out = answer_of(*verdict, deep);
-    if (earlier.ok()) {
+    if (earlier.ok() && (earlier->verdict == "whole" || is_untouched(*earlier))) {
       out.verified_at = earlier->at;
       out.verified_state = earlier->verdict;
     }
     note_pointers(out);
-    if (deep) remember(*verdict, out);
+    if (deep) remember(*verdict, earlier.ok() ? &*earlier : nullptr, out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return out;
   }
@@ -160,8 +160,17 @@ class Looking {
     return known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(path, false);
   }
 
+  /// Nobody wrote to it since that was found.
+  bool is_untouched(const CheckpointManifest& then) {
+    return std::all_of(then.files.begin(), then.files.end(), [&](const ManifestFile& file) {
+      const auto now = disk_.info(cat(then.path, "/", file.path));
+      return now.ok() && now->changed == file.changed && now->size == file.bytes;
+    });
+  }
+
   static bool is_sound(const Checkpoint& one) {
-    const bool not_sane = one.depth == kStructural && one.verified_state == kSuspect;  // by its numbers
+    const bool not_sane = one.depth == kStructural &&  // by its numbers, or its checksums
+                          (one.verified_state == kSuspect || one.verified_state == kCorrupt);
     return one.state == "whole" && !one.tainted && !not_sane;
   }
 
@@ -194,9 +203,9 @@ class Looking {
     return out;
   }
 
-  /// What it is like is remembered when it is sound. What differs from an earlier manifest never replaces it.
-  void remember(const CheckpointVerdict& verdict, Checkpoint& out) {
-    if (!may_be_remembered(verdict)) return;
+  /// What differs from an earlier manifest never replaces it.
+  void remember(const CheckpointVerdict& verdict, const CheckpointManifest* earlier, Checkpoint& out) {
+    if (!may_be_remembered(verdict, earlier)) return;
     const auto saved = save_manifest(disk_, home_, manifest_of(verdict, now_));
     if (saved.ok()) {
       out.manifest = manifest_path(home_, verdict.path);

@@ -15,6 +15,7 @@
 #include "app/journal_pages.h"
 #include "app/run_of_folder.h"
 #include "app/run_status.h"
+#include "app/ship.h"
 #include "base/text.h"
 #include "core/retention_facts.h"
 #include "platform/durable.h"
@@ -60,6 +61,7 @@ Result<SupervisedRun> supervised_run(Disk& disk, const CleanupRequest& request) 
     for (const std::string_view one : known) all += cat(all.empty() ? "" : ", ", one);
     return Error{Error::Code::kInvalid, cat("there is nothing called '", word, "' to free"), cat("There are: ", all)};
   }
+  if (!run.spec.store.empty()) run.scope.in_store = steps_in_store(store_of(run.spec));
   if (!request.what.empty()) run.settings.what = request.what;
   use_rules(request.retention, run.settings);
   run.settings.explain = request.retention.has_value();
@@ -99,6 +101,7 @@ Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, c
   CleanupAnswer answer;
   answer.run = basename(run->folder);
   answer.folder = run->folder;
+  answer.notes = plan.notes;
   answer.names_known = !run->scope.layout.folder.empty();
   const auto is_meant = [below = request.below.empty() ? "" : real_path(request.below)](const CleanupItem& item) {
     return below.empty() || is_within(real_path(path_of(item)), below);
@@ -121,6 +124,7 @@ void say_what_would_go(Disk& disk, const KnowledgeBase& knowledge, const std::st
   if (!run.ok() || run->settings.keep_last <= 0) return;
   const auto state = read_recorded(disk, run->folder);
   if (!state.ok()) return;
+  run->scope.in_store = nullptr;  // a list does not wait for a store
   for (const CleanupItem& item : Machine().plan(disk, knowledge, *run, *state).items) {
     for (CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
       if (real_path(one.path) == real_path(path_of(item))) one.removable = cat("it is ", item.why);

@@ -82,18 +82,34 @@ bool holds_several(const std::string& path, const Named& own, const std::vector<
   return !files || below.size() > 1 || below.front().first != own.step;
 }
 
+/// A name that no framework gives, such as "ckpt5" and "epoch_12": it says of what it is one, and which.
+std::optional<int64_t> own_number(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kWords = {"ckpt", "check", "step", "iter", "epoch", "save"};
+  const std::string lower = to_lower(name);
+  if (std::none_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return contains(lower, word); }))
+    return std::nullopt;
+  size_t digits = name.size();
+  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+  return parse_int(name.substr(digits));
+}
+
 /// Where checkpoints of several steps lie deeper in it, it is not one of them.
 Result<void> check_below(Disk& disk, const std::string& path, const std::vector<std::string>& names) {
   if (step_of_name(basename(path)) != kNoStep || is_checkpoint_by_names(names)) return {};
   const auto found = find_checkpoints(disk, path);
   if (!found.ok()) return found.error();
-  std::set<int64_t> steps;
+  std::set<int64_t> steps, numbers;
   for (const FoundCheckpoint& one : *found) {
     if (one.step != kNoStep) steps.insert(one.step);
+    const auto number = one.step == kNoStep ? own_number(basename(one.path)) : std::nullopt;
+    if (number) numbers.insert(*number);
   }
-  if (steps.size() < 2) return {};
-  return Error{Error::Code::kInvalid, cat("checkpoints of ", steps.size(), " steps lie deeper in ", path),
-               cat("Name the folder that holds them: ", folder_of(found->back().path), ".")};
+  if (steps.size() < 2 && numbers.size() < 2) return {};
+  const bool named = steps.size() >= 2;  // as a framework does
+  return Error{Error::Code::kInvalid,
+               cat("checkpoints of ", named ? steps.size() : numbers.size(), " steps lie in ", path),
+               named ? cat("Name the folder that holds them: ", folder_of(found->back().path), ".")
+                     : cat("Name one of them, and its step: ", found->back().path, " --step N.")};
 }
 
 /// The newest that is not broken.
@@ -121,6 +137,8 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   if ((several || own.step == kNoStep) && !below.empty()) return newest_of(disk, knowledge, path, below);
   if (several)
     return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", request.step, " in ", path), ""};
+  if (sanitize_utf8(basename(path)) != basename(path))
+    return Error{Error::Code::kInvalid, cat("the name of ", escape_terminal(path), " is not UTF-8"), "Rename it."};
   MW_TRY(check_below(disk, path, *names));
   if (request.step != kNoStep) own.step = request.step;
   if (own.step == kNoStep) {
@@ -179,6 +197,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.owner = random_word();
   options.older = request.older;
   options.suspect = request.suspect;
+  options.repair = true;
   options.pace = pace_of(request.store);
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
   const auto verified = load_manifest(disk, home_of(""), options.folder);
@@ -259,6 +278,19 @@ Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& reques
                                   one.trouble, of.run});
   }
   return answer;
+}
+
+std::function<Result<std::set<int64_t>>()> steps_in_store(StoreAddress address) {
+  return [address = std::move(address)]() -> Result<std::set<int64_t>> {
+    const std::shared_ptr<Disk> disk = make_posix_disk();
+    const auto found = shipped_checkpoints(*disk, {address, true});
+    if (!found.ok()) return found.error();
+    std::set<int64_t> steps;
+    for (const auto& one : found->checkpoints) {
+      if (one.trouble.empty()) steps.insert(one.step);
+    }
+    return steps;
+  };
 }
 
 }  // namespace mw

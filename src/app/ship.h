@@ -1,6 +1,8 @@
 // A person's `midwatch checkpoint push`, `pull` and `remote`: the doors that act/vault needs, by an address.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,5 +20,7 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request);
 /// What this process's environment says of the run that it belongs to: "wandb_run_id", "machine", …
 std::vector<std::pair<std::string, std::string>> run_facts();
 Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& request);
+/// Asks a store which steps it has, whole and not given up. May be called from any thread.
+std::function<Result<std::set<int64_t>>()> steps_in_store(StoreAddress address);
 
 }  // namespace mw

@@ -16,6 +16,7 @@
 #include "app/live_view.h"
 #include "app/price_task.h"
 #include "app/rule_watch.h"
+#include "app/ship.h"
 #include "app/ship_beside.h"
 #include "base/text.h"
 #include "platform/paths.h"
@@ -196,7 +197,7 @@ Made cleanup(TaskContext& context) {
   auto task = watch_space(
       context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints}, cleanup_of(context),
       layouts_of(context.knowledge), context.say, [&context] { return context.supervisor->keeper_pid() != 0; },
-      context.write);
+      context.write, is_shipped(spec) ? steps_in_store(store_of(spec)) : nullptr);
   context.cleanup = task.get();
   context.supervisor->when_space_is_wanted([made = task.get()](const State& state) { return made->made_room(state); });
   return {std::move(task)};

@@ -19,6 +19,12 @@ int64_t best_of(const std::vector<RetainedCheckpoint>& all) {
 
 }  // namespace
 
+std::optional<double> RetentionFacts::score_at(int64_t step) const {
+  auto after = scores.upper_bound(step);
+  if (step == kNoStep || after == scores.begin()) return std::nullopt;
+  return (--after)->second;
+}
+
 std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> all, const RetentionRules& rules,
                                                bool has_store) {
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.step < b.step; });

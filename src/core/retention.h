@@ -25,7 +25,10 @@ struct RetentionFacts {
   bool has_store = false;            ///< the run ships its checkpoints
   std::set<int64_t> shipped;         ///< steps that the store has, verified
   std::set<int64_t> sending;         ///< steps that are on their way there
-  std::map<int64_t, double> scores;  ///< by step: the last value of a signal up to it; higher is better
+  std::map<int64_t, double> scores;  ///< values of a signal by the step of each; higher is better
+
+  /// The last value up to `step`.
+  std::optional<double> score_at(int64_t step) const;
 };
 
 /// One checkpoint of the run: on this machine, in the store, or both.

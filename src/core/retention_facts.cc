@@ -21,13 +21,8 @@ void add_scores(const State& state, const std::string& signal, RetentionFacts& i
   if (series == nullptr) return;
   const SignalRow* row = find_signal(series->signal);
   const double sign = row != nullptr && row->worse == Worse::kUp ? -1 : 1;
-  std::map<int64_t, double> values;  // by step; what a later attempt says of one holds
-  for (const Point& point : series->points()) {
-    if (point.step != kNoStep && std::isfinite(point.value)) values[point.step] = sign * point.value;
-  }
-  for (const auto& [moment, seen] : state.checkpoint_scans) {
-    auto after = values.upper_bound(seen.step);
-    if (seen.step != kNoStep && after != values.begin()) into.scores[seen.step] = (--after)->second;
+  for (const Point& point : series->points()) {  // what a later attempt says of a step holds
+    if (point.step != kNoStep && std::isfinite(point.value)) into.scores[point.step] = sign * point.value;
   }
 }
 

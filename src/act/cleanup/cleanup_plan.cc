@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/keeper_sessions.h"
@@ -47,7 +48,7 @@ Identity identity_of(const FileInfo& info) {
 class Planner {
  public:
   Planner(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope, const CleanupSettings& settings)
-      : disk_(disk), doors_(doors), scope_(scope), settings_(settings) {}
+      : disk_(disk), doors_(doors), scope_(scope), settings_(settings), facts_(scope.facts) {}
 
   CleanupPlan plan() {
     for (const std::string& word : settings_.what) {
@@ -173,7 +174,10 @@ class Planner {
     } else if (word == kQuarantine) {
       for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
     } else if (word == kOld) {
-      for (const RetentionVerdict& one : retention(root, all, pointed)) {
+      auto verdicts = retention(root, all, pointed);
+      const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
+      if (any && ask_store()) verdicts = retention(root, all, pointed);
+      for (const RetentionVerdict& one : verdicts) {
         if (one.goes) put(one.step, cat("the checkpoint of step ", one.step, ": ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
@@ -183,9 +187,25 @@ class Planner {
     }
   }
 
+  /// Somebody may have removed from the store what was shipped. True: less is there than was known.
+  bool ask_store() {
+    if (!scope_.in_store || facts_.shipped.empty() || std::exchange(asked_, true)) return false;
+    const auto there = scope_.in_store();
+    if (!there.ok()) {
+      plan_.notes.push_back(
+          cat("What was shipped counts as it was recorded, as the store cannot be asked: ", there.error().what));
+      return false;
+    }
+    const size_t lost = std::erase_if(facts_.shipped, [&](int64_t step) { return there->count(step) == 0; });
+    if (lost > 0)
+      plan_.notes.push_back(cat(lost, lost == 1 ? " checkpoint" : " checkpoints", " that had been shipped ",
+                                lost == 1 ? "is" : "are", " not in the store any more, or not whole"));
+    return lost > 0;
+  }
+
   std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, event::CheckpointSeen>& all,
                                           std::optional<int64_t> pointed) {
-    const RetentionFacts& facts = scope_.facts;
+    const RetentionFacts& facts = facts_;
     std::vector<RetainedCheckpoint> known;
     for (const auto& [step, seen] : all) {
       RetainedCheckpoint one;
@@ -196,7 +216,7 @@ class Planner {
       one.in_use = step == pointed || facts.sending.count(step) != 0 ||
                    used(root).count(with_step(scope_.layout.folder, step)) != 0;
       one.shipped = facts.shipped.count(step) != 0;
-      if (const auto score = facts.scores.find(step); score != facts.scores.end()) one.score = score->second;
+      one.score = facts.score_at(step);
       known.push_back(one);
     }
     for (const int64_t step : facts.shipped) {
@@ -205,6 +225,7 @@ class Planner {
       one.step = step;
       one.local = false;
       one.shipped = true;
+      one.score = facts.score_at(step);
       known.push_back(one);
     }
     const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best};
@@ -230,6 +251,8 @@ class Planner {
   const CleanupDoors& doors_;
   const CleanupScope& scope_;
   const CleanupSettings& settings_;
+  RetentionFacts facts_;  // as the store says, once it was asked
+  bool asked_ = false;
   std::map<std::string, std::map<int64_t, event::CheckpointSeen>> scans_;  // by folder
   std::map<std::string, std::map<std::string, Use>> used_;                 // likewise, by name
   CleanupPlan plan_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ struct CleanupScope : CleanupPlaces {
   Time now;            ///< time of the plan
   Ownership own = {};  ///< decides whose a checkpoint is
   RetentionFacts facts = {};
+  /// Steps that the store has, whole, as it says now. Asked where a checkpoint would go by `facts`, which are what it
+  /// had when they were shipped. Unset: it is not asked.
+  std::function<Result<std::set<int64_t>>()> in_store = nullptr;
 };
 
 struct CleanupItem {
@@ -69,6 +73,7 @@ struct CleanupItem {
 struct CleanupPlan {
   std::vector<CleanupItem> items;  ///< to delete, in this order
   std::vector<CleanupItem> left;   ///< similar files that stay; `why` says why
+  std::vector<std::string> notes;  ///< one sentence each
 };
 
 /// Old checkpoints are chosen by core/retention.h. A core dump is deleted when its header names a session of this run.

@@ -9,9 +9,7 @@
 #include <map>
 #include <thread>
 
-#include "act/cleanup/cleanup_task.h"
-#include "act/cleanup/resource_ledger.h"
-#include "act/keeper/record.h"
+#include "act/cleanup/place_for_test.h"
 #include "base/text.h"
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
@@ -22,75 +20,6 @@
 
 namespace mw {
 namespace {
-
-template <typename Number>
-std::string number(Number value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-std::string safetensors() {
-  const std::string header = R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  return number(uint64_t{header.size()}) + header + "weights!";
-}
-
-/// A core dump of a process of that session.
-std::string core(int32_t session) {
-  std::string head("\x7f\x45\x4c\x46\x02\x01\x01", 7);
-  head.resize(64 + 56 + 12 + 8 + 136);
-  const auto put = [&head](size_t at, const std::string& bytes) { head.replace(at, bytes.size(), bytes); };
-  put(16, number(uint16_t{4}));
-  put(32, number(uint64_t{64}));
-  put(54, number(uint16_t{56}));
-  put(56, number(uint16_t{1}));
-  put(64, number(uint32_t{4}));
-  put(64 + 8, number(uint64_t{120}));
-  put(64 + 32, number(uint64_t{156}));
-  put(120, number(uint32_t{5}) + number(uint32_t{136}) + number(uint32_t{3}));
-  put(140 + 24, number(int32_t{77}));
-  put(140 + 36, number(session));
-  put(140 + 40, "trainer");
-  return head;
-}
-
-const std::vector<std::string> kAll = {"core-dumps", "broken-checkpoints", "quarantine", "old-checkpoints"};
-
-struct Place {
-  FakeDisk disk;
-  FakeSystem system;
-  FakeProcesses processes;
-  CleanupScope scope{{"/data/run", "/data/work", {"/data/ck"}}, {"step_{step}", "latest", "{step}"}, {}};
-  CleanupSettings settings{Mode::kAct, kAll, "", 2, 0};
-  Place() {
-    disk.set_time(Time::from_seconds(1500));
-    scope.own.has_snapshot = true;
-    scope.own.snapshot.folders["/data/ck"];
-    scope.own.lives = {{Time::from_seconds(1000), Time::from_seconds(2000)}};
-    scope.own.declared = {"/data/ck"};
-    put("/data/run/attempts/1/record/journal", "");
-    (void)disk.make_folders("/data/work").ok();
-  }
-  void put(const std::string& path, std::string content) {
-    (void)disk.make_folders(path.substr(0, path.rfind('/'))).ok();
-    disk.put(path, std::move(content));
-  }
-  void whole(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), safetensors()); }
-  /// A save that never came to its end.
-  void cut(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), ""); }
-  void quarantine(const std::string& label, const std::string& run_folder) {
-    QuarantineManifest of;
-    of.run_folder = run_folder;
-    put(cat("/data/ck/.midwatch-quarantine/", label, "/step_65/model.safetensors"), safetensors());
-    put(cat("/data/ck/.midwatch-quarantine/", label, "/manifest.json"), manifest_text(of));
-  }
-  std::vector<std::string> plan() {
-    std::vector<std::string> names;
-    const CleanupDoors doors{system, processes, [](const auto&, const auto&, const auto&) { return false; }, 0};
-    for (const CleanupItem& item : plan_cleanup(disk, doors, scope, settings).items) names.push_back(item.name);
-    return names;
-  }
-};
-
-using Names = std::vector<std::string>;
 
 TEST_CASE(
     "what may be deleted, in the declared order; the newest whole checkpoint and the one that the pointer names stay") {
@@ -201,201 +130,6 @@ TEST_CASE("a core dump's header names its process; anything else is none") {
   for (size_t bytes = 0; bytes < whole.size(); ++bytes) CHECK_FALSE(host::parse_core_head(whole.substr(0, bytes)));
 }
 
-/// Keeps what is recorded, in order.
-struct Paper final : EventWriter {
-  State& state;
-  std::vector<std::string> lines;
-  bool full = false;
-  explicit Paper(State& of) : state(of) {}
-  Result<uint32_t> intend(event::Intended intent) override {
-    if (full) return Error{Error::Code::kFull, "no space left", ""};
-    intent.id = state.last_action + 1;
-    lines.push_back(cat("means to remove ", intent.target));
-    fold(state, {Time::from_seconds(1), {}, intent});
-    return intent.id;
-  }
-  void acted(event::Acted outcome) override {
-    lines.push_back(cat(outcome.ok ? "done: " : "not done: ", outcome.text));
-    fold(state, {Time::from_seconds(1), {}, std::move(outcome)});
-  }
-  Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> note(event::Note words, Time) override {
-    lines.push_back(cat("note: ", words.text));
-    return {};
-  }
-};
-
-struct House {
-  Place place;
-  State state;
-  Paper paper{state};
-  FakeClock clock;
-  std::vector<std::string> removed;
-  std::map<std::string, std::string> written;
-  std::function<bool()> holds = [] { return true; };
-  FakeSystem* system = nullptr;
-  FakeDisk* disk = nullptr;
-  std::unique_ptr<CleanupTask> keeper;
-
-  void open(Mode mode) {
-    for (const int step : {10, 20}) place.whole(step);
-    place.cut(5);
-    auto copy = std::make_unique<FakeDisk>();
-    copy->set_time(Time::from_seconds(1500));
-    for (const std::string& path : place.disk.paths()) {
-      (void)copy->make_folders(path.substr(0, path.rfind('/'))).ok();
-      copy->put(path, place.disk.content(path));
-    }
-    place.settings.mode = mode;
-    place.settings.shared = "/dev/shm";
-    CleanupTaskScope scope;
-    disk = copy.get();
-    scope.disk = std::move(copy);
-    auto fake = std::make_unique<FakeSystem>();
-    system = fake.get();
-    scope.system = std::move(fake);
-    scope.holds = holds;
-    scope.user = 1000;
-    scope.processes = std::make_unique<FakeProcesses>();
-    scope.places = place.scope;
-    scope.settings = place.settings;
-    scope.layout = [this](const std::string&) { return place.scope.layout; };
-    scope.unheld = [](const auto&, const auto&, const auto&) { return true; };
-    scope.remove = [this](System&, const CleanupItem& item) -> Result<Removed> {
-      removed.push_back(path_of(item));
-      return Removed{1000, 1};
-    };
-    scope.say = [](const auto&) {};
-    scope.write = [this](const std::string& path, std::string_view text) -> Result<void> {
-      written[path] = text;
-      return {};
-    };
-    scope.own = [this](Disk&, const State&, const CheckpointLayout&) { return place.scope.own; };
-    keeper = std::make_unique<CleanupTask>(clock, std::move(scope));
-    fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
-  }
-  /// One file that the first attempt, which has ended, was seen to hold.
-  FakeSystem& shared_memory() {
-    Entry entry;
-    entry.file = true;
-    entry.bytes = 4096;
-    entry.device = 27;
-    entry.inode = 5;
-    entry.owner = 1000;
-    system->files["/dev/shm/psm_0a1b2c3d"] = "x";
-    system->entries["/dev/shm/psm_0a1b2c3d"] = entry;
-    (void)disk->make_folders("/data/run/attempts/1/record").ok();
-    auto journal = Journal::open(*disk, "/data/run/attempts/1/record", nullptr);
-    REQUIRE(journal.ok());
-    (void)(*journal)->append(record_done(Time::from_seconds(9)));
-    REQUIRE((*journal)->sync().ok());
-    disk->put("/data/run/resources.json", resource_ledger_text({{HeldResource::What::kShared, "/dev/shm",
-                                                                 "psm_0a1b2c3d", 27, 5, 0, "attempts/1", "boot"}}));
-    return *system;
-  }
-  void trouble() {
-    Incident incident;
-    incident.id = 1;
-    incident.kind = "disk-full";
-    state.incidents = {incident};
-  }
-  /// Until nothing more is done.
-  void turns() {
-    for (int i = 0; i < 400; ++i) {
-      (void)keeper->turn(state, true, paper);
-      clock.pass(Duration::millis(1));
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-};
-
-TEST_CASE("space is freed when a disk is full and the mode is act; each action is recorded before") {
-  House house;
-  house.open(Mode::kAct);
-  house.turns();
-  CHECK(house.paper.lines.empty());  // no trouble
-  house.trouble();
-  house.turns();
-  CHECK(house.removed == std::vector<std::string>{"/data/ck/step_5"});
-  CHECK(house.paper.lines == Names{"means to remove /data/ck/step_5", "done: 1.0 KB freed"});
-  CHECK(house.keeper->made_room(house.state) == true);
-}
-
-TEST_CASE("in mode ask it only reports what could be deleted, once; nothing is removed that could not be recorded") {
-  House house;
-  house.open(Mode::kAsk);
-  house.trouble();
-  house.turns();
-  house.clock.pass(Duration::seconds(100));
-  house.turns();
-  CHECK(house.removed.empty());
-  REQUIRE(house.paper.lines.size() == 1);
-  CHECK(contains(house.paper.lines[0], "/data/ck/step_5"));
-  CHECK(house.keeper->made_room(house.state) == false);
-  House full;
-  full.open(Mode::kAct);
-  full.paper.full = true;
-  full.trouble();
-  full.turns();
-  CHECK(full.removed.empty());
-  full.paper.full = false;
-  full.turns();
-  CHECK(full.removed.size() == 1);
-}
-
-TEST_CASE("what a person requests is deleted whatever the mode, and the result is reported") {
-  House house;
-  house.open(Mode::kWatch);
-  house.trouble();
-  house.turns();
-  CHECK(house.removed.empty());
-  RunAsk ask;
-  ask.what = RunAsk::What::kCleanup;
-  ask.text = cleanup_ask_text({{"core-dumps"}, {"/data/ck/step_5"}});
-  ask.at = Time::from_seconds(77);
-  house.keeper->cleanup_now(ask);
-  ask.text = cleanup_ask_text({{}, {"/data/ck/step_10"}});  // which must stay
-  house.keeper->cleanup_now(ask);
-  house.turns();
-  CHECK(house.removed.empty());
-  ask.text = cleanup_ask_text({{}, {"/data/ck/step_10", "/data/ck/step_5"}});
-  ask.at = Time::from_seconds(78);
-  house.keeper->cleanup_now(ask);
-  house.turns();
-  CHECK(house.removed == Names{"/data/ck/step_5"});
-  const auto result = parse_cleanup_result(house.written["/data/run/cleanup.json"]);
-  REQUIRE(result.ok());
-  CHECK(result->asked == ask.at);
-  REQUIRE(result->items.size() == 1);
-  CHECK(result->items[0].path == "/data/ck/step_5");
-  CHECK(result->items[0].bytes == 1000);
-  CHECK(result->items[0].ok);
-}
-
-TEST_CASE("a person's rules for old checkpoints hold in place of the settings', for that request alone") {
-  House house;
-  house.open(Mode::kWatch);
-  RunAsk ask;
-  ask.what = RunAsk::What::kCleanup;
-  const std::vector<std::string> paths = {"/data/ck/step_5", "/data/ck/step_10", "/data/ck/step_20"};
-  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths});  // by the settings both whole ones stay
-  house.keeper->cleanup_now(ask);
-  house.turns();
-  CHECK(house.removed.empty());
-  const RetentionRules rules{1, 7, "reward.mean"};
-  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths, rules});
-  const CleanupAsk read = parse_cleanup_ask(ask.text);
-  CHECK(read.words == Names{"old-checkpoints"});
-  CHECK(read.paths == paths);
-  REQUIRE(read.retention.has_value());
-  CHECK(read.retention->keep_every == 7);
-  CHECK(read.retention->keep_best == "reward.mean");
-  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths, RetentionRules{1, 0, ""}});
-  house.keeper->cleanup_now(ask);
-  house.turns();
-  CHECK(house.removed == Names{"/data/ck/step_10"});  // neither the newest whole one nor one that is being written
-}
-
 TEST_CASE("old checkpoints go when a newer one is shipped, where there is a store; what stays is explained") {
   Place p;
   for (const int step : {5, 10, 20, 30}) p.whole(step);
@@ -420,6 +154,52 @@ TEST_CASE("old checkpoints go when a newer one is shipped, where there is a stor
                     {"step_20", "it is in use"},
                     {"step_30", "it is the newest whole one here"},
                     {"step_40", "it is not proven to be whole"}});
+}
+
+TEST_CASE("before a checkpoint goes, the store is asked what it still has of what was shipped") {
+  Place p;
+  for (const int step : {10, 20, 30, 40}) p.whole(step);
+  p.settings.what = {"old-checkpoints"};
+  p.settings.keep_last = 2;
+  p.scope.facts.has_store = true;
+  p.scope.facts.shipped = {10, 20, 30};
+  int asked = 0;
+  std::set<int64_t> there = {10, 20, 30};
+  p.scope.in_store = [&]() -> Result<std::set<int64_t>> {
+    ++asked;
+    return there;
+  };
+  CHECK(p.plan() == Names{"step_10", "step_20"});
+  CHECK(asked == 1);
+  there = {10};  // somebody removed the later ones there
+  CleanupPlan plan = p.all();
+  REQUIRE(plan.items.size() == 1);
+  CHECK(plan.items[0].name == "step_10");
+  CHECK(plan.notes == Names{"2 checkpoints that had been shipped are not in the store any more, or not whole"});
+  there = {};
+  CHECK(p.plan().empty());
+  p.scope.facts.shipped = {50, 60};  // the newest ones lay there alone
+  CHECK(p.plan().empty());
+  p.scope.facts.shipped = {10, 20, 30};
+  p.scope.in_store = []() -> Result<std::set<int64_t>> { return Error{Error::Code::kIo, "no answer", ""}; };
+  plan = p.all();
+  CHECK(plan.items.size() == 2);
+  CHECK(plan.notes == Names{"What was shipped counts as it was recorded, as the store cannot be asked: no answer"});
+  asked = 0;
+  p.settings.keep_last = 4;  // nothing would go
+  CHECK(p.plan().empty());
+  CHECK(asked == 0);
+}
+
+TEST_CASE("the best is found by the last value before each save, also where nothing was recorded of it") {
+  Place p;
+  for (const int step : {10, 20, 30, 40}) p.whole(step);
+  p.settings.what = {"old-checkpoints"};
+  p.settings.keep_last = 1;
+  p.settings.keep_best = "reward.mean";
+  CHECK(p.plan().empty());  // no value is known
+  p.scope.facts.scores = {{8, .1}, {19, .9}, {29, .3}, {39, .2}};
+  CHECK(p.plan() == Names{"step_10", "step_30"});
 }
 
 TEST_CASE("a checkpoint is renamed before it is deleted, and another one of its name stays") {
@@ -449,51 +229,6 @@ TEST_CASE("a checkpoint is renamed before it is deleted, and another one of its 
   CHECK(remove_item(system, item).error().code == Error::Code::kInvalid);
   CHECK(fs::exists(root + "/step_10/sub/a.dat"));
   fs::remove_all(root);
-}
-
-TEST_CASE("a full disk is not full shared memory") {
-  House house;
-  house.open(Mode::kAct);
-  Incident incident;
-  incident.id = 1;
-  incident.kind = "shm-exhausted";
-  house.state.incidents = {incident};
-  house.turns();
-  CHECK(house.removed.empty());  // a checkpoint less gives no shared memory
-}
-
-TEST_CASE("shared memory of an ended attempt is freed before anything fails, where the mode is act") {
-  for (const bool may : {true, false}) {
-    CAPTURE(may);
-    House house;
-    bool holds = true;
-    house.holds = [&holds] { return holds; };
-    house.place.settings.what = {"shared-memory", "broken-checkpoints"};
-    house.open(may ? Mode::kAct : Mode::kAsk);
-    auto& system = house.shared_memory();
-    house.turns();
-    CHECK(house.removed.empty());  // the attempt is running
-    holds = false;
-    house.turns();
-    CHECK(house.removed == (may ? Names{"/dev/shm/psm_0a1b2c3d"} : Names{}));
-    system.files.erase("/dev/shm/psm_0a1b2c3d");
-    system.entries.clear();
-    house.turns();
-    CHECK(house.removed.size() == (may ? 1 : 0));  // once
-  }
-}
-
-TEST_CASE("a deletion in doubt is settled by whether the file is there, and done again where it is") {
-  House house;
-  house.open(Mode::kAct);
-  for (const char* path : {"/data/ck/gone", "/data/ck/step_5"}) {
-    (void)house.paper.intend({0, "cleanup", path, 0, ""}).ok();
-  }
-  house.paper.lines.clear();
-  house.trouble();
-  house.turns();
-  CHECK(house.paper.lines == Names{"done: it is gone", "not done: not done, or not all of it",
-                                   "means to remove /data/ck/step_5", "done: 1.0 KB freed"});
 }
 
 }  // namespace

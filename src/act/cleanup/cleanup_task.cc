@@ -70,6 +70,7 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   settings.what = std::move(words);
   if (what == For::kPerson) use_rules(parse_cleanup_ask(asks_.front().text).retention, settings);
   places.facts = retention_facts(state, settings.keep_best, scope_.has_store);
+  places.in_store = scope_.in_store;
   for_ = what;
   planned_ = clock_.steady();
   planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,
@@ -79,6 +80,7 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
 }
 
 void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
+  for (const std::string& note : plan.notes) scope_.say(note);
   if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
     const bool person = for_ == For::kPerson;
     plan_ =
@@ -181,7 +183,8 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
   }
   if (const size_t news = retention_news(state); scope_.settings.keep_last > 0 && news != retention_seen_) {
     retention_seen_ = news;
-    if (state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole) {
+    if (!state.checkpoint_scans.empty() &&
+        state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole) {
       begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
       return true;
     }
@@ -214,7 +217,8 @@ std::unique_ptr<CleanupTask> watch_space(
     Clock& clock, const RunSpec& spec, CleanupPlaces places, CleanupSettings settings,
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
-    std::function<Result<void>(const std::string& path, std::string_view text)> write) {
+    std::function<Result<void>(const std::string& path, std::string_view text)> write,
+    std::function<Result<std::set<int64_t>>()> in_store) {
   const auto own = [spec, run_folder = places.run_folder](Disk& disk, const State& state, const CheckpointLayout& of) {
     auto found = ownership_of(disk, run_folder, spec, state, of);
     return found.ok() ? std::move(*found) : Ownership();
@@ -232,7 +236,8 @@ std::unique_ptr<CleanupTask> watch_space(
                          std::move(holds),
                          std::move(write),
                          own,
-                         !spec.store.empty() && !spec.dry};
+                         !spec.store.empty() && !spec.dry,
+                         std::move(in_store)};
   return std::make_unique<CleanupTask>(clock, std::move(scope));
 }
 

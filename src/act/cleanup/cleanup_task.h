@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,8 @@ struct CleanupTaskScope {
   std::function<Result<void>(const std::string& path, std::string_view text)> write = nullptr;
   /// Decides whose a checkpoint is; called for each plan. Unset: no checkpoint is proven to be the run's.
   std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
-  bool has_store = false;  ///< the run ships its checkpoints
+  bool has_store = false;                                         ///< the run ships its checkpoints
+  std::function<Result<std::set<int64_t>>()> in_store = nullptr;  ///< as of CleanupScope; asked from another thread
 };
 
 class CleanupTask final : public Task {
@@ -91,6 +93,7 @@ std::unique_ptr<CleanupTask> watch_space(
     Clock& clock, const RunSpec& spec, CleanupPlaces places, CleanupSettings settings,
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
-    std::function<Result<void>(const std::string& path, std::string_view text)> write);
+    std::function<Result<void>(const std::string& path, std::string_view text)> write,
+    std::function<Result<std::set<int64_t>>()> in_store);
 
 }  // namespace mw

@@ -72,6 +72,7 @@ class Push {
       }
       MW_TRY(put_manifest());
       MW_TRY(still_there());
+      out_.there = adopted_ && out_.moved.moved == 0;
     }
     Pointer target;
     target.step = options_.step;
@@ -156,7 +157,8 @@ class Push {
     if (!text.ok() && text.error().code == Error::Code::kNotFound) return {};
     if (!text.ok()) return text.error();
     auto manifest = parse_manifest(*text);
-    if (!manifest.ok() || manifest->id != out_.manifest.id) return {};  // damaged: it is written anew
+    if (!manifest.ok() || manifest->id != out_.manifest.id) return {};    // damaged: it is written anew
+    if (options_.repair && manifest->verified == "checksums") return {};  // sending compares, and sends what differs
     const auto there = files_are_there(doors_.store, keys_, *manifest);
     if (!there.ok()) return there.error();
     if (!there->empty()) return {};

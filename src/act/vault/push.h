@@ -34,11 +34,12 @@ struct PushOptions {
   int64_t part_bytes = kPartBytes;
   const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files
   bool suspect = false;                              ///< also where that one found it suspect
+  bool repair = false;  ///< what the store has of it is compared by checksums, where it keeps any, and mended
 };
 
 struct Pushed {
   CheckpointManifest manifest;
-  bool there = false;  ///< it was in the store already, and was only compared
+  bool there = false;  ///< all of it was in the store already, and was only compared
   Progress moved;      ///< of its bytes
   Promise promise = Promise::kSwap;
   Moved latest = Moved::kMoved;

@@ -97,6 +97,49 @@ TEST_CASE("several threads send and receive the same bytes as one") {
   CHECK(found->notes.empty());
 }
 
+TEST_CASE("a push by hand mends what was damaged in the store since, and sends nothing else") {
+  const Scratch scratch;
+  scratch.write("/step_7/large.dat", 30'000, 1);  // in parts
+  scratch.write("/step_7/other.dat", 30'000, 2);
+  scratch.write("/step_7/small.dat", 500, 3);
+  const auto disk = make_posix_disk();
+  const auto store = make_folder_store(scratch.root + "/bucket");
+  const auto clock = make_posix_clock();
+  const VaultDoors doors{
+      *disk,  *store, *clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return int64_t{1} << 40; },
+      nullptr};
+  PushOptions options;
+  options.folder = scratch.root + "/step_7";
+  options.step = 7;
+  options.owner = "me";
+  options.settle = {};
+  options.part_bytes = 4096;
+  const auto pushed = push(doors, options);
+  REQUIRE(pushed.ok());
+  const std::string files = cat("/bucket/checkpoints/", pushed->manifest.id);
+  scratch.write(cat(files, "/large.dat"), 30'000, 8);  // of the same size
+  scratch.write(cat(files, "/small.dat"), 500, 9);
+  const auto seen = push(doors, options);
+  REQUIRE(seen.ok());
+  CHECK(seen->there);  // sizes say nothing
+  options.repair = true;
+  const auto mended = push(doors, options);
+  REQUIRE(mended.ok());
+  CHECK_FALSE(mended->there);
+  CHECK(mended->moved.moved == 30'500);
+  CHECK(mended->manifest.pushed == pushed->manifest.pushed);
+  PullOptions back;
+  back.folder = scratch.root + "/back";
+  const auto pulled = pull(doors, back);
+  REQUIRE_MESSAGE(pulled.ok(), (pulled.ok() ? "" : pulled.error().what));
+  CHECK(scratch.text("/back/large.dat") == scratch.text("/step_7/large.dat"));
+  CHECK(scratch.text("/back/small.dat") == scratch.text("/step_7/small.dat"));
+  const auto again = push(doors, options);
+  REQUIRE(again.ok());
+  CHECK(again->there);
+  CHECK(again->moved.moved == 0);
+}
+
 TEST_CASE("bytes that changed though nobody wrote to the file since it was verified are not shipped") {
   const Scratch scratch;
   scratch.write("/step_7/large.dat", 10'000, 1);

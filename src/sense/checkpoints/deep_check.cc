@@ -12,9 +12,11 @@
 
 #include "base/checksum.h"
 #include "base/digest.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "platform/file_view.h"
 #include "sense/checkpoints/frozen.h"
+#include "sense/checkpoints/lost_pages.h"
 
 namespace mw {
 namespace {
@@ -69,6 +71,7 @@ struct Portion {
   size_t range = 0;
   bool last = false;  ///< the range ends there
   TensorFigures figures;
+  ZeroPages zeros;
 };
 
 /// A stretch of a file that one thread reads, and whose numbers it looks at.
@@ -171,15 +174,18 @@ class FilePass {
       if (!chunk.scanned) go_through(chunk, kLook, buffer);
       for (const Portion& portion : chunk.found) {
         figures_.add(portion.figures);
+        zeros_.join(portion.zeros);
         if (!portion.last) continue;
         judge(ranges_[portion.range], bad_.count(portion.range) != 0);
         figures_ = {};
+        zeros_ = {};
       }
     }
     if (failed()) {
       return out_.problem(Trouble::kUnreadable, file_.path, cat("it cannot be read at ", failed_at_), true,
                           CheckDepth::kContent);
     }
+    report_lost();
     out_.hashed = {file_.path,
                    file_.bytes,
                    file_.changed,
@@ -244,7 +250,7 @@ class FilePass {
       for (; range < ranges_.size() && ranges_[range].at < at + bytes; ++range) {
         const bool last = end_of(range) <= at + bytes;
         const uint64_t from = std::max(ranges_[range].at, at), to = std::min(end_of(range), at + bytes);
-        take(range, last, piece.substr(from - at, to - from), way.scan ? &chunk : nullptr, way.hash);
+        take(range, last, from, piece.substr(from - at, to - from), way.scan ? &chunk : nullptr, way.hash);
         if (!last) break;
       }
       if (view == nullptr || view->sound()) continue;
@@ -262,8 +268,8 @@ class FilePass {
     return number < chunk.kept.size() ? &chunk.kept[number] : nullptr;
   }
 
-  /// A part of a range. `chunk`: where to put what its numbers show.
-  void take(size_t number, bool last, std::string_view bytes, Chunk* chunk, bool sum) {
+  /// A part of a range, `from` on. `chunk`: where to put what its numbers show.
+  void take(size_t number, bool last, uint64_t from, std::string_view bytes, Chunk* chunk, bool sum) {
     const ByteRange& range = ranges_[number];
     if (sum && range.has_crc) {
       crc_ = crc32_ieee(bytes, crc_);
@@ -271,10 +277,12 @@ class FilePass {
       if (last) crc_ = 0;
     }
     if (chunk == nullptr) return;
-    if (chunk->found.empty() || chunk->found.back().range != number) chunk->found.push_back({number, false, {}});
+    if (chunk->found.empty() || chunk->found.back().range != number) chunk->found.push_back({number, false, {}, {}});
     Portion& portion = chunk->found.back();
     portion.last = last;
-    if (has_point(range.dtype)) portion.figures.add(scan_numbers(range.dtype, bytes));
+    if (!has_point(range.dtype)) return;
+    portion.figures.add(scan_numbers(range.dtype, bytes));
+    if (may_have_lost(range)) portion.zeros.join(zero_pages(from, bytes, size_of(range.dtype)));
   }
 
   void judge(const ByteRange& range, bool bad) {
@@ -288,6 +296,8 @@ class FilePass {
     ++out_.figures.tensors;
     out_.figures.zero += figures_.zero ? 1 : 0;
     if (model && part_of(cat(file_.path, ":", range.name), range.dtype) == TensorPart::kWeight) {
+      if (may_have_lost(range))
+        lost_.add({shown(range.name), range.at, range.bytes, range.row, figures_.zero, std::move(zeros_)});
       ++out_.figures.weights;
       out_.figures.weight_bytes += range.bytes;
       out_.figures.zero_weights += figures_.zero ? 1 : 0;
@@ -304,6 +314,22 @@ class FilePass {
                      : figures_.nan == figures_.not_finite ? "NaN"
                                                            : "NaN or infinite"),
                  !may_be_infinite(range.name), CheckDepth::kSane);
+  }
+
+  /// Checksums say more. Where numbers lie across pages, pieces of the file cut them.
+  static bool may_have_lost(const ByteRange& range) { return !range.has_crc && range.at % size_of(range.dtype) == 0; }
+
+  /// One sentence for the file: a page that was lost is seldom lost alone.
+  void report_lost() {
+    const std::vector<LostPages::Lost> lost = lost_.finish(size_);
+    if (lost.empty()) return;
+    uint64_t bytes = 0;
+    for (const LostPages::Lost& one : lost) bytes += one.bytes;
+    out_.problem(Trouble::kZeros, file_.path,
+                 cat(format_bytes(static_cast<double>(bytes)), " of zeros in whole pages, the first from byte ",
+                     lost.front().at, " on, in the middle of the numbers of ", lost.front().name,
+                     ": they never reached the disk, or a disk lost them"),
+                 true, CheckDepth::kSane);
   }
 
   static std::string shown(std::string_view name) { return clip(sanitize_utf8(name), 200); }
@@ -323,6 +349,8 @@ class FilePass {
   std::set<size_t> bad_;  // ranges without their checksum
   uint64_t failed_at_ = kReadable;
   TensorFigures figures_;
+  ZeroPages zeros_;
+  LostPages lost_;
   std::vector<ManifestTensor> tensors_;
   size_t shown_ = 0;
 };
@@ -330,7 +358,7 @@ class FilePass {
 std::vector<ByteRange> ranges_of(const Examination& exam, const TreeFile& file, ReadFile& open, OneFile& out) {
   const auto numbers = exam.numbers_in().find(folder_in_tree(file.path));
   if (numbers != exam.numbers_in().end() && !file.name().starts_with('.'))
-    return {{0, static_cast<uint64_t>(file.bytes), numbers->second, 0, false, file.path}};
+    return {{0, static_cast<uint64_t>(file.bytes), numbers->second, 0, false, file.path, 0}};
   const auto items = exam.items().find(file.path);
   if (items == exam.items().end()) return read_directory(open, file.name(), static_cast<uint64_t>(file.bytes)).ranges;
   std::vector<ByteRange> all;

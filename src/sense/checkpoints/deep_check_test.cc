@@ -151,6 +151,45 @@ TEST_CASE("what one thread read of a large file is not read again for another") 
   CHECK(bytes_read() - before < kSize / 100);  // not copied at all
 }
 
+TEST_CASE("pages that never reached the disk are found, wherever they lie and whoever reads them") {
+  const Scratch scratch;
+  const std::vector<size_t> sizes = {700'000, 5'000, 9'400'000, 200, 30'000};
+  std::string whole = safetensors(sizes, {}, 0);
+  whole = safetensors(sizes, {}, (8 - whole.size() % 8) % 8);  // as the library writes it
+  const size_t begin = whole.size() - 700'000 - 5'000 - 9'400'000 - 200 - 30'000;
+  const auto found = [&](size_t from, size_t bytes) {
+    std::string torn = whole;
+    torn.replace(from, bytes, std::string(bytes, '\0'));
+    std::ofstream(scratch.root + "/model.safetensors", std::ios::binary) << torn;
+    const std::string one = check(scratch.root, 1).problems;
+    for (const int threads : {-1, -2, 2, 4})
+      CHECK(check(scratch.root, std::abs(threads), nullptr, threads > 0).problems == one);
+    return one;
+  };
+  constexpr size_t kPage = 4096;
+  CHECK(found(0, 0).empty());
+  CHECK(contains(found(40 * kPage, kPage),
+                 "4.1 KB of zeros in whole pages, the first from byte 163840 on, in the middle of the numbers of t0"));
+  // At the edges of pieces and chunks, and over several of them.
+  for (const size_t at :
+       {size_t{1} << 20, (size_t{1} << 20) - kPage, size_t{4} << 20, (size_t{4} << 20) - 64 * kPage}) {
+    CAPTURE(at);
+    CHECK(contains(found(at, kPage), "of t2"));
+    CHECK(contains(found(at, 1'400 * kPage), "5.7 MB of zeros"));
+  }
+  // From one tensor into the next ones, and up to the end of the file.
+  const size_t next = (begin + 700'000) / kPage * kPage;
+  CHECK(contains(found(next - 2 * kPage, 8 * kPage), "of t0"));
+  const size_t late = (whole.size() - 20'000) / kPage * kPage;
+  CHECK(contains(found(late, whole.size() - late), "of t4"));
+  CHECK(contains(found(late - 12 * kPage, whole.size() - late + 12 * kPage), "of t2"));
+  // Zeros that no disk made: not in whole pages, a tensor's own end, a whole tensor.
+  CHECK(found(40 * kPage + 2, kPage).empty());
+  CHECK(found(40 * kPage - 6, 3 * kPage + 6).empty());
+  CHECK(found(begin + 650'000, 50'000).empty());
+  CHECK(found(begin, 705'000).empty());
+}
+
 TEST_CASE("whoever says stop is obeyed by all threads, and nobody waits for another") {
   const Scratch scratch;
   std::ofstream(scratch.root + "/model.safetensors", std::ios::binary) << safetensors({20'000'000}, {}, 0);

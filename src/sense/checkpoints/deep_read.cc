@@ -102,15 +102,24 @@ std::vector<CheckpointManifest> manifests_beside(Disk& disk, const std::string& 
   for (const std::string& one : nearest_beside(disk, path, kTried)) {
     if (out.size() == kManifests) break;
     auto manifest = load_manifest(disk, home, one);
-    if (manifest.ok()) out.push_back(std::move(*manifest));
+    if (manifest.ok() && is_sound(*manifest)) out.push_back(std::move(*manifest));
   }
   return out;
 }
 
-bool may_be_remembered(const CheckpointVerdict& verdict) {
-  const bool sound =
-      verdict.state == Verdict::kWhole || verdict.state == Verdict::kSuspect || verdict.state == Verdict::kUnknown;
-  return sound && verdict.depth == CheckDepth::kSane && verdict.hashed.size() == verdict.files;
+bool may_be_remembered(const CheckpointVerdict& verdict, const CheckpointManifest* earlier) {
+  if (verdict.depth != CheckDepth::kSane || verdict.hashed.size() != verdict.files) return false;
+  if (verdict.state == Verdict::kWhole || verdict.state == Verdict::kSuspect || verdict.state == Verdict::kUnknown)
+    return true;
+  How how = How::kSane;
+  const CheckpointProblem* const problem = worst(verdict, &how);
+  if (verdict.state != Verdict::kCorrupt || problem == nullptr || how != How::kCorrupt) return false;
+  if (earlier == nullptr || !is_sound(*earlier)) return true;
+  return std::any_of(earlier->files.begin(), earlier->files.end(), [&](const ManifestFile& then) {
+    const auto now = std::find_if(verdict.hashed.begin(), verdict.hashed.end(),
+                                  [&](const ManifestFile& one) { return one.path == then.path; });
+    return now == verdict.hashed.end() || now->changed != then.changed || now->bytes != then.bytes;
+  });
 }
 
 event::CheckpointRead read_of(const CheckpointVerdict& verdict, const DeepJob& job) {
@@ -148,7 +157,7 @@ DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
   VerifyOptions options;
   options.deep = true;
   options.now = job.now;
-  options.earlier = earlier.ok() ? &*earlier : nullptr;
+  options.earlier = earlier.ok() && is_sound(*earlier) ? &*earlier : nullptr;
   for (const CheckpointManifest& other : others) options.others.push_back(&other);
   // Nothing is compared with the bytes of its neighbours: frozen weights would be read twice more, and without a rest.
   bool overtaken = false;
@@ -181,7 +190,8 @@ DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
   compare_with_before(*verdict, others, job, out.read);
   out.read.tree_state = before.state;
   out.read.seconds = since(began).seconds();
-  if (may_be_remembered(*verdict)) (void)save_manifest(disk, job.home, manifest_of(*verdict, job.now)).ok();
+  if (may_be_remembered(*verdict, earlier.ok() ? &*earlier : nullptr))
+    (void)save_manifest(disk, job.home, manifest_of(*verdict, job.now)).ok();
   return out;
 }
 

@@ -50,8 +50,10 @@ event::CheckpointRead read_of(const CheckpointVerdict& verdict, const DeepJob& j
 
 /// The manifests of the checkpoints whose saves were next to its own, the nearest first.
 std::vector<CheckpointManifest> manifests_beside(Disk& disk, const std::string& home, const std::string& path);
-/// May this verdict be remembered? Not where something breaks it, or not all of it was read.
-bool may_be_remembered(const CheckpointVerdict& verdict);
+/// May this verdict be remembered in place of what is known of it (nullptr: nothing is)? Where all of it was read, and
+/// it is sound; and where bytes contradict their own checksums, so that nobody ships it, unless a sound one of the same
+/// files is known: that says more.
+bool may_be_remembered(const CheckpointVerdict& verdict, const CheckpointManifest* earlier);
 /// Those whose saves were next to its own, the nearest first, `most` before it and as many after it.
 std::vector<std::string> nearest_beside(Disk& disk, const std::string& path, std::ptrdiff_t most);
 

@@ -102,6 +102,37 @@ TEST_CASE("of real samples all are sane, and a bit that is flipped in an archive
   CHECK(look.read.how == How::kCorrupt);
 }
 
+TEST_CASE("that a checkpoint is corrupt by its own checksums is remembered, and nothing is compared with it") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  std::atomic<bool> stop{false};
+  const std::string folder = "/ck/verl/global_step_20", file = folder + "/actor/model_world_size_2_rank_0.pt";
+  const std::string whole = disk.content(file);
+  std::string torn = whole;
+  torn[torn.size() / 2] = static_cast<char>(torn[torn.size() / 2] ^ 0x40);
+  const auto look = [&](double at) {
+    return read_deeply(disk, {folder, 20, "/home", 1, Time::from_seconds(kSaved + at), nullptr}, stop).read.how;
+  };
+  const auto verdict = [&] {
+    const auto manifest = load_manifest(disk, "/home", folder);
+    return manifest.ok() ? manifest->verdict : "";
+  };
+  disk.put(file, torn);
+  CHECK(look(1e6) == How::kCorrupt);
+  CHECK(verdict() == "corrupt");
+  disk.set_time(Time::from_seconds(kSaved + 1.1e6));
+  disk.put(file, whole);  // repaired
+  CHECK(look(2e6) == How::kSane);
+  CHECK(verdict() == "whole");
+  disk.put(file, torn);  // rotten: nobody wrote to it since
+  CHECK(look(3e6) == How::kCorrupt);
+  CHECK(verdict() == "whole");  // whose checksums say that, whatever the format has
+  disk.set_time(Time::from_seconds(kSaved + 4e6));
+  disk.put(file, torn);  // saved anew
+  CHECK(look(5e6) == How::kCorrupt);
+  CHECK(verdict() == "corrupt");
+}
+
 TEST_CASE("nothing is read while a newer one is written beside it, and a stop is heard") {
   World world;
   world.save(10, around(0.02F));

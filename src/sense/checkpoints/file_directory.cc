@@ -165,7 +165,7 @@ class EntriesOf {
           tensors.error().code == Error::Code::kTruncated && contains(tensors.error().what, "bytes of tensors");
       return wrong(cut ? Trouble::kTruncated : Trouble::kDamaged, tensors.error().what);
     }
-    out_.ranges.push_back({source_.place(0), data, Dtype::kOther, 0, false, "its header"});
+    out_.ranges.push_back({source_.place(0), data, Dtype::kOther, 0, false, "its header", 0});
     for (Tensor& tensor : *tensors) {
       const Dtype dtype = dtype_named(tensor.dtype);
       const uint64_t bytes = tensor.end - tensor.begin;
@@ -173,7 +173,8 @@ class EntriesOf {
       if (size_of(dtype) != 0 && wanted != bytes) {
         wrong(Trouble::kDamaged, cat(shown(tensor.name), " has ", bytes, " bytes and its shape asks for ", wanted));
       }
-      out_.ranges.push_back({source_.place(data + tensor.begin), bytes, dtype, 0, false, tensor.name});
+      out_.ranges.push_back(
+          {source_.place(data + tensor.begin), bytes, dtype, 0, false, tensor.name, row_of(tensor.shape, dtype)});
       out_.tensors.push_back(
           {std::move(tensor.name), dtype, std::move(tensor.shape), source_.place(data + tensor.begin), bytes, true});
     }
@@ -202,7 +203,7 @@ class EntriesOf {
       const auto dtype = dtypes.find(member.name);
       out_.ranges.push_back({source_.place(member.at), member.bytes,
                              dtype == dtypes.end() ? Dtype::kOther : dtype->second, member.crc, member.stored,
-                             member.name});
+                             member.name, 0});
     }
     name_ranges();
     out_.proven = true;
@@ -319,7 +320,7 @@ class EntriesOf {
     keep_lowest(out_.counters);
   }
 
-  /// Storages get the name of the first tensor in them.
+  /// Storages get the name of the first tensor in them, and its rows where it takes all of one.
   void name_ranges() {
     std::map<uint64_t, ByteRange*> by_place;
     for (ByteRange& range : out_.ranges) by_place.emplace(range.at, &range);
@@ -327,8 +328,10 @@ class EntriesOf {
       auto range = by_place.upper_bound(tensor->at);
       if (range == by_place.begin()) continue;
       --range;
-      if (tensor->at < range->first + range->second->bytes && range->second->dtype == tensor->dtype)
-        range->second->name = tensor->name;
+      if (tensor->at >= range->first + range->second->bytes || range->second->dtype != tensor->dtype) continue;
+      range->second->name = tensor->name;
+      const bool all_of_it = tensor->dense && tensor->bytes == range->second->bytes;
+      range->second->row = all_of_it ? row_of(tensor->shape, tensor->dtype) : 0;
     }
   }
 
@@ -344,7 +347,7 @@ class EntriesOf {
     TorchObject object = torch_object(*first);
     out_.numbers = std::move(object.numbers);
     out_.keys = std::move(object.keys);
-    out_.ranges.push_back({source_.place(0), source_.bytes(), Dtype::kOther, 0, false, "its pickle"});
+    out_.ranges.push_back({source_.place(0), source_.bytes(), Dtype::kOther, 0, false, "its pickle", 0});
     out_.proven = true;
   }
 
@@ -390,7 +393,7 @@ class EntriesOf {
       }
       at += pickle->bytes;
     }
-    out_.ranges.push_back({source_.place(0), at, Dtype::kOther, 0, false, "its pickles"});
+    out_.ranges.push_back({source_.place(0), at, Dtype::kOther, 0, false, "its pickles", 0});
     legacy_storages(at, object, order);
   }
 
@@ -412,7 +415,7 @@ class EntriesOf {
       if (storage->second.bytes() > left)
         return wrong(Trouble::kTruncated, cat("it is cut within storage ", shown(key)));
       places[key] = at + 8;
-      out_.ranges.push_back({source_.place(at + 8), storage->second.bytes(), storage->second.dtype, 0, false, key});
+      out_.ranges.push_back({source_.place(at + 8), storage->second.bytes(), storage->second.dtype, 0, false, key, 0});
       at += 8 + storage->second.bytes();
     }
     if (at != source_.bytes())
@@ -423,6 +426,9 @@ class EntriesOf {
   }
 
   static std::string shown(std::string_view name) { return clip(sanitize_utf8(name), 200); }
+  static uint64_t row_of(const std::vector<int64_t>& shape, Dtype dtype) {
+    return shape.empty() ? 0 : static_cast<uint64_t>(shape.back()) * size_of(dtype);
+  }
 
   Source source_;
   bool has_pickle_ = false;  // an archive has torch.save's

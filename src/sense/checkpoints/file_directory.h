@@ -50,6 +50,7 @@ struct ByteRange {
   uint32_t crc = 0;
   bool has_crc = false;  ///< `crc` is the CRC-32 that its bytes must have
   std::string name;      ///< of the tensor or member
+  uint64_t row = 0;      ///< bytes of the tensor's last dimension; 0: not known
 };
 
 struct FileDirectory {

@@ -46,6 +46,9 @@ struct CheckpointManifest {
   std::vector<ManifestFile> files;
 };
 
+/// Of a corrupt one nothing is to be compared with: whoever repairs it changes its bytes.
+inline bool is_sound(const CheckpointManifest& manifest) { return manifest.verdict != "corrupt"; }
+
 std::string manifest_json(const CheckpointManifest& manifest);
 /// kInvalid: it is no manifest, or one of another schema.
 Result<CheckpointManifest> parse_checkpoint_manifest(std::string_view json);

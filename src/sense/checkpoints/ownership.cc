@@ -91,8 +91,10 @@ bool within(const Ownership::Life& life, Time at) {
 }
 
 bool can_have_saved(const Ownership& of, int64_t step) {
-  return of.steps.empty() || of.said.count(step) != 0 ||
-         std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
+  if (of.said.count(step) != 0) return true;
+  // It spoke of the saves before and after this one, and never of this: somebody's copy, under a name of their own.
+  if (!of.said.empty() && *of.said.begin() < step && step < *of.said.rbegin()) return false;
+  return of.steps.empty() || std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
            // Some trainers log one step in many, so that they were further than the log says.
            const int64_t further = std::max(kUnlogged, range.highest - range.lowest + 1);
            return step >= range.lowest && step <= range.highest + further;

@@ -94,6 +94,18 @@ TEST_CASE("of what was there before only what the run said it wrote over is its 
   CHECK(run.whose(4) == Whose::kForeign);
 }
 
+TEST_CASE("a step of which the run never spoke, between saves of which it did, is somebody's copy") {
+  Run run;
+  for (const int step : {5, 7, 10, 15}) run.save(1500, kRoot, step);
+  CHECK(run.whose(7) == Whose::kOwn);  // a trainer that speaks of no save
+  run.own.said = {5};
+  CHECK(run.whose(7) == Whose::kOwn);
+  run.own.said = {5, 10};
+  CHECK(run.whose(7) == Whose::kUnknown);
+  CHECK(run.whose(10) == Whose::kOwn);
+  CHECK(run.whose(15) == Whose::kOwn);  // its line may be still to come
+}
+
 TEST_CASE("a line of a log is no licence") {
   Run run;
   run.save(1500, "/elsewhere", 5);

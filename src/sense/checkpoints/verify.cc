@@ -301,9 +301,10 @@ class Verification {
       case Trouble::kMissing:
       case Trouble::kEmpty:
       case Trouble::kTruncated:
-      case Trouble::kZeros:
       case Trouble::kMetadataOnly:
         return Verdict::kPartial;
+      case Trouble::kZeros:  // of weights that may have been so
+        return problem.depth == CheckDepth::kSane ? Verdict::kSuspect : Verdict::kPartial;
       case Trouble::kNotFinite:
       case Trouble::kOtherTime:
       case Trouble::kSameBytes:

@@ -49,6 +49,9 @@ std::string cleanup_json(const CleanupAnswer& answer, bool freed) {
     json.key("freed").boolean(freed).key("pending").boolean(answer.pending).key("bytes").integer(total(answer.things));
     put_things(json.key("items"), answer.things);
     put_things(json.key("left"), answer.left);
+    json.key("notes").begin_array();
+    for (const std::string& note : answer.notes) json.string(note);
+    json.end_array();
     json.end_object();
   }
   return out + "\n";
@@ -70,6 +73,7 @@ std::string plan_text(const CleanupAnswer& answer, bool prunes, const Console& c
           rows(answer.things));
   if (!answer.left.empty())
     out += cat(prunes ? "these stay:\n" : "left alone, though they look like it:\n", rows(answer.left));
+  for (const std::string& note : answer.notes) out += cat(escape_terminal(note), ".\n");
   if (prunes && answer.things.empty() && answer.left.empty()) {
     out += answer.names_known
                ? "No checkpoint in a declared folder (--checkpoints, or checkpoints of [run]) is this run's.\n"

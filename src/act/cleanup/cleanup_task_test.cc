@@ -1,0 +1,256 @@
+#include "act/cleanup/cleanup_task.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "act/cleanup/place_for_test.h"
+#include "act/cleanup/resource_ledger.h"
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+
+namespace mw {
+namespace {
+
+/// Keeps what is recorded, in order.
+struct Paper final : EventWriter {
+  State& state;
+  std::vector<std::string> lines;
+  bool full = false;
+  explicit Paper(State& of) : state(of) {}
+  Result<uint32_t> intend(event::Intended intent) override {
+    if (full) return Error{Error::Code::kFull, "no space left", ""};
+    intent.id = state.last_action + 1;
+    lines.push_back(cat("means to remove ", intent.target));
+    fold(state, {Time::from_seconds(1), {}, intent});
+    return intent.id;
+  }
+  void acted(event::Acted outcome) override {
+    lines.push_back(cat(outcome.ok ? "done: " : "not done: ", outcome.text));
+    fold(state, {Time::from_seconds(1), {}, std::move(outcome)});
+  }
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
+  Result<void> note(event::Note words, Time) override {
+    lines.push_back(cat("note: ", words.text));
+    return {};
+  }
+};
+
+struct House {
+  Place place;
+  State state;
+  Paper paper{state};
+  FakeClock clock;
+  std::vector<std::string> removed;
+  std::map<std::string, std::string> written;
+  std::function<bool()> holds = [] { return true; };
+  FakeSystem* system = nullptr;
+  FakeDisk* disk = nullptr;
+  std::unique_ptr<CleanupTask> keeper;
+
+  void open(Mode mode) {
+    for (const int step : {10, 20}) place.whole(step);
+    place.cut(5);
+    auto copy = std::make_unique<FakeDisk>();
+    copy->set_time(Time::from_seconds(1500));
+    for (const std::string& path : place.disk.paths()) {
+      (void)copy->make_folders(path.substr(0, path.rfind('/'))).ok();
+      copy->put(path, place.disk.content(path));
+    }
+    place.settings.mode = mode;
+    place.settings.shared = "/dev/shm";
+    CleanupTaskScope scope;
+    disk = copy.get();
+    scope.disk = std::move(copy);
+    auto fake = std::make_unique<FakeSystem>();
+    system = fake.get();
+    scope.system = std::move(fake);
+    scope.holds = holds;
+    scope.user = 1000;
+    scope.processes = std::make_unique<FakeProcesses>();
+    scope.places = place.scope;
+    scope.settings = place.settings;
+    scope.layout = [this](const std::string&) { return place.scope.layout; };
+    scope.unheld = [](const auto&, const auto&, const auto&) { return true; };
+    scope.remove = [this](System&, const CleanupItem& item) -> Result<Removed> {
+      removed.push_back(path_of(item));
+      return Removed{1000, 1};
+    };
+    scope.say = [](const auto&) {};
+    scope.write = [this](const std::string& path, std::string_view text) -> Result<void> {
+      written[path] = text;
+      return {};
+    };
+    scope.own = [this](Disk&, const State&, const CheckpointLayout&) { return place.scope.own; };
+    keeper = std::make_unique<CleanupTask>(clock, std::move(scope));
+    fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
+  }
+  /// One file that the first attempt, which has ended, was seen to hold.
+  FakeSystem& shared_memory() {
+    Entry entry;
+    entry.file = true;
+    entry.bytes = 4096;
+    entry.device = 27;
+    entry.inode = 5;
+    entry.owner = 1000;
+    system->files["/dev/shm/psm_0a1b2c3d"] = "x";
+    system->entries["/dev/shm/psm_0a1b2c3d"] = entry;
+    (void)disk->make_folders("/data/run/attempts/1/record").ok();
+    auto journal = Journal::open(*disk, "/data/run/attempts/1/record", nullptr);
+    REQUIRE(journal.ok());
+    (void)(*journal)->append(record_done(Time::from_seconds(9)));
+    REQUIRE((*journal)->sync().ok());
+    disk->put("/data/run/resources.json", resource_ledger_text({{HeldResource::What::kShared, "/dev/shm",
+                                                                 "psm_0a1b2c3d", 27, 5, 0, "attempts/1", "boot"}}));
+    return *system;
+  }
+  void trouble() {
+    Incident incident;
+    incident.id = 1;
+    incident.kind = "disk-full";
+    state.incidents = {incident};
+  }
+  /// Until nothing more is done.
+  void turns() {
+    for (int i = 0; i < 400; ++i) {
+      (void)keeper->turn(state, true, paper);
+      clock.pass(Duration::millis(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+};
+
+TEST_CASE("space is freed when a disk is full and the mode is act; each action is recorded before") {
+  House house;
+  house.open(Mode::kAct);
+  house.turns();
+  CHECK(house.paper.lines.empty());  // no trouble
+  house.trouble();
+  house.turns();
+  CHECK(house.removed == std::vector<std::string>{"/data/ck/step_5"});
+  CHECK(house.paper.lines == Names{"means to remove /data/ck/step_5", "done: 1.0 KB freed"});
+  CHECK(house.keeper->made_room(house.state) == true);
+}
+
+TEST_CASE("in mode ask it only reports what could be deleted, once; nothing is removed that could not be recorded") {
+  House house;
+  house.open(Mode::kAsk);
+  house.trouble();
+  house.turns();
+  house.clock.pass(Duration::seconds(100));
+  house.turns();
+  CHECK(house.removed.empty());
+  REQUIRE(house.paper.lines.size() == 1);
+  CHECK(contains(house.paper.lines[0], "/data/ck/step_5"));
+  CHECK(house.keeper->made_room(house.state) == false);
+  House full;
+  full.open(Mode::kAct);
+  full.paper.full = true;
+  full.trouble();
+  full.turns();
+  CHECK(full.removed.empty());
+  full.paper.full = false;
+  full.turns();
+  CHECK(full.removed.size() == 1);
+}
+
+TEST_CASE("what a person requests is deleted whatever the mode, and the result is reported") {
+  House house;
+  house.open(Mode::kWatch);
+  house.trouble();
+  house.turns();
+  CHECK(house.removed.empty());
+  RunAsk ask;
+  ask.what = RunAsk::What::kCleanup;
+  ask.text = cleanup_ask_text({{"core-dumps"}, {"/data/ck/step_5"}});
+  ask.at = Time::from_seconds(77);
+  house.keeper->cleanup_now(ask);
+  ask.text = cleanup_ask_text({{}, {"/data/ck/step_10"}});  // which must stay
+  house.keeper->cleanup_now(ask);
+  house.turns();
+  CHECK(house.removed.empty());
+  ask.text = cleanup_ask_text({{}, {"/data/ck/step_10", "/data/ck/step_5"}});
+  ask.at = Time::from_seconds(78);
+  house.keeper->cleanup_now(ask);
+  house.turns();
+  CHECK(house.removed == Names{"/data/ck/step_5"});
+  const auto result = parse_cleanup_result(house.written["/data/run/cleanup.json"]);
+  REQUIRE(result.ok());
+  CHECK(result->asked == ask.at);
+  REQUIRE(result->items.size() == 1);
+  CHECK(result->items[0].path == "/data/ck/step_5");
+  CHECK(result->items[0].bytes == 1000);
+  CHECK(result->items[0].ok);
+}
+
+TEST_CASE("a person's rules for old checkpoints hold in place of the settings', for that request alone") {
+  House house;
+  house.open(Mode::kWatch);
+  RunAsk ask;
+  ask.what = RunAsk::What::kCleanup;
+  const std::vector<std::string> paths = {"/data/ck/step_5", "/data/ck/step_10", "/data/ck/step_20"};
+  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths});  // by the settings both whole ones stay
+  house.keeper->cleanup_now(ask);
+  house.turns();
+  CHECK(house.removed.empty());
+  const RetentionRules rules{1, 7, "reward.mean"};
+  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths, rules});
+  const CleanupAsk read = parse_cleanup_ask(ask.text);
+  CHECK(read.words == Names{"old-checkpoints"});
+  CHECK(read.paths == paths);
+  REQUIRE(read.retention.has_value());
+  CHECK(read.retention->keep_every == 7);
+  CHECK(read.retention->keep_best == "reward.mean");
+  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths, RetentionRules{1, 0, ""}});
+  house.keeper->cleanup_now(ask);
+  house.turns();
+  CHECK(house.removed == Names{"/data/ck/step_10"});  // neither the newest whole one nor one that is being written
+}
+
+TEST_CASE("a full disk is not full shared memory") {
+  House house;
+  house.open(Mode::kAct);
+  Incident incident;
+  incident.id = 1;
+  incident.kind = "shm-exhausted";
+  house.state.incidents = {incident};
+  house.turns();
+  CHECK(house.removed.empty());  // a checkpoint less gives no shared memory
+}
+
+TEST_CASE("shared memory of an ended attempt is freed before anything fails, where the mode is act") {
+  for (const bool may : {true, false}) {
+    CAPTURE(may);
+    House house;
+    bool holds = true;
+    house.holds = [&holds] { return holds; };
+    house.place.settings.what = {"shared-memory", "broken-checkpoints"};
+    house.open(may ? Mode::kAct : Mode::kAsk);
+    auto& system = house.shared_memory();
+    house.turns();
+    CHECK(house.removed.empty());  // the attempt is running
+    holds = false;
+    house.turns();
+    CHECK(house.removed == (may ? Names{"/dev/shm/psm_0a1b2c3d"} : Names{}));
+    system.files.erase("/dev/shm/psm_0a1b2c3d");
+    system.entries.clear();
+    house.turns();
+    CHECK(house.removed.size() == (may ? 1 : 0));  // once
+  }
+}
+
+TEST_CASE("a deletion in doubt is settled by whether the file is there, and done again where it is") {
+  House house;
+  house.open(Mode::kAct);
+  for (const char* path : {"/data/ck/gone", "/data/ck/step_5"}) {
+    (void)house.paper.intend({0, "cleanup", path, 0, ""}).ok();
+  }
+  house.paper.lines.clear();
+  house.trouble();
+  house.turns();
+  CHECK(house.paper.lines == Names{"done: it is gone", "not done: not done, or not all of it",
+                                   "means to remove /data/ck/step_5", "done: 1.0 KB freed"});
+}
+
+}  // namespace
+}  // namespace mw
