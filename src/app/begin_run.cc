@@ -108,6 +108,7 @@ std::vector<std::string> hidden_words(const RunSpec& spec, const std::vector<std
   secrets.learn_environment(environ);
   for (const auto& [variable, value] : spec.environment) secrets.learn(variable, value);
   std::vector<std::string> out;
+  out.reserve(words.size());
   for (const std::string& word : words) out.push_back(secrets.hide(word));
   return out;
 }

@@ -308,9 +308,15 @@ class FolderStore final : public ObjectStore {
   }
 
   /// Gives the finished file `fresh` the name `path`, when the condition holds. Where others look at the same moment,
-  /// one wins: under a lock, which file servers keep, too (NFS 3 and later), and by link(), which makes or fails.
+  /// one wins: by link(), which makes or fails; and where a tag is compared, under a lock, which file servers keep, too
+  /// (NFS 3 and later). Nothing else takes the lock, as whoever is frozen with it holds up all others.
   Result<PutOutcome> put_there(const std::string& fresh, const std::string& path, const PutCondition& condition) {
     MW_TRY(disk_->make_folders(folder_of(path)));
+    if (condition.when != PutCondition::When::kMatches) {
+      auto outcome = name_it(fresh, path, condition);
+      if (outcome.ok() && outcome->stored) sync_folder(folder_of(path));
+      return outcome;
+    }
     const std::string lock_path = own_ + "/lock";
     const File lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (lock.number < 0) return error_of(errno, "cannot open", lock_path);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "platform/file_holes.h"
 #include "platform/private_folder.h"
 #include "platform/real/mapped_view.h"
 
@@ -100,7 +101,7 @@ FileInfo info_of(const struct stat& status) {
   return info;
 }
 
-class PosixReadFile final : public ReadFile, public MappableFile {
+class PosixReadFile final : public ReadFile, public MappableFile, public SparseFile {
  public:
   PosixReadFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
@@ -133,6 +134,20 @@ class PosixReadFile final : public ReadFile, public MappableFile {
   }
 
   std::unique_ptr<FileView> view(uint64_t offset, size_t size) override { return map_view(file_.get(), offset, size); }
+
+  std::vector<FileHole> holes(uint64_t from, uint64_t to, size_t most) override {
+    std::vector<FileHole> out;
+    while (from < to && out.size() < most) {
+      const off_t hole = ::lseek(file_.get(), static_cast<off_t>(from), SEEK_HOLE);  // its own end is one
+      if (hole < 0 || static_cast<uint64_t>(hole) >= to) break;
+      const off_t data = ::lseek(file_.get(), hole, SEEK_DATA);
+      if (data < 0 && errno != ENXIO) break;  // ENXIO: nothing comes behind it
+      const uint64_t end = data < 0 ? to : std::min(to, static_cast<uint64_t>(data));
+      out.push_back({static_cast<uint64_t>(hole), end});
+      from = end;
+    }
+    return out;
+  }
 
  private:
   Descriptor file_;

@@ -12,7 +12,6 @@
 
 #include "base/checksum.h"
 #include "base/digest.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "platform/file_view.h"
 #include "sense/checkpoints/frozen.h"
@@ -319,17 +318,9 @@ class FilePass {
   /// Checksums say more. Where numbers lie across pages, pieces of the file cut them.
   static bool may_have_lost(const ByteRange& range) { return !range.has_crc && range.at % size_of(range.dtype) == 0; }
 
-  /// One sentence for the file: a page that was lost is seldom lost alone.
   void report_lost() {
     const std::vector<LostPages::Lost> lost = lost_.finish(size_);
-    if (lost.empty()) return;
-    uint64_t bytes = 0;
-    for (const LostPages::Lost& one : lost) bytes += one.bytes;
-    out_.problem(Trouble::kZeros, file_.path,
-                 cat(format_bytes(static_cast<double>(bytes)), " of zeros in whole pages, the first from byte ",
-                     lost.front().at, " on, in the middle of the numbers of ", lost.front().name,
-                     ": they never reached the disk, or a disk lost them"),
-                 true, CheckDepth::kSane);
+    if (!lost.empty()) out_.problem(Trouble::kZeros, file_.path, sentence_of(lost), true, CheckDepth::kSane);
   }
 
   static std::string shown(std::string_view name) { return clip(sanitize_utf8(name), 200); }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "sense/checkpoints/lost_pages.h"
 
 namespace mw {
 namespace {
@@ -74,6 +75,8 @@ FileDirectory Examination::read(const std::string& full, int64_t bytes, const st
     if (found.trouble == Trouble::kUnreadable) unknown_ = true;
   }
   if (out.clipped) unknown_ = true;
+  if (const auto lost = lost_in_holes(**open, static_cast<uint64_t>(bytes), out.ranges); !lost.empty())
+    problem(Trouble::kZeros, shown, sentence_of(lost));
   return out;
 }
 
@@ -92,9 +95,11 @@ void Examination::thin(FileDirectory& directory, bool weights) {
 }
 
 void Examination::problem(Trouble trouble, std::string path, std::string what, bool breaks, CheckDepth depth) {
-  // That a file is missing is said once, whoever calls for it; so is that it cannot be read, by who needs it.
+  // That a file is missing is said once, whoever calls for it; so is that it cannot be read, by who needs it, and that
+  // bytes of it were lost, at whatever depth.
   const bool missing = trouble == Trouble::kMissing && what.starts_with("it is missing");
-  if ((missing || trouble == Trouble::kUnreadable) && !path.empty() && !said_.emplace(trouble, path).second) {
+  if ((missing || trouble == Trouble::kUnreadable || trouble == Trouble::kZeros) && !path.empty() &&
+      !said_.emplace(trouble, path).second) {
     for (CheckpointProblem& one : problems_) {
       if (one.trouble != trouble || one.path != path || one.breaks || !breaks) continue;
       one = {trouble, depth, std::move(path), std::move(what), true};

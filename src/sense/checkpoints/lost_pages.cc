@@ -4,6 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/file_holes.h"
+#include "sense/checkpoints/tensor_scan.h"
+
 namespace mw {
 namespace {
 
@@ -101,6 +106,60 @@ void LostPages::judge(bool goes_on) {
     const bool to_end = goes_on && end - run.end < kPageBytes && tensor.pages.tail_zero && within_row(run.begin);
     if (between || to_end) lost_.push_back({tensor.name, run.begin, run.end - run.begin});
   }
+}
+
+namespace {
+
+constexpr size_t kHoles = 4096;  // of one file
+
+/// Whether the number at `place` is there and not 0.
+bool has_number(ReadFile& file, uint64_t place, size_t size) {
+  std::string bytes;
+  return file.read_at(place, size, bytes).ok() && bytes.size() == size && !is_zero(bytes);
+}
+
+/// What the holes show of a tensor: they are zeros, and nothing is known of what lies between them but its edges.
+LostPages::Tensor in_holes(ReadFile& file, const ByteRange& range, const std::vector<FileHole>& holes) {
+  const uint64_t end = range.at + range.bytes;
+  const size_t size = size_of(range.dtype);
+  LostPages::Tensor out{range.name, range.at, range.bytes, range.row, false, {}};
+  out.pages.at = range.at;
+  out.pages.end = end;
+  out.pages.first_zero = out.pages.tail_zero = false;
+  auto hole = std::upper_bound(holes.begin(), holes.end(), range.at,
+                               [](uint64_t at, const FileHole& one) { return at < one.end; });
+  for (; hole != holes.end() && hole->begin < end; ++hole) {
+    const uint64_t from = std::max(hole->begin, range.at), to = std::min(hole->end, end);
+    out.zero = out.zero || (from == range.at && to == end);
+    out.pages.first_zero = out.pages.first_zero || from == range.at;
+    out.pages.tail_zero = out.pages.tail_zero || to == end;
+    const uint64_t begin = boundary(from), stop = to / kPageBytes * kPageBytes;
+    if (begin >= stop) continue;
+    out.pages.runs.push_back(
+        {begin, stop, from > range.at && has_number(file, from - size, size), to < end && has_number(file, to, size)});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<LostPages::Lost> lost_in_holes(ReadFile& file, uint64_t bytes, const std::vector<ByteRange>& ranges) {
+  auto* const sparse = dynamic_cast<SparseFile*>(&file);
+  const std::vector<FileHole> holes = sparse == nullptr ? std::vector<FileHole>() : sparse->holes(0, bytes, kHoles);
+  LostPages pages;
+  for (const ByteRange& range : holes.empty() ? std::vector<ByteRange>() : ranges) {
+    const bool numbers = has_point(range.dtype) && range.bytes > 0 && range.at % size_of(range.dtype) == 0;
+    if (numbers && range.at <= bytes && range.bytes <= bytes - range.at) pages.add(in_holes(file, range, holes));
+  }
+  return pages.finish(bytes);
+}
+
+std::string sentence_of(const std::vector<LostPages::Lost>& lost) {
+  uint64_t bytes = 0;
+  for (const LostPages::Lost& one : lost) bytes += one.bytes;
+  return cat(format_bytes(static_cast<double>(bytes)), " of zeros in whole pages, the first from byte ",
+             lost.front().at, " on, in the middle of the numbers of ", clip(sanitize_utf8(lost.front().name), 200),
+             ": they never reached the disk, or a disk lost them");
 }
 
 }  // namespace mw

@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/disk.h"
+#include "sense/checkpoints/file_directory.h"
+
 namespace mw {
 
 /// Bytes of a page of memory, and of the smallest block that the usual file systems allocate.
@@ -63,5 +66,12 @@ class LostPages {
   std::optional<Tensor> last_;  // whether zeros go on behind it decides the next one
   std::vector<Lost> lost_;
 };
+
+/// What of the tensors' bytes lies in holes of the file, and was lost by the same rules: only what touches a hole is
+/// read. Ranges of bytes that have a checksum count, too. Nothing where the file's disk keeps no record of holes.
+std::vector<LostPages::Lost> lost_in_holes(ReadFile& file, uint64_t bytes, const std::vector<ByteRange>& ranges);
+
+/// One sentence on what was lost of a file; it is not empty. A page that was lost is seldom lost alone.
+std::string sentence_of(const std::vector<LostPages::Lost>& lost);
 
 }  // namespace mw

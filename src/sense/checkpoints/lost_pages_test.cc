@@ -1,8 +1,15 @@
 #include "sense/checkpoints/lost_pages.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
 
 #include "base/prng.h"
+#include "platform/real/posix_disk.h"
 
 namespace mw {
 namespace {
@@ -32,6 +39,39 @@ TEST_CASE("rows of zeros are no lost pages, and pages within rows are") {
   CHECK(lost[0].name == "w");
   CHECK(lost[0].at == 5 * kPage);
   CHECK(lost[0].bytes == 8 * kPage);
+}
+
+TEST_CASE("what a file system has no bytes for is found without reading the file") {
+  std::string path = (std::filesystem::temp_directory_path() / "midwatch-hole-XXXXXX").string();
+  const int file = ::mkstemp(path.data());
+  REQUIRE(file >= 0);
+  const std::string bytes(64 * kPage, '\x3c');
+  for (const auto& [from, to] : {std::pair<size_t, size_t>(0, 20), {28, 64}}) {
+    const auto size = (to - from) * kPage;
+    REQUIRE(::pwrite(file, bytes.data(), size, static_cast<off_t>(from * kPage)) == static_cast<ssize_t>(size));
+  }
+  const auto disk = make_posix_disk();
+  const auto open = disk->open_read(path);
+  REQUIRE(open.ok());
+  const auto lost = [&](std::vector<ByteRange> ranges) {
+    const auto found = lost_in_holes(**open, bytes.size(), ranges);
+    return found.empty() ? "" : found.front().name;
+  };
+  const auto range = [](uint64_t at, uint64_t size, uint64_t row, const char* name) {
+    return ByteRange{at, size, Dtype::kBF16, 0, false, name, row};
+  };
+  CHECK(lost({range(8, 60 * kPage, 3000, "w")}) == "w");
+  CHECK(lost({range(0, 64 * kPage, 4 * kPage, "w")}).empty());  // rows of zeros
+  CHECK(lost({range(8, 64 * kPage - 8, 4 * kPage, "w")}) == "w");
+  CHECK(lost({range(20 * kPage, 8 * kPage, 3000, "w")}).empty());  // a tensor of zeros
+  CHECK(lost({range(8, 24 * kPage, 3000, "a"), range(8 + 24 * kPage, 20 * kPage, 3000, "b")}) == "a");  // over both
+  CHECK(lost({range(8, 24 * kPage, 3000, "a")}).empty());  // nobody knows what lies behind it
+  CHECK(lost({range(30 * kPage, 9 * kPage, 3000, "c")}).empty());
+  // A copy that leaves out zeros which a tensor has at an odd place.
+  REQUIRE(::pwrite(file, std::string(10, '\0').data(), 10, 20 * kPage - 10) == 10);
+  CHECK(lost({range(8, 60 * kPage, 3000, "w")}).empty());
+  ::close(file);
+  ::unlink(path.c_str());
 }
 
 TEST_CASE("a tensor that is full of zeros by design has lost nothing") {
