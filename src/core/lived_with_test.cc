@@ -26,6 +26,21 @@ TEST_CASE("what is refused each time and was lived through before ended nothing,
   }
 }
 
+TEST_CASE("a learning rate in the middle of its way to zero is a plan that is open") {
+  for (const int64_t last : {40, 95}) {
+    CAPTURE(last);
+    PlantedRun run;
+    for (int64_t step = 1; step <= last; ++step) {
+      const double rate = 1e-6 * static_cast<double>(100 - step) / 100;
+      run.say(event::Measured{
+          step,
+          false,
+          {{"loss.total", "loss", 0.5 + 0.01 * static_cast<double>(step % 7)}, {"lr", "learning_rate", rate}}});
+    }
+    CHECK(notable(run.close()) == (last == 40 ? "died-silently/user-cancelled" : ""));
+  }
+}
+
 TEST_CASE("saves whose numbers count otherwise than the run's steps are overdue by the run's steps") {
   for (const int64_t often : {8, 1}) {  // batches to a numbered step
     CAPTURE(often);

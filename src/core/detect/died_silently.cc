@@ -10,6 +10,7 @@
 #include "core/exit_status.h"
 #include "core/judge_memory.h"
 #include "core/plan_bar.h"
+#include "core/rate_plan.h"
 
 namespace mw::detect {
 namespace {
@@ -20,6 +21,9 @@ constexpr Knob kKnobs[] = {
     {"excerpt_lines", 40, "lines", "So few lines are a copied excerpt more often than a whole log: worth no alarm",
      "excerpts in bug reports"},
     {"excerpt_steps", 5, "steps", "and hardly a step is seen in it", "excerpts in bug reports"},
+    {"rate_share", 0.7, "ratio",
+     "Of the steps after which the learning rate would be zero: beyond it may lie a floor on which the schedule ends",
+     "own"},
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
@@ -105,6 +109,15 @@ uint64_t lines_since(const State& state, const AttemptState& attempt) {
   return lines > began.line ? lines - began.line : 0;
 }
 
+/// The learning rate is in the middle of its way to zero.
+std::optional<Open> by_rate(const State& state, const AttemptState& attempt, int64_t last) {
+  const Series* rate = state.find("lr");
+  const auto number = static_cast<uint16_t>(&attempt - state.attempts.data());
+  const auto planned = rate == nullptr ? std::nullopt : planned_by_rate(rate->points(), number);
+  if (!planned || static_cast<double>(last) >= kKnobs[3].value * static_cast<double>(*planned)) return std::nullopt;
+  return Open{cat("step ", last, " (its learning rate would reach zero at about step ", *planned, ")"), true};
+}
+
 Open unfinished(const State& state, const AttemptState& attempt, Done steps, const Knowledge& knowledge) {
   const int64_t last = steps.last;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -119,6 +132,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
       if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};
     }
   }
+  if (const auto rate = last != kNoStep ? by_rate(state, attempt, last) : std::nullopt) return *rate;
   if (last != kNoStep) {  // no plan is known: only a record that was broken off says that more was meant to come
     return Open{cat("step ", last), lacks_exit_record(state) && !said_farewell(state, attempt)};
   }

@@ -23,6 +23,8 @@ constexpr Knob kTasks{"tasks", 1000, "tasks",
                       "Evaluation sets are seldom larger: the least noise of a share of solved tasks follows from it",
                       "binomial; field guide 4.1"};
 constexpr Knob kLossRise{"loss_rise", 0.1, "ratio", "Evaluation loss above its minimum", "early stopping practice"};
+constexpr Knob kOverfit{"overfit", 1.3, "ratio", "Evaluation loss to its least, in each evaluation after it", "own"};
+constexpr Knob kMemorised{"memorised", 0.5, "ratio", "Training loss to that at the best evaluation, meanwhile", "own"};
 constexpr Knob kGain{"reward_gain", 0.1, "ratio", "Rise of the training reward that makes it reward hacking",
                      "failure catalogue, reward-hacking (20 %)"};
 constexpr Knob kFlatHistory{"flat_history", 5, "evaluations", "Before a held-out result is called flat", "own"};
@@ -30,8 +32,8 @@ constexpr Knob kFlat{"flat", 0.02, "1", "Gain of a share of solved tasks that is
 constexpr Knob kFlatReward{"flat_reward", 0.3, "ratio",
                            "Rise of the training reward, of its range, that it should share",
                            "field guide 4.3 rule 19"};
-constexpr Knob kKnobs[] = {kFlatHistory, kFlat,     kFlatReward, kHistory, kDrop,       kSigma,
-                           kTasks,       kLossRise, kGain,       kPlunge,  kPlungeSigma};
+constexpr Knob kKnobs[] = {kFlatHistory, kFlat,    kFlatReward, kHistory, kDrop,   kSigma,      kTasks,
+                           kLossRise,    kOverfit, kMemorised,  kGain,    kPlunge, kPlungeSigma};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kMostGrain = 0.05;   // sets of fewer than 20 tasks: the gap between values is chance
@@ -103,6 +105,28 @@ bool plunged(const Track& track, bool higher, Drop& found) {
   return true;
 }
 
+/// A loss on held-out data that stands far above its least from then on, while the training loss falls to less than
+/// half: what was learned by heart shows in two evaluations.
+bool overfits(const State& state, const Track& track, Drop& found) {
+  const Series* const loss = state.find("loss.total");
+  if (loss == nullptr || !contains_folded(track.series->raw, "loss") || track.size() < 3) return false;
+  const auto least = std::min_element(track.values.begin(), track.values.end());
+  const auto best = static_cast<size_t>(least - track.values.begin());
+  if (!(*least > 0) || best + 2 >= track.size()) return false;
+  if (std::any_of(least + 1, track.values.end(), [&](double v) { return v < kOverfit.value * *least; })) return false;
+  const auto training_at = [&](int64_t step) {
+    double value = NAN;
+    for (const Point& point : loss->points()) {
+      if (point.attempt == track.points[best].attempt && point.step <= step) value = point.value;
+    }
+    return value;
+  };
+  const size_t last = track.size() - 1;
+  if (!(training_at(track.points[last].step) < kMemorised.value * training_at(track.points[best].step))) return false;
+  found = {best, last, *least, track.values[last]};
+  return true;
+}
+
 /// A deep drop shows in two evaluations, a lesser one in three, and a plunge in one.
 bool find_drop(const Track& track, bool higher, Drop& found) {
   for (size_t i = 1; i < track.size(); ++i) {
@@ -154,7 +178,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool higher = sense == EvaluationSense::kHigher;
     for (const Track& track : tracks_of(&series)) {
       Drop drop;
-      if (!find_drop(track, higher, drop)) {
+      if (!find_drop(track, higher, drop) && (higher || !overfits(state, track, drop))) {
         if (higher && !flat) flat = judge_flat(state, track, out);
         continue;
       }

@@ -199,6 +199,40 @@ void judge_logits(const State& state, std::map<uint16_t, Finding>& worst) {
   }
 }
 
+/// Pairs of answers whose log-probabilities are no number make their step's loss none, too. Transformers leaves such
+/// losses out of the mean that it logs (`logging_nan_inf_filter`), so that only the figures beside it show them.
+void judge_pairs(const State& state, std::map<uint16_t, Finding>& worst) {
+  constexpr std::array<std::string_view, 4> kNames = {"logps/chosen", "logps/rejected", "rewards/chosen",
+                                                      "rewards/rejected"};
+  std::map<uint16_t, std::map<int64_t, const Point*>> bad;  // by attempt and step
+  std::string name;
+  size_t records = 0;
+  for (const Series& series : state.series) {
+    const bool pairs =
+        std::any_of(kNames.begin(), kNames.end(), [&](std::string_view one) { return series.raw == one; });
+    if (!pairs) continue;
+    records = std::max(records, static_cast<size_t>(series.count()));
+    if (series.non_finite() == series.count()) continue;  // judge_logits, or never computed
+    for (const Point& point : series.points()) {
+      if (std::isfinite(point.value)) continue;
+      if (bad.empty()) name = series.raw;
+      bad[point.attempt].emplace(point.step, &point);
+    }
+  }
+  for (const auto& [attempt, steps] : bad) {
+    if (worst.count(attempt) > 0) continue;
+    const Point &first = *steps.begin()->second, &last = *steps.rbegin()->second;
+    Finding finding = make_finding("non-finite", "non-finite", Severity::kWarning, first, last,
+                                   cat("The figures of the pairs are not finite in ", steps.size(), " of ", records,
+                                       " records, first", first.step == kNoStep ? "" : cat(" at step ", first.step),
+                                       ": the loss of a batch in them was none either, though the logged one is"));
+    add_figure(finding, name, first.step, first.value);
+    finding.evidence.back().where = first.where;
+    finding.suggests.push_back({"nan-loss", 0.6, cat(name, " is not a number")});
+    worst[attempt] = std::move(finding);
+  }
+}
+
 /// Mixed precision with a scale that moves. A trainer in bfloat16 may print the scale, which is 1 throughout: there a
 /// gradient that is NaN is no overflow that a smaller scale makes good.
 bool scales_loss(const State& state) {
@@ -229,6 +263,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   }
   judge_parts(state, worst);
   judge_logits(state, worst);
+  judge_pairs(state, worst);
   for (auto& [attempt, finding] : worst) out.push_back(std::move(finding));
 }
 

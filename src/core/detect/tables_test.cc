@@ -179,6 +179,38 @@ TEST_CASE("a held-out result that stands while the reward rises is worth a word,
   CHECK_FALSE(finds("eval-regression", run_with({{"eval.c", "set_a/is_completed/mean", flat.values}})));
 }
 
+TEST_CASE("what was learned by heart shows in three evaluations of the loss") {
+  const auto overfits = [](const std::vector<double>& training, const std::vector<double>& held_out, const char* name) {
+    State state = run_of({{"loss.total", "loss", training}});
+    for (size_t i = 0; i < held_out.size(); ++i) {
+      event::Measured measured{static_cast<int64_t>(i * 10 + 9), true, {}};
+      measured.readings.push_back({"", name, held_out[i]});
+      fold(state, {{}, {0, 1000 + i}, std::move(measured)});
+    }
+    return finds("eval-regression", state);
+  };
+  const auto falls = around(0.3, 10) + around(0.02, 10) + around(0.004, 10), stays = around(0.3, 30);
+  CHECK(overfits(falls, {0.17, 0.27, 0.28}, "val_loss"));
+  CHECK_FALSE(overfits(falls, {0.17, 0.27}, "val_loss"));
+  CHECK_FALSE(overfits(falls, {0.17, 0.27, 0.2}, "val_loss"));  // it comes back
+  CHECK_FALSE(overfits(stays, {0.17, 0.27, 0.28}, "val_loss"));
+  CHECK_FALSE(overfits(falls, {0.17, 0.27, 0.28}, "val_reward"));
+}
+
+TEST_CASE("pairs whose log-probabilities are no number are said, though the loss is one") {
+  std::vector<double> chosen = around(-200, 40);
+  const auto run = [&](const char* name) {
+    return found("non-finite", run_of({{"loss.total", "loss", around(0.5, 40)}, {"", name, chosen}}));
+  };
+  CHECK(run("logps/chosen").empty());
+  chosen[12] = chosen[30] = kNan;
+  const auto findings = run("logps/chosen");
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kWarning);
+  CHECK(contains(findings[0].summary, "in 2 of 40 records, first at step"));
+  CHECK(run("rewards/format_reward").empty());  // a reward that a batch has no samples for
+}
+
 TEST_CASE("a held-out result is better when it is higher or lower, as its name says") {
   const auto falls = around(60, 12) + around(20, 8), rises = around(2, 12) + around(6, 8);
   const auto share = around(0.6, 12) + around(0.1, 8);  // a share of solved tasks, by whatever name
