@@ -44,6 +44,19 @@ TEST_CASE("a program that asks a person where nobody is") {
         "stall warning waits-for-input");
 }
 
+TEST_CASE("a thread's error behind the frame that PowerShell puts around it ended nothing") {
+  const std::string frame =
+      "python.exe : Exception in thread Thread-2 (_readerthread):\nAt D:\\w\\run.ps1:95 char:9\n"
+      "+         & $Python @Arguments 2>&1 | Tee-Object $Log\n+         ~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+      "    + CategoryInfo          : NotSpecified: (Exception in th...:String) [], RemoteException\n"
+      "    + FullyQualifiedErrorId : NativeCommandError\n \n";
+  const std::string thread = traceback("", "/app/pipe.py", "ValueError: I/O operation on closed file");
+  const std::string end = traceback("", "/app/phase.py", "RuntimeError: Phase 1 stopped before step 25");
+  const State state = state_of(cat(frame, thread, steps(7), end));
+  REQUIRE_FALSE(state.incidents.empty());
+  CHECK(contains(state.incidents.front().summary, "Phase 1 stopped"));
+}
+
 TEST_CASE("a debugger inside a Ray actor") {
   const std::string_view actor = "(TaskRunner pid=57636) ";
   CHECK(found(state_of(cat(steps(4), actor, "> /app/naive.py(53)__call__()\n", actor, "(Pdb) \n")), "stall") ==

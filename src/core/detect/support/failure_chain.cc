@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/support/helper_threads.h"
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/progress.h"
 #include "core/detect/support/server_restarts.h"
@@ -32,7 +33,6 @@ constexpr double kRecurrentSeconds = 120;
 constexpr uint64_t kEndingLog = 100;
 // Two pipes end in one file: the last step's line may come behind the error that followed it.
 constexpr uint64_t kStragglingLines = 3;
-constexpr uint64_t kHeaderLines = 2;  // from "Exception in thread ...:" to its traceback
 const AttemptState* attempt_of(const State& state, uint16_t attempt) {
   return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
 }
@@ -94,33 +94,10 @@ bool plan_done(const State& state, const AttemptState& attempt, const Progress& 
   return total > 1 && progress.last_step(symptom.moment.attempt) + 1 >= total;
 }
 
-/// What dies in a thread of its own, or as the interpreter ends, does not end the program.
-class Helpers {
- public:
-  Helpers(const State& state, const Knowledge& knowledge) {
-    for (const SignatureState& seen : state.signatures) {
-      const Signature* signature = knowledge.find(seen.id);
-      if (signature == nullptr || signature->role != Role::kBenign || signature->kind != "crash") continue;
-      for (const SignatureState::Match& match : seen.matches) headers_.push_back(match.moment.where);
-    }
-  }
-
-  /// Does a line before the symptom say that it is of a helper?
-  bool died_in(const Symptom& symptom) const {
-    return std::any_of(headers_.begin(), headers_.end(), [&symptom](const Where& header) {
-      const Where& at = symptom.moment.where;
-      return header.source == at.source && header.line < at.line && header.line + kHeaderLines >= at.line;
-    });
-  }
-
- private:
-  std::vector<Where> headers_;
-};
-
 /// Attempts of which nothing but an exit status of 0 says that they ended well.
 class StatusEnds {
  public:
-  StatusEnds(const State& state, const Knowledge& knowledge, const Helpers& helpers)
+  StatusEnds(const State& state, const Knowledge& knowledge, const HelperThreads& helpers)
       : state_(state), helpers_(helpers) {
     for (size_t i = 0; i < state.attempts.size(); ++i) {
       if (!ended_by_status(state.attempts[i]) || said_done(state, knowledge, i)) continue;
@@ -161,7 +138,7 @@ class StatusEnds {
   }
 
   const State& state_;
-  const Helpers& helpers_;
+  const HelperThreads& helpers_;
   std::map<uint16_t, bool> ends_;  ///< by attempt: was its plan open?
 };
 
@@ -322,7 +299,7 @@ void outlive(std::vector<Symptom>& symptoms) {
 }
 
 /// A helper's death did not end an attempt whose end has another root.
-void outlive_helpers(const Helpers& helpers, std::vector<Symptom>& symptoms) {
+void outlive_helpers(const HelperThreads& helpers, std::vector<Symptom>& symptoms) {
   std::set<uint16_t> explained;  // attempts
   for (const Symptom& symptom : symptoms) {
     if (!symptom.survived && !symptom.teardown && is_root(symptom) && !helpers.died_in(symptom))
@@ -446,7 +423,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   if (symptoms.empty()) return symptoms;
   join_traces(symptoms);
   const Progress progress(state);
-  const Helpers helpers(state, knowledge);
+  const HelperThreads helpers(state, knowledge);
   const StatusEnds ends(state, knowledge, helpers);
   for (Symptom& symptom : symptoms) place(state, progress, ends, symptom);
   order_by_line(symptoms);
