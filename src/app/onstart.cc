@@ -131,8 +131,11 @@ Result<bool> is_here(Disk& disk, const std::string& folder, int64_t step) {
   if (!names.ok()) return names.error();
   if (names->empty()) return false;
   const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr);
-  if (scan.there && scan.seen.how != How::kBroken) return true;
-  return Error{Error::Code::kInvalid, cat(folder, " is there and broken: ", scan.seen.what),
+  if (scan.there && scan.seen.how != How::kBroken && !scan.doubtful) return true;
+  return Error{Error::Code::kInvalid,
+               cat(folder, " is there and ",
+                   scan.doubtful ? "not whole ('midwatch checkpoint verify' says what is missing)"
+                                 : cat("broken: ", scan.seen.what)),
                "Nothing is written over: move it away, and run this again."};
 }
 

@@ -20,7 +20,8 @@ struct Run {
     advance(state, event, knowledge, Judge::kAlways, decided);
   }
   void seen(int64_t step, How how, const char* path) {
-    say(event::CheckpointSeen{step, path, how, how == How::kBroken ? "no weights" : "", "ckpt-metadata-only", 100, 2},
+    say(event::CheckpointSeen{step, path, how, how == How::kBroken ? "no weights" : "", "ckpt-metadata-only", 100, 2,
+                              ""},
         1);
   }
   Run() {

@@ -35,7 +35,7 @@ struct Run {
   }
   static std::string path(int64_t step) { return cat("/c/step_", step); }
   void seen(int64_t step, Seen how = Seen::kWhole) {
-    say(event::CheckpointSeen{step, path(step), how, "", "", 100, 2}, 1);
+    say(event::CheckpointSeen{step, path(step), how, "", "", 100, 2, ""}, 1);
   }
   void read(int64_t step, Read how, const char* what = "") {
     say(event::CheckpointRead{step, path(step), how, what, 7, 100, 2.0}, 1);
@@ -116,7 +116,7 @@ TEST_CASE("of a step that is whole in one place and broken in another nothing is
   run.seen(20);
   const Time then = run.state.checkpoint_scans.back().first.at;
   run.seen(40);
-  run.say(event::CheckpointSeen{40, "/critic/step_40", Seen::kBroken, "no weights", "", 1, 1}, 1);
+  run.say(event::CheckpointSeen{40, "/critic/step_40", Seen::kBroken, "no weights", "", 1, 1, ""}, 1);
   CHECK(newest_sound(run.state)->step == 20);
   run.seen(60);
   CHECK(newest_sound(run.state)->step == 60);

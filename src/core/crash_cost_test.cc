@@ -26,7 +26,8 @@ struct Run {
       if (step % 10 != 0) continue;
       say(event::CheckpointSaved{step, cat("/c/step_", step), true});
       at += 30;
-      say(event::CheckpointSeen{step, cat("/c/step_", step), event::CheckpointSeen::How::kWhole, "", "", 100, 2}, 1);
+      say(event::CheckpointSeen{step, cat("/c/step_", step), event::CheckpointSeen::How::kWhole, "", "", 100, 2, ""},
+          1);
       at -= 30;
     }
   }

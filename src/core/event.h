@@ -118,7 +118,12 @@ struct CheckpointSeen {                          ///< a checkpoint was looked at
   std::string sign;  ///< the signature of knowledge/ that it is a case of; "" when it is none
   int64_t bytes = 0;
   int64_t files = 0;
+  std::string lacks;  ///< what a resume needs, the checkpoint before had, and is not in it: "optimizer"; "": nothing
 };
+/// In the middle of a sentence. `seen.lacks` is not empty.
+inline std::string lacks_sentence(const CheckpointSeen& seen) {
+  return "a resume needs what is not in it (" + seen.lacks + "), and the one before has it";
+}
 struct CheckpointRead {  ///< all bytes of a checkpoint were read while the run went on
   enum class How { kSane, kSuspect, kCorrupt, kSkipped };  ///< kSkipped: it was not read to its end, `what` says why
   int64_t step = kNoStep;

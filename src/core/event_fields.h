@@ -58,7 +58,8 @@ MW_EVENT(Measured, "measured", field("step", &E::step), field("eval", &E::eval),
 MW_EVENT(CheckpointSaved, "checkpoint-saved", field("step", &E::step), field("path", &E::path),
          field("complete", &E::complete));
 MW_EVENT(CheckpointSeen, "checkpoint-seen", field("step", &E::step), field("path", &E::path), field("how", &E::how),
-         field("what", &E::what), field("sign", &E::sign), field("bytes", &E::bytes), field("files", &E::files));
+         field("what", &E::what), field("sign", &E::sign), field("bytes", &E::bytes), field("files", &E::files),
+         field("lacks", &E::lacks));
 MW_EVENT(CheckpointRead, "checkpoint-read", field("step", &E::step), field("path", &E::path), field("how", &E::how),
          field("what", &E::what), field("tree_state", &E::tree_state), field("bytes", &E::bytes),
          field("seconds", &E::seconds));

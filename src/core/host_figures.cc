@@ -80,6 +80,7 @@ void add_checkpoint_scan(State& state, const Event& event, const event::Checkpoi
   scans.emplace_back(Moment{seen.step, event.at, event.where, attempt, false}, seen);
   scans.back().second.path = clip(seen.path, kTextLimit);
   scans.back().second.what = clip(seen.what, kTextLimit);
+  scans.back().second.lacks = clip(seen.lacks, kTextLimit);
   add_unsaid(state, event, seen);
 }
 

@@ -13,9 +13,11 @@ constexpr Knob kKnobs[] = {
     {"reported", 5, "checkpoints", "Where every save fails the first ones say it all", "own"},
 };
 
+bool is_bad(const event::CheckpointSeen& seen) { return seen.how == How::kBroken || !seen.lacks.empty(); }
+
 /// Whether the trouble is over: it was finished after all, or a later one beside it is whole.
 bool heals(const event::CheckpointSeen& broken, const event::CheckpointSeen& later) {
-  if (later.path == broken.path) return later.how != How::kBroken;
+  if (later.path == broken.path) return later.how != How::kBroken && later.lacks.empty();
   return later.how == How::kWhole && later.step > broken.step && folder_of(later.path) == folder_of(broken.path);
 }
 
@@ -24,11 +26,13 @@ Finding finding_of(const Scan& scan) {
   Finding finding;
   finding.kind = "checkpoint-incomplete";
   finding.detector = "checkpoint-looks";
-  finding.severity = Severity::kCritical;
+  const bool broken = seen.how == How::kBroken;
+  finding.severity = broken ? Severity::kCritical : Severity::kWarning;
   finding.onset = finding.detected = moment;
+  const std::string what = broken ? seen.what : event::lacks_sentence(seen);
   finding.summary = cat("The checkpoint", seen.step == kNoStep ? "" : cat(" of step ", seen.step),
-                        " is not whole: ", seen.what, " (", seen.path, ")");
-  finding.evidence.push_back({moment.where, cat(seen.path, ": ", seen.what), "", kNoStep, 0});
+                        broken ? " is not whole: " : " is none to resume from: ", what, " (", seen.path, ")");
+  finding.evidence.push_back({moment.where, cat(seen.path, ": ", what), "", kNoStep, 0});
   if (!seen.sign.empty()) finding.suggests.push_back({seen.sign, 0.8, "as its files on the disk show"});
   return finding;
 }
@@ -37,10 +41,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const std::vector<Scan>& scans = state.checkpoint_scans;
   size_t reported = 0;
   for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
-    if (scans[i].second.how != How::kBroken) continue;
     const event::CheckpointSeen& seen = scans[i].second;
+    if (!is_bad(seen)) continue;
     const auto* before = last_before(scans, i, [&seen](const auto& other) { return other.path == seen.path; });
-    if (before != nullptr && before->how == How::kBroken) continue;  // reported
+    if (before != nullptr && is_bad(*before)) continue;  // reported
     Finding finding = finding_of(scans[i]);
     resolve_by_later(finding, scans, i, [&seen](const auto& later) { return heals(seen, later); });
     out.push_back(std::move(finding));

@@ -243,16 +243,20 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
   const bool broken = scan.seen.how == How::kBroken;
   // One that was no longer the newest when it was first looked at may have been cleared away since.
   const bool judged = broken ? still && !held_open && kept.fresh && (kept.said || overtaken(scan.seen.path, kept))
-                             : kept.said || later(now_, kept.still_since, kSettled);
+                      : scan.doubtful ? later(now_, kept.still_since, kStill)  // a save may pause in the middle
+                                      : kept.said || later(now_, kept.still_since, kSettled);
   kept.due = {now_.ns + ((kept.said || kept.seen_written) && !kept.reported ? kSoon : kLater).ns};
-  if (judged && (!kept.reported || kept.how != scan.seen.how)) {
+  const bool other = kept.how != scan.seen.how || kept.lacks != scan.seen.lacks;
+  if (judged && (!kept.reported || other)) {
     kept.reported = true;
     kept.how = scan.seen.how;
+    kept.lacks = scan.seen.lacks;
     if (is_news(state, scan.seen) || is_other_save(state, scan)) {
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
     }
   }
-  kept.over = kept.reported && (kept.how != How::kBroken || later(now_, kept.met, kHealing));
+  const bool sound = kept.how != How::kBroken && !scan.doubtful;
+  kept.over = kept.reported && (sound || later(now_, kept.met, kHealing));
 }
 
 void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLayout& layout, EventWriter& writer) {

@@ -60,7 +60,7 @@ class World {
     fold(state, {clock.now(), {source, ++line_}, std::move(body)});
   }
   void seen(int64_t step, int64_t bytes = 1000, event::CheckpointSeen::How how = event::CheckpointSeen::How::kWhole) {
-    say(event::CheckpointSeen{step, cat("/ck/step_", step), how, "", "", bytes, 1}, 1);
+    say(event::CheckpointSeen{step, cat("/ck/step_", step), how, "", "", bytes, 1, ""}, 1);
   }
   /// So many seconds of turns, with time for the call on its thread.
   void pass(int seconds) {

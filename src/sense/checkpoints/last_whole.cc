@@ -87,7 +87,9 @@ class Search {
       const auto place = steps.find(step);
       if (place == steps.end()) continue;
       const CheckpointScan& one = scan(root, step, before(root, steps, place));
-      const std::string what = one.seen.how == How::kBroken ? one.seen.what : unsound(one);
+      const std::string what = one.seen.how == How::kBroken ? one.seen.what
+                               : !one.seen.lacks.empty()    ? event::lacks_sentence(one.seen)
+                                                            : unsound(one);
       if (what.empty()) continue;
       if (found_.why.empty()) found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", what);
       return false;

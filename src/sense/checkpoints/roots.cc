@@ -65,7 +65,8 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
 bool is_news(const State& state, const event::CheckpointSeen& seen) {
   const auto last = std::find_if(state.checkpoint_scans.rbegin(), state.checkpoint_scans.rend(),
                                  [&](const auto& scan) { return scan.second.path == seen.path; });
-  return last == state.checkpoint_scans.rend() || last->second.how != seen.how || last->second.bytes != seen.bytes;
+  return last == state.checkpoint_scans.rend() || last->second.how != seen.how || last->second.bytes != seen.bytes ||
+         last->second.lacks != seen.lacks;
 }
 
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {
@@ -75,7 +76,7 @@ int64_t last_good_checkpoint(const State& state, const std::vector<event::Checkp
   for (const event::CheckpointSeen& scan : seen) last[scan.path] = scan;
   std::set<int64_t> broken;
   for (const auto& [path, scan] : last) {
-    if (scan.how == event::CheckpointSeen::How::kBroken) broken.insert(scan.step);
+    if (scan.how == event::CheckpointSeen::How::kBroken || !scan.lacks.empty()) broken.insert(scan.step);
   }
   const int64_t highest = state.attempts.back().last_checkpoint;
   if (broken.count(highest) == 0) return highest;

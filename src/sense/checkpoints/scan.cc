@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/file_role.h"
+#include "sense/checkpoints/verify.h"
 #include "sense/checkpoints/walk_files.h"
 #include "sense/checkpoints/weights_file.h"
 
@@ -299,10 +300,33 @@ class Scanner {
   bool partial_ = false;  ///< not all of it was seen
 };
 
+/// What verify_checkpoint() adds.
+void take(const CheckpointVerdict& verdict, const CheckpointScan* before, CheckpointScan& out) {
+  using State = CheckpointVerdict::State;
+  using Resumable = CheckpointVerdict::Resumable;
+  out.verified = verdict.state == State::kWhole;
+  out.resumable = out.verified && verdict.resumable == Resumable::kYes;
+  if (verdict.resumable == Resumable::kNo && before != nullptr && before->resumable) {
+    for (const Piece piece : verdict.lacks) out.seen.lacks += cat(out.seen.lacks.empty() ? "" : ", ", word_of(piece));
+  }
+  const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt;
+  out.doubtful = wrong || !out.seen.lacks.empty();
+  if (out.doubtful && out.seen.how == How::kWhole) out.seen.how = How::kUnknown;
+  const bool known = before != nullptr && before->verified;
+  if (!wrong || !known || verdict.problems.empty()) return;
+  const CheckpointProblem& first = verdict.problems.front();  // what breaks it comes first
+  out.seen.how = How::kBroken;
+  out.seen.what = cat(first.path, first.path.empty() ? "" : ": ", first.what);
+}
+
 }  // namespace
 
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before) {
-  return Scanner(disk, folder, step).scan(before);
+  CheckpointScan out = Scanner(disk, folder, step).scan(before);
+  if (!out.there || out.seen.how == How::kBroken) return out;
+  const auto verdict = verify_checkpoint(disk, folder, {});
+  if (verdict.ok()) take(*verdict, before, out);
+  return out;
 }
 
 }  // namespace mw

@@ -19,6 +19,9 @@ struct CheckpointScan {
   std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
   std::set<std::string> parts;    ///< likewise of the .metadata files
   bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name shows
+  bool verified = false;          ///< verify_checkpoint() calls it whole
+  bool resumable = false;         ///< likewise, and its trainer could resume from it
+  bool doubtful = false;          ///< verify_checkpoint() finds something wrong, or `seen.lacks` is not empty
 };
 
 /// Unknown is not broken: it is broken only where a file's own format, or its own framework's list, shows that
@@ -32,8 +35,11 @@ struct CheckpointScan {
 /// Nothing that is not there counts where not all could be seen (a dangling link, a folder of somebody else). Exports
 /// for others to use (folders "huggingface", "export", "best", …) are not looked into: nothing resumes from them. NaN,
 /// an optimizer that is not in every save, other sizes, fewer ranks and unknown names are no sign.
-/// It is whole when no such thing is seen and at least one file of weights proved to be. `step`: its own, or kNoStep.
-/// `before`: one beside it that is not broken, or nullptr.
+/// It is whole when no such thing is seen, at least one file of weights proved to be, and verify_checkpoint() finds
+/// nothing wrong, which knows what each framework writes last. What that finds breaks it where it found nothing in
+/// `before`: then it knows how this run saves. Where `before` has all that a resume needs, and this one has not, that
+/// is `seen.lacks`, and it is not whole. `step`: its own, or kNoStep. `before`: one beside it that is not broken, or
+/// nullptr.
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before);
 
 }  // namespace mw

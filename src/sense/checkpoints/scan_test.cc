@@ -21,9 +21,10 @@ std::string number(Number value) {
 }
 
 /// A file with one tensor of `bytes`.
-std::string safetensors(const std::string& bytes = std::string(64, 'w'), const char* dtype = "F32") {
-  const std::string header = cat("{\"__metadata__\":{\"a\":\"b\"},\"model.w\":{\"dtype\":\"", dtype, "\",\"shape\":[",
-                                 bytes.size() / 4, "],\"data_offsets\":[0,", bytes.size(), "]}}");
+std::string safetensors(const std::string& bytes = std::string(64, 'w'), const char* dtype = "F32",
+                        const char* name = "model.w") {
+  const std::string header = cat("{\"__metadata__\":{\"a\":\"b\"},\"", name, "\":{\"dtype\":\"", dtype,
+                                 "\",\"shape\":[", bytes.size() / 4, "],\"data_offsets\":[0,", bytes.size(), "]}}");
   return number(uint64_t{header.size()}) + header + bytes;
 }
 
@@ -59,13 +60,6 @@ TEST_CASE("a folder with whole weights is whole") {
   f.whole("c/a");
   CHECK(f.scan("c/a").how == How::kWhole);
   CHECK(f.scan("c/a").files == 2);
-  f.put("c/b/model_world_size_2_rank_0.pt", zip());
-  f.put("c/b/huggingface/tokenizer.json", "{}");
-  CHECK(f.scan("c/b").how == How::kWhole);
-  f.put("c/d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 34));
-  f.put("c/d/__0_0.distcp", "tensors");
-  f.put("c/d/__1_0.distcp", "tensors");
-  CHECK(f.scan("c/d").how == How::kWhole);
   f.put("c/e/pytorch_model.bin", "\x80\x02 a pickle of old, whose end nobody can know");
   CHECK(f.scan("c/e").how == How::kUnknown);
   CHECK_FALSE(scan_checkpoint(f.disk, "c/none", 5, nullptr).there);
@@ -89,10 +83,10 @@ TEST_CASE("what is not whole is reported with what is wrong") {
   wrong("model.pt", std::string(9000, '\0'), "zeros", "ckpt-metadata-only");
   wrong("checkpoint-is-incomplete.txt", "", "not finished", "");
   Folder f;
-  f.put("c/i/model.safetensors.index.json", R"({"weight_map":{"a":"m-1.safetensors","b":"m-2.safetensors"}})");
+  f.put("c/i/model.safetensors.index.json", R"({"weight_map":{"model.w":"m-1.safetensors","b":"m-2.safetensors"}})");
   f.put("c/i/m-1.safetensors", safetensors());
   CHECK(f.scan("c/i").what == "m-2.safetensors is missing, which model.safetensors.index.json names");
-  f.put("c/i/m-2.safetensors", safetensors());
+  f.put("c/i/m-2.safetensors", safetensors(std::string(64, 'w'), "F32", "b"));
   CHECK(f.scan("c/i").how == How::kWhole);
 }
 

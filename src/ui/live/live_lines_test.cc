@@ -40,10 +40,10 @@ TEST_CASE("a run that goes well, in two lines") {
   CHECK(joined(run.state, now) ==
         "midwatch · grpo · areal · step 8 of 40 · last step 12 s ago, usually 16 s\n"
         "reward 0.8 ▁▂▃▄▅▆▇█ · checkpoint step 5 saved, by the log, 3 steps ago\n");
-  run.say(event::CheckpointSeen{5, "/ck/5", event::CheckpointSeen::How::kWhole, "", "", 1, 1});
+  run.say(event::CheckpointSeen{5, "/ck/5", event::CheckpointSeen::How::kWhole, "", "", 1, 1, ""});
   now.saved = kNow + Duration::seconds(-240);
   CHECK(contains(joined(run.state, now), "checkpoint step 5 whole, 4m 00s ago"));
-  run.say(event::CheckpointSeen{5, "/ck/5", event::CheckpointSeen::How::kBroken, "", "", 1, 1});
+  run.say(event::CheckpointSeen{5, "/ck/5", event::CheckpointSeen::How::kBroken, "", "", 1, 1, ""});
   CHECK_FALSE(contains(joined(run.state, now), "whole"));
 }
 

@@ -195,7 +195,8 @@ TEST_CASE("a checkpoint row says what reading all of its bytes found; no crash g
   using Read = event::CheckpointRead::How;
   for (const int step : {10, 20, 30}) {
     run.measure(step, 0.5);
-    run.say(event::CheckpointSeen{step, cat("/ck/step_", step), event::CheckpointSeen::How::kWhole, "", "", 100, 2});
+    run.say(
+        event::CheckpointSeen{step, cat("/ck/step_", step), event::CheckpointSeen::How::kWhole, "", "", 100, 2, ""});
   }
   run.measure(32, 0.5);
   run.say(event::CheckpointRead{10, "/ck/step_10", Read::kSane, "", 7, 100, 1});

@@ -27,7 +27,7 @@ std::string found_as(const event::CheckpointSeen& seen) {
     case event::CheckpointSeen::How::kUnknown:
       break;
   }
-  return "on disk, not proved whole";
+  return seen.lacks.empty() ? "on disk, not proved whole" : cat("NOT TO RESUME FROM: it lacks ", seen.lacks);
 }
 
 double save_seconds(const State& state, uint16_t attempt, int64_t step) {
