@@ -120,6 +120,7 @@ class Looking {
       out.verified_at = earlier->at;
       out.verified_state = earlier->verdict;
     }
+    if (!deep) recall(out);
     note_pointers(out);
     if (deep) remember(*verdict, earlier.ok() ? &*earlier : nullptr, out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -158,6 +159,17 @@ class Looking {
     const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
                                     [&path](const Checkpoint& one) { return one.path == path; });
     return known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(path, false);
+  }
+
+  /// What was found when all of its bytes were read holds while nobody writes to it.
+  static void recall(Checkpoint& out) {
+    if (out.state != "whole" || (out.verified_state != kSuspect && out.verified_state != kCorrupt)) return;
+    out.state = out.verified_state;
+    out.problems.insert(out.problems.begin(), {"recorded", "content", "",
+                                               cat("all of it was read at ", format_utc(out.verified_at), " and found ",
+                                                   out.verified_state, ": --deep says why"),
+                                               true});
+    ++out.problems_in_all;
   }
 
   /// Nobody wrote to it since that was found.

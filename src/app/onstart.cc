@@ -104,6 +104,8 @@ Result<std::vector<vault::CheckpointManifest>> whole_in(Disk& disk, const StoreA
       why += cat(why.empty() ? "" : "; ", one.manifest.id, ": ", one.trouble);
     }
   }
+  // What its trainer cannot resume from comes last, though it is whole: an export, or a save without its optimizer.
+  std::stable_partition(whole.begin(), whole.end(), [](const auto& one) { return one.lacks.empty(); });
   if (!whole.empty() || found->checkpoints.empty()) return whole;
   return Error{Error::Code::kNotFound, cat("no checkpoint in ", address.place, " is whole: ", why),
                "midwatch checkpoint remote PLACE --check lists them. To begin from scratch, use an empty place."};
@@ -255,6 +257,13 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
     taken = *took;
   }
   if (!taken) return none_is_whole(request, answer);
+  for (const vault::CheckpointManifest& one : *whole) {
+    if (one.lacks.empty() || one.step < answer.pulled.step) continue;
+    const bool taken_itself = one.step == answer.pulled.step && one.name == answer.pulled.name;
+    answer.pulled.notes.push_back(
+        taken_itself ? cat("Its trainer cannot resume from it: it lacks ", one.lacks, ".")
+                     : cat(one.id, " was passed over: nothing can resume from it, as it lacks ", one.lacks, "."));
+  }
   const std::string framework = framework_of(disk, knowledge, request, answer.pulled);
   const CheckpointLayout layout = layout_of(knowledge, framework, answer.pulled);
   MW_TRY(set_pointer(disk, layout, answer));

@@ -19,7 +19,11 @@ constexpr size_t kListed = 4;  // suspect steps that are named one by one
 /// The first attempt whose weights the last one goes on with.
 size_t first_of_lineage(const State& state) {
   size_t first = state.attempts.size() - 1;
-  while (first > 0 && state.attempts[first].resumed_at != kNoStep) --first;
+  // One that does not say from where it goes on, and begins in the middle or got to no step, did not begin anew.
+  const auto goes_on = [](const AttemptState& one) {
+    return one.resumed_at != kNoStep || one.first_step == kNoStep || one.first_step > 1;
+  };
+  while (first > 0 && goes_on(state.attempts[first])) --first;
   return first;
 }
 

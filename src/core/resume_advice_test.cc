@@ -52,6 +52,22 @@ TEST_CASE("what is saved after the onset of poisoned data is suspect") {
         "No checkpoint from before step 10 was seen; steps 20, 40, 80 and 100 are suspect.");
 }
 
+TEST_CASE("an attempt that begins in the middle, or got to no step, goes on with the weights of the one before") {
+  State state = run("crashed");
+  looked_at(state, 100, event::CheckpointSeen::How::kWhole);
+  AttemptState next;
+  next.first_step = 101;
+  next.last_step = 104;
+  state.attempts.push_back(next);
+  const auto advised = [&state] {
+    const auto advice = resume_advice(state);
+    return advice ? advice->step : kNoStep;
+  };
+  CHECK(advised() == 100);
+  state.attempts.back().first_step = 1;  // from scratch: what lies there is another training's
+  CHECK(advised() == kNoStep);
+}
+
 TEST_CASE("a checkpoint from after learning had turned is offered with that word") {
   State state = run("crashed");
   state.attempts.back().first_step = 1;
@@ -112,7 +128,8 @@ TEST_CASE("what a later attempt left behind is no checkpoint of this run any mor
   state.attempts[1].last_step = 70;
   state.verdict = "crashed";
   CHECK(resume_advice(state)->step == 60);
-  state.attempts[1].resumed_at = kNoStep;  // from nothing
+  state.attempts[1].resumed_at = kNoStep;
+  state.attempts[1].first_step = 1;  // from nothing
   CHECK(resume_advice(state)->step == kNoStep);
   state.checkpoints.push_back({{65, {}, {}, 1}, {65, "", true}});
   CHECK(resume_advice(state)->step == 65);

@@ -94,6 +94,7 @@ std::string manifest_json(const CheckpointManifest& manifest) {
     json.key("name").string(manifest.name).key("layout").string(manifest.layout);
     json.key("framework").string(manifest.framework).key("scanned").string(manifest.scanned);
     json.key("verified").string(manifest.verified).key("pushed").string(format_utc(manifest.pushed));
+    if (!manifest.lacks.empty()) json.key("lacks").string(manifest.lacks);
     json.key("epoch").integer(manifest.epoch).key("parent").string(manifest.parent);
     json.key("bytes").integer(manifest.bytes()).key("run").begin_object();
     for (const auto& [name, value] : manifest.run) json.key(name).string(value);
@@ -120,6 +121,7 @@ Result<CheckpointManifest> parse_manifest(std::string_view text) {
   manifest.layout = word(*json, "layout");
   manifest.framework = word(*json, "framework");
   manifest.scanned = word(*json, "scanned");
+  manifest.lacks = word(*json, "lacks");
   manifest.verified = word(*json, "verified");
   manifest.pushed = parse_time(word(*json, "pushed")).value_or(Time{});
   manifest.epoch = json->integer_or("epoch", 0);

@@ -35,6 +35,7 @@ struct CheckpointManifest {
   std::string name;               ///< of its folder
   std::string layout, framework;  ///< "global_step_{step}", "verl"; "" where not known
   std::string scanned;            ///< what its files proved: "whole", or "unknown" (nothing speaks against it)
+  std::string lacks;              ///< what a resume needs and is not in it: "optimizer"; "" where nothing is known
   std::string verified;           ///< how the store's copies were compared: "checksums" or "sizes"
   Time pushed;                    ///< by the clock of who pushed it
   int64_t epoch = 0;              ///< of who pushed it

@@ -102,6 +102,7 @@ class Push {
       const auto verdict = verify_checkpoint(doors_.disk, options_.folder, {});
       broken = what_breaks(verdict, scan.may_hold_weights);
       if (verdict.ok()) recognise(verdict->framework);
+      if (verdict.ok()) note_lacks(*verdict);
     }
     if (!broken.empty()) {
       return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken), std::string(kBrokenHint)};
@@ -125,6 +126,13 @@ class Push {
     return Error{Error::Code::kInvalid,
                  cat("the checkpoint is ", earlier->verdict, ", as a verification found at ", format_utc(earlier->at)),
                  "midwatch checkpoint verify PATH --deep says why. Push an earlier one, or say --allow-suspect."};
+  }
+
+  /// Whoever begins from the store takes one that its trainer can resume from, where there is one.
+  void note_lacks(const CheckpointVerdict& verdict) {
+    if (verdict.resumable != CheckpointVerdict::Resumable::kNo) return;
+    std::string& lacks = out_.manifest.lacks;
+    for (const Piece piece : verdict.lacks) lacks += cat(lacks.empty() ? "" : ", ", word_of(piece));
   }
 
   /// What its files show is certain where its name fits, too. Whoever receives it sets that framework's pointer.
