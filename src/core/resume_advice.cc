@@ -16,17 +16,6 @@ namespace {
 
 constexpr size_t kListed = 4;  // suspect steps that are named one by one
 
-/// The first attempt whose weights the last one goes on with.
-size_t first_of_lineage(const State& state) {
-  size_t first = state.attempts.size() - 1;
-  // One that does not say from where it goes on, and begins in the middle or got to no step, did not begin anew.
-  const auto goes_on = [](const AttemptState& one) {
-    return one.resumed_at != kNoStep || one.first_step == kNoStep || one.first_step > 1;
-  };
-  while (first > 0 && goes_on(state.attempts[first])) --first;
-  return first;
-}
-
 struct Saved {
   std::string path;
   bool whole = false, done = true;
@@ -116,6 +105,16 @@ std::string listed(const std::vector<int64_t>& steps) {
 }
 
 }  // namespace
+
+size_t first_of_lineage(const State& state) {
+  size_t first = state.attempts.size() - 1;
+  // One that does not say from where it goes on, and begins in the middle or got to no step, did not begin anew.
+  const auto goes_on = [](const AttemptState& one) {
+    return one.resumed_at != kNoStep || one.first_step == kNoStep || one.first_step > 1;
+  };
+  while (first > 0 && goes_on(state.attempts[first])) --first;
+  return first;
+}
 
 bool left_behind(const State& state, size_t attempt, int64_t step) {
   for (size_t later = attempt + 1; later < state.attempts.size(); ++later) {

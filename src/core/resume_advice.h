@@ -12,6 +12,9 @@ namespace mw {
 
 /// Many trainers only say that a save begins; where training went on behind its step, it was over.
 bool trained_past(const State& state, const Moment& moment, int64_t step);
+/// The first attempt whose weights the last one goes on with, as far as is known; there is at least one attempt.
+size_t first_of_lineage(const State& state);
+
 /// Did a later attempt resume from before that step, which this attempt saved? Then the run went on without it. An
 /// attempt from scratch, or one that does not say where it resumed, leaves nothing behind.
 bool left_behind(const State& state, size_t attempt, int64_t step);

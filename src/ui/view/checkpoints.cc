@@ -77,7 +77,7 @@ void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
   row.bytes = seen.bytes;
   row.path = seen.path;
   row.verified = found_as(seen);
-  row.saved = seen.how != event::CheckpointSeen::How::kBroken;
+  row.saved = seen.how != event::CheckpointSeen::How::kBroken && seen.lacks.empty();
 }
 
 /// What reading all bytes found.
@@ -105,13 +105,6 @@ void suspect(const State& state, std::vector<CheckpointRow>& rows) {
     if (after && row.saved && row.attempt + 1U == state.attempts.size())
       row.verified += cat(", suspect since step ", advice->onset);
   }
-}
-
-/// The first attempt whose weights the last one goes on with.
-size_t lineage(const State& state) {
-  size_t first = state.attempts.size() - 1;
-  while (first > 0 && state.attempts[first].resumed_at != kNoStep) --first;
-  return first;
 }
 
 bool failed_before(const State& state) {
@@ -163,7 +156,7 @@ CrashCost crash_cost(const State& state) {
   const size_t last = state.attempts.size() - 1;
   const int64_t reached = detect::last_done(state, last);
   if (reached == kNoStep) return cost;
-  const size_t first = lineage(state);
+  const size_t first = first_of_lineage(state);
   for (const CheckpointRow& row : checkpoint_rows(state, {})) {
     if (!row.saved || row.attempt < first || row.step == kNoStep || row.step > reached) continue;
     if (cost.from != kNoStep && row.step < cost.from) continue;
