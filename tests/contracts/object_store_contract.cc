@@ -232,16 +232,24 @@ TEST_CASE("a folder never leads out of itself") {
   std::filesystem::remove_all(root);
 }
 
-TEST_CASE("a folder is written by one at a time, and whoever waits goes on") {
+TEST_CASE("objects of a folder are swapped by one at a time, whoever waits goes on, and nothing else waits") {
   std::string root = (std::filesystem::temp_directory_path() / "midwatch-store-XXXXXX").string();
   REQUIRE(::mkdtemp(root.data()) != nullptr);
   const auto store = make_folder_store(root);
-  REQUIRE(store->put("run/a", "one", {}).ok());
+  REQUIRE(store->put("run/a", "nought", {}).ok());
+  const auto swap = [&](const char* text) {
+    const auto info = store->head("run/a");
+    const auto put = store->put("run/a", text, {When::kMatches, info.ok() ? info->etag : ""});
+    return put.ok() && put->stored;
+  };
+  REQUIRE(swap("one"));
   const int lock = ::open((root + "/.midwatch-store/lock").c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(lock >= 0);
   REQUIRE(::flock(lock, LOCK_EX | LOCK_NB) == 0);  // nobody holds it between two puts
   std::atomic<bool> stored{false};
-  std::thread other([&] { stored = store->put("run/a", "two", {}).ok(); });
+  CHECK(store->put("run/b", "whoever holds the lock may be frozen", {}).ok());
+  CHECK(store->put("run/c", "likewise", {When::kAbsent, ""})->stored);
+  std::thread other([&] { stored = swap("two"); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   CHECK(text_of(*store, "run/a") == "one");
   ::close(lock);
