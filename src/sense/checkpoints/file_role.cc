@@ -71,6 +71,10 @@ bool is_weights_by_name(std::string_view name) {
          (ending_of(name) == "safetensors" || is_of_torch(name) || name.ends_with("_states.pt"));
 }
 
+bool is_shard_index(std::string_view name, std::string_view ending) {
+  return name.ends_with(".json") && contains(name, cat(ending, ".index."));
+}
+
 RankShard rank_shard_of(std::string_view path) {
   constexpr std::string_view kSize = "world_size_", kRank = "_rank_";
   const size_t size = path.rfind(kSize), rank = path.rfind(kRank);

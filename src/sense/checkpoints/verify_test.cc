@@ -363,5 +363,60 @@ TEST_CASE("where the .metadata is larger than what is read, its files must be ar
   CHECK(verdict(true).state == State::kCorrupt);
 }
 
+TEST_CASE("what accelerate saved into a folder named checkpoint-N is whole") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  const std::string from = "/ck/trl/checkpoint-20/", to = "/a/checkpoint-500/";
+  const auto copy = [&](const std::string& name, const std::string& as) {
+    disk.put(to + as, disk.content(from + name));
+  };
+  copy("model.safetensors", "pytorch_lora_weights.safetensors");
+  copy("optimizer.pt", "optimizer.bin");
+  copy("scheduler.pt", "scheduler.bin");
+  copy("rng_state.pth", "random_states_0.pkl");
+  const CheckpointVerdict verdict = verified(disk, "/a/checkpoint-500");
+  INFO(text_of(verdict));
+  CHECK(verdict.state == State::kWhole);
+  CHECK(verdict.framework == "accelerate");
+  CHECK(verdict.resumable == Resumable::kYes);
+  CHECK(verdict.step == 500);
+  CHECK(verdict.problems.empty());
+  CHECK(verdict.notes.empty());
+  // What transformers' Trainer alone writes shows that it was the Trainer, also where its models are accelerate's.
+  copy("rng_state.pth", "rng_state.pth");
+  CHECK(verified(disk, "/a/checkpoint-500").state == State::kPartial);
+}
+
+std::string safetensors_of(const std::string& header, size_t bytes) {
+  std::string out(8, '\0');
+  for (size_t i = 0; i < 8; ++i) out[i] = static_cast<char>((header.size() >> (8 * i)) & 0xff);
+  return out + header + std::string(bytes, 'w');
+}
+
+TEST_CASE("a tensor may have an empty name, and a variant's index its own") {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(1768465800));
+  const auto state = [&](const std::string& path) {
+    const CheckpointVerdict verdict = verified(disk, path, true);
+    INFO(text_of(verdict));
+    return verdict.state;
+  };
+  const std::string field = R"(:{"dtype":"F32","shape":[2],"data_offsets":[)";
+  disk.put("/n/model.safetensors",
+           safetensors_of(cat("{\"a\"", field, "0,8]},\"\"", field, "8,16]},\"shape\"", field, "16,24]}}"), 24));
+  CHECK(state("/n") == State::kWhole);
+  disk.put("/n/model.safetensors", safetensors_of(cat("{\"\"", field, "0,4]}}"), 4));
+  CHECK(state("/n") == State::kCorrupt);  // fewer bytes than its shape asks for
+  const auto shard = [&](int number) { return cat("model.fp16-0000", number, "-of-00002.safetensors"); };
+  for (const int number : {1, 2})
+    disk.put("/v/" + shard(number), safetensors_of(cat("{\"t", number, "\"", field, "0,8]}}"), 8));
+  disk.put("/v/model.safetensors.index.fp16.json",
+           cat(R"({"weight_map":{"t1":")", shard(1), R"(","t2":")", shard(2), R"("}})"));
+  CHECK(state("/v") == State::kWhole);
+  CHECK(verified(disk, "/v").layouts == std::vector<std::string>{"safetensors, sharded"});
+  REQUIRE(disk.remove("/v/" + shard(2)).ok());
+  CHECK(state("/v") == State::kPartial);
+}
+
 }  // namespace
 }  // namespace mw

@@ -23,11 +23,19 @@ class TensorLeaves final : public JsonLeaves {
   bool strange = false;  ///< a number that is no offset, or too many tensors
 
   void string(std::string_view path, std::string_view value) override {
-    if (path.starts_with("__metadata__/") || !path.ends_with("/dtype")) return;
+    if (path.starts_with("__metadata__/") || (!path.ends_with("/dtype") && path != "dtype")) return;
     dtype_ = value;
-    dtype_of_ = path.substr(0, path.size() - std::string_view("/dtype").size());
+    dtype_of_ = path == "dtype" ? "" : path.substr(0, path.size() - std::string_view("/dtype").size());
   }
   void number(std::string_view path, double value) override {
+    // Of a tensor whose name is empty nothing stands before its fields.
+    const bool nameless =
+        path.find('/') == path.rfind('/') && (path.starts_with("shape/") || path.starts_with("data_offsets/"));
+    named_number(nameless ? cat("/", path) : path, value);
+  }
+
+ private:
+  void named_number(std::string_view path, double value) {
     constexpr std::string_view kBegin = "/data_offsets/0", kEnd = "/data_offsets/1";
     if (const size_t shape = path.rfind("/shape/"); shape != std::string_view::npos)
       return dimension(path, shape, value);
@@ -53,7 +61,6 @@ class TensorLeaves final : public JsonLeaves {
     }
   }
 
- private:
   void dimension(std::string_view path, size_t shape, double value) {
     constexpr size_t kDimensions = 16;
     if (path.substr(shape + 7).find('/') != std::string_view::npos || !(value >= 0) || value > 9e15) return;

@@ -10,8 +10,8 @@
 namespace mw {
 namespace layouts {
 extern const CheckpointFormat safetensors, torch_index, distributed, fsdp_ranks, megatron, zarr, deepspeed;
-extern const CheckpointFramework areal, prime_rl, nemo_rl, skyrl, verl, transformers, openrlhf, slime, deepspeed_alone,
-    megatron_alone;
+extern const CheckpointFramework areal, prime_rl, nemo_rl, skyrl, verl, accelerate, transformers, openrlhf, slime,
+    deepspeed_alone, megatron_alone;
 }  // namespace layouts
 
 std::span<const CheckpointFormat* const> all_formats() {
@@ -22,10 +22,10 @@ std::span<const CheckpointFormat* const> all_formats() {
 }
 
 std::span<const CheckpointFramework* const> all_frameworks() {
-  static constexpr std::array kAll = {&layouts::areal,         &layouts::prime_rl, &layouts::nemo_rl,
-                                      &layouts::skyrl,         &layouts::verl,     &layouts::transformers,
-                                      &layouts::openrlhf,      &layouts::slime,    &layouts::deepspeed_alone,
-                                      &layouts::megatron_alone};
+  static constexpr std::array kAll = {&layouts::areal,           &layouts::prime_rl,      &layouts::nemo_rl,
+                                      &layouts::skyrl,           &layouts::verl,          &layouts::accelerate,
+                                      &layouts::transformers,    &layouts::openrlhf,      &layouts::slime,
+                                      &layouts::deepspeed_alone, &layouts::megatron_alone};
   return kAll;
 }
 
@@ -77,7 +77,7 @@ void require_numbered(Examination& exam, const std::string& folder, const std::v
   bool index = false;
   for (const TreeFile* file : files) {
     const std::string_view name = file->name();
-    index = index || name.ends_with(cat(ending, ".index.json"));
+    index = index || is_shard_index(name, ending);
     const size_t of = name.rfind("-of-");
     if (of == std::string_view::npos || of == 0 || !name.ends_with(ending) || of + 4 + ending.size() > name.size())
       continue;

@@ -184,6 +184,35 @@ void examine_verl(Examination& exam) {
     exam.lacks(Piece::kOptimizer);
 }
 
+// ---- accelerate: Accelerator.save_state, as diffusers' scripts call it with checkpoint-N. Which of its files there
+// are depends on what the script prepared; of the first process at least there is a file of random states.
+bool is_accelerate(const CheckpointTree& tree) {
+  bool own = tree.has("scheduler.bin");
+  for (const TreeFile& file : tree.files()) {
+    // transformers' Trainer lets accelerate write models and optimizers, and writes these itself.
+    if (file.path.starts_with("rng_state") || file.path == "trainer_state.json" || file.path == "scheduler.pt" ||
+        file.path == "training_args.bin" || file.path == "checkpoint-is-incomplete.txt") {
+      return false;
+    }
+    own = own || (file.path.starts_with("random_states_") && file.path.ends_with(".pkl"));
+  }
+  return own;
+}
+void examine_accelerate(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  bool rng = false, optimizer = exam.pieces().count(Piece::kOptimizer) != 0;
+  for (const TreeFile& file : tree.files()) {
+    rng = rng || file.path.starts_with("random_states_");
+    optimizer = optimizer || file.path.starts_with("optimizer");
+  }
+  if (optimizer) exam.has(Piece::kOptimizer);
+  if (!optimizer) exam.lacks(Piece::kOptimizer);
+  if (tree.has("scheduler.bin")) exam.has(Piece::kScheduler);
+  if (rng) exam.has(Piece::kRng);
+  if (!rng) exam.lacks(Piece::kRng, false);
+  if (exam.step() != kNoStep) exam.has(Piece::kStep);  // scripts take it from the folder's name
+}
+
 // ---- transformers and TRL: checkpoint-N
 bool is_transformers(const CheckpointTree& tree) {
   return tree.has("trainer_state.json") || named(tree, "checkpoint-");
@@ -292,13 +321,14 @@ void examine_megatron(Examination& exam) { step_of_pickle(exam, "common.pt", "it
 }  // namespace
 
 namespace layouts {
-extern const CheckpointFramework areal, prime_rl, nemo_rl, skyrl, verl, transformers, openrlhf, slime, deepspeed_alone,
-    megatron_alone;
+extern const CheckpointFramework areal, prime_rl, nemo_rl, skyrl, verl, accelerate, transformers, openrlhf, slime,
+    deepspeed_alone, megatron_alone;
 const CheckpointFramework areal{"areal", is_areal, examine_areal};
 const CheckpointFramework prime_rl{"prime-rl", is_prime_rl, examine_prime_rl};
 const CheckpointFramework nemo_rl{"nemo-rl", is_nemo_rl, examine_nemo_rl};
 const CheckpointFramework skyrl{"skyrl", is_skyrl, examine_skyrl};
 const CheckpointFramework verl{"verl", is_verl, examine_verl};
+const CheckpointFramework accelerate{"accelerate", is_accelerate, examine_accelerate};
 const CheckpointFramework transformers{"transformers", is_transformers, examine_transformers};
 const CheckpointFramework openrlhf{"openrlhf", is_openrlhf, examine_openrlhf};
 const CheckpointFramework slime{"megatron", is_slime, examine_slime};

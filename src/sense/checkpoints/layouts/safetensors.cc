@@ -1,4 +1,5 @@
-// HF: model.safetensors, or shards named by model.safetensors.index.json; LoRA: adapter_model.safetensors beside
+// HF: model.safetensors, or shards named by model.safetensors.index.json (of a variant
+// model.safetensors.index.fp16.json); LoRA: adapter_model.safetensors beside
 // adapter_config.json. (safetensors, README "Format"; transformers, utils/hub.py: the index.)
 #include "base/json.h"
 #include "base/text.h"
@@ -81,7 +82,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
   bool any = false;
   for (const TreeFile* file : files) {
     const std::string_view name = file->name();
-    if (name.ends_with(".safetensors.index.json")) examine_index(exam, *file);
+    if (is_shard_index(name, ".safetensors")) examine_index(exam, *file);
     if (!name.ends_with(".safetensors")) continue;
     any = true;
     if (name != "adapter_model.safetensors") continue;
