@@ -122,6 +122,9 @@ class Looking {
     }
     if (!deep) recall(out);
     note_pointers(out);
+    const auto info = disk_.info(path);
+    if (out.step == kNoStep && info.ok() && info->kind == FileInfo::Kind::kFile)
+      out.step = step_of_file(basename(path));
     if (deep) remember(*verdict, earlier.ok() ? &*earlier : nullptr, out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return out;
@@ -133,6 +136,7 @@ class Looking {
     const std::string slot = recover_slot_of(disk_, broken.path);
     if (!slot.empty() && resumes_from_slot(slot, broken, answer)) return;
     auto beside = checkpoints_beside(disk_, broken.path);
+    if (beside.empty() && step_of_file(basename(broken.path)) != kNoStep) beside = files_beside(broken.path);
     const bool slot_is_broken = beside.empty();  // its exports are written by saves of their own
     if (slot_is_broken) beside = exports_of(disk_, broken.path);
     std::reverse(beside.begin(), beside.end());
@@ -155,6 +159,12 @@ class Looking {
   }
 
  private:
+  /// Of a checkpoint that is a file: those in its folder.
+  std::vector<FoundCheckpoint> files_beside(const std::string& path) {
+    const auto names = disk_.list(folder_of(path));
+    return names.ok() ? checkpoint_files_in(disk_, folder_of(path), *names) : std::vector<FoundCheckpoint>();
+  }
+
   Result<Checkpoint> known_or_looked_at(const std::string& path, const CheckpointsAnswer& answer) {
     const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
                                     [&path](const Checkpoint& one) { return one.path == path; });

@@ -129,6 +129,13 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   std::string path = absolute_path(request.path);
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   path = behind_link(disk, path);
+  if (const auto info = disk.info(path); info.ok() && info->kind == FileInfo::Kind::kFile) {
+    const int64_t step = step_of_file(basename(path));
+    return Error{Error::Code::kInvalid, cat(path, " is a file, and what is shipped is a folder"),
+                 cat("Put it into a folder of its own, and push that: mkdir ", folder_of(path), "/step_",
+                     step == kNoStep ? "N" : cat(step), " && ln ", path, " ", folder_of(path), "/step_",
+                     step == kNoStep ? "N" : cat(step), "/")};
+  }
   const auto names = disk.list(path);
   if (!names.ok()) return names.error();
   Named own = name_of(knowledge, path);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/one_of.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/file_role.h"
@@ -23,6 +25,52 @@ bool is_folder(Disk& disk, const std::string& path) {
   return info.ok() && info->kind == FileInfo::Kind::kFolder;
 }
 
+/// Of one checkpoint, by its name in small letters.
+bool is_part(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kParts = {"rank",  "shard", "part", "layer", "-of-",
+                                                       "optim", "sched", "_pp",  "_tp",   "expert"};
+  return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
+}
+
+/// What a file's name is but for its numbers, and the one that says the step.
+struct NumberedFile {
+  int64_t step = kNoStep;
+  std::string family;
+};
+NumberedFile numbered(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kEndings = {"pt", "pth", "ckpt", "bin", "safetensors"};
+  constexpr std::array<std::string_view, 6> kWords = {"step", "iter", "checkpoint", "ckpt", "epoch", "save"};
+  const std::string_view ending = ending_of(name);
+  if (!is_one_of(ending, kEndings) || role_of(name) != FileRole::kWeights) return {};
+  const std::string stem = to_lower(name.substr(0, name.size() - ending.size() - 1));
+  if (is_part(stem)) return {};
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  NumberedFile out;
+  size_t from = 0, to = 0;  // of the step's digits
+  for (const std::string_view word : kWords) {
+    const size_t at = stem.rfind(word);
+    if (at == std::string::npos) continue;
+    from = std::min(stem.size(), at + word.size());
+    if (from < stem.size() && (stem[from] == '_' || stem[from] == '-' || stem[from] == '=')) ++from;
+    to = from;
+    while (to < stem.size() && is_digit(stem[to])) ++to;
+    const auto step =
+        to > from && to - from <= 12 ? parse_int(std::string_view(stem).substr(from, to - from)) : std::nullopt;
+    if (!step) continue;
+    out.step = *step;
+    break;
+  }
+  if (out.step == kNoStep) return {};
+  for (size_t i = 0; i < stem.size(); ++i) {
+    if (i == from) out.family += '*';
+    if (i >= from && i < to) continue;
+    const bool digit = is_digit(stem[i]);
+    if (!digit || out.family.empty() || out.family.back() != '#') out.family += digit ? '#' : stem[i];
+  }
+  out.family += cat(".", ending);
+  return out;
+}
+
 class Search {
  public:
   explicit Search(Disk& disk) : disk_(disk) {}
@@ -33,6 +81,9 @@ class Search {
     const auto names = disk_.list(folder);
     if (!names.ok()) return;
     const bool step = step_of_name(basename(folder)) != kNoStep;
+    const auto files = step || only_steps ? std::vector<FoundCheckpoint>() : checkpoint_files_in(disk_, folder, *names);
+    found_.insert(found_.end(), files.begin(), files.end());
+    only_steps = only_steps || !files.empty();
     if (step || (!only_steps && is_checkpoint_by_names(*names))) {
       keep(folder);
       if (step) return;
@@ -76,6 +127,45 @@ class Search {
 };
 
 }  // namespace
+
+int64_t step_of_file(std::string_view name) { return numbered(name).step; }
+
+std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& folder,
+                                                 const std::vector<std::string>& names) {
+  std::map<std::string, std::set<int64_t>> families;
+  for (const std::string& name : names) {
+    // What is one checkpoint by other files: a layout's own, an optimizer beside the weights.
+    constexpr std::array<std::string_view, 6> kOfOne = {"recover_info", "trainer_state.json", "common.pt",
+                                                        ".metadata",    "metadata.json",      "adapter_config.json"};
+    if (is_one_of(name, kOfOne) || contains(name, ".index.") || role_of(name) == FileRole::kOptimizer) return {};
+    const NumberedFile one = numbered(name);
+    const bool other = one.step == kNoStep && role_of(name) == FileRole::kWeights;
+    if (other && (is_weights_by_name(name) || is_part(to_lower(name)))) return {};
+    // The same step twice: parts of it.
+    if (one.step != kNoStep && !families[one.family].insert(one.step).second) return {};
+  }
+  const bool several =
+      std::any_of(families.begin(), families.end(), [](const auto& one) { return one.second.size() > 1; });
+  if (!several) return {};
+  std::vector<FoundCheckpoint> found;
+  std::set<std::pair<uint64_t, uint64_t>> met;  // a link to one of them, "last.ckpt", is not another one
+  for (const bool with_step : {true, false}) {
+    for (const std::string& name : names) {
+      const std::string_view ending = ending_of(name);
+      const int64_t step = step_of_file(name);
+      const bool single = ending == "pt" || ending == "pth" || ending == "ckpt";
+      if ((step != kNoStep) != with_step || role_of(name) != FileRole::kWeights || (!with_step && !single)) continue;
+      std::string path = cat(folder == "/" ? "" : folder, "/", name);
+      const auto info = disk.info(path);
+      if (!info.ok() || info->kind != FileInfo::Kind::kFile || found.size() >= kCheckpoints) continue;
+      if (info->inode != 0 && !met.emplace(info->device, info->inode).second) continue;
+      found.push_back({std::move(path), step});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
+  return found;
+}
 
 bool is_checkpoint_by_names(const std::vector<std::string>& names) {
   const auto has = [&names](std::string_view name) {

@@ -16,14 +16,23 @@ struct FoundCheckpoint {
   int64_t step = kNoStep;  ///< by its name
 };
 
-/// `path` itself where it is one by its name or its files, or a file; else those below it, a few folders deep, by step.
-/// `path` alone where none is found: whoever reads it says what it is. An error where it is not there.
+/// `path` itself where it is one by its name or its files, or a file; else those in it that are a file each, or below
+/// it, a few folders deep, by step. `path` alone where none is found: whoever reads it says what it is. An error where
+/// it is not there.
 Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path);
+
+/// The step that a name such as "ckpt_300.pt", "step-40.safetensors" or "epoch=1-step=200.ckpt" says; kNoStep for
+/// others: also for parts of one checkpoint, as far as their names show that.
+int64_t step_of_file(std::string_view name);
+/// Of a folder in which a trainer puts one file of weights for each step: these files, by step, and others of weights
+/// there that are checkpoints, too ("best.pt"). Nothing where its files are, or may be, those of one checkpoint.
+std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& folder,
+                                                 const std::vector<std::string>& names);
 
 /// By names that no folder of many checkpoints has in it, as weights or an optimizer: whose folder is this?
 bool is_checkpoint_by_names(const std::vector<std::string>& names);
 
-/// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step.
+/// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step. Folders.
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint);
 
 /// The checkpoint beside it that a link such as `latest` leads to; `path` itself where it is none.
