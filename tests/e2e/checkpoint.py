@@ -45,6 +45,25 @@ def state_of(base, *args):
     return code, answer["checkpoints"][0]["state"]
 
 
+def one_file_for_each_step(base):
+    """Files of steps in one folder are checkpoints of their own; a file is not pushed, and why is said with what to type."""
+    root = pathlib.Path(base + "/files")
+    root.mkdir()
+    good = (SAMPLES.parent / "single" / "best_val.pt").read_bytes()
+    for step in (100, 200, 300):
+        (root / f"ckpt_{step}.pt").write_bytes(good if step != 300 else good[:4000])
+    age(root)
+    for asked in (root, root / "ckpt_300.pt"):
+        code, answer = verified(base, str(asked))
+        assert code == 10 and answer["checkpoints"][-1]["state"] == "partial", answer
+        assert answer["resume_from"] == str(root / "ckpt_200.pt"), answer["resume_from"]
+    code, text = midwatch(base, "verify", str(root))
+    assert "200" in text and "No whole checkpoint" not in text, text
+    code, text = midwatch(base, "push", str(root / "ckpt_200.pt"), base + "/store")
+    text = " ".join(text.split())
+    assert code == 2 and "is a file, and what is shipped is a folder" in text and "/step_200 && ln " in text, (code, text)
+
+
 def whole_trees_are_whole(base):
     """Every sample is whole, structurally and deeply; what is whole but holds no optimizer is not resumable."""
     root = base + "/all"
@@ -466,7 +485,7 @@ def main():
                  actor_and_critic_resume_together, odd_places_are_named_for_what_they_are,
                  what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
                  one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
-                 hostile_names_and_files, broken_ones_are_explained_in_one_command,
+                 hostile_names_and_files, one_file_for_each_step, broken_ones_are_explained_in_one_command,
                  what_is_not_whole_is_not_pushed, a_disk_that_is_mounted_is_no_name, differences, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:

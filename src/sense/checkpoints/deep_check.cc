@@ -16,6 +16,7 @@
 #include "platform/file_view.h"
 #include "sense/checkpoints/frozen.h"
 #include "sense/checkpoints/lost_pages.h"
+#include "sense/checkpoints/trainer_figures.h"
 
 namespace mw {
 namespace {
@@ -26,9 +27,6 @@ constexpr uint64_t kView = 4 << 20;     // likewise of a file that can be mapped
 constexpr size_t kAhead = 16;           // chunks that others may be before the leader
 constexpr size_t kViewsAhead = 4;       // likewise: as many bytes
 constexpr size_t kShown = 20;           // tensors of one file that are named
-
-/// Masks hold infinities by design.
-bool may_be_infinite(std::string_view name) { return contains(name, "mask") || contains(name, "alibi"); }
 
 /// What one file shows.
 struct OneFile {
@@ -292,6 +290,7 @@ class FilePass {
     const bool model = file_.role != FileRole::kOptimizer && file_.role != FileRole::kSettings;
     if (!has_point(range.dtype) && model) out_.figures.other_bytes += range.bytes;
     if (!has_point(range.dtype) || range.bytes == 0) return;
+    if (range.figure) return judge_figure(range);
     ++out_.figures.tensors;
     out_.figures.zero += figures_.zero ? 1 : 0;
     if (model && part_of(cat(file_.path, ":", range.name), range.dtype) == TensorPart::kWeight) {
@@ -307,12 +306,19 @@ class FilePass {
           {shown(range.name), figures_.numbers, figures_.norm(), figures_.zero, range.has_crc && !bad ? range.crc : 0});
     if (figures_.not_finite == 0) return;
     if (++shown_ > kShown) return;
+    // Settings and states (a scheduler's best loss) are no weights.
+    const bool breaks = file_.role != FileRole::kSettings && !may_be_infinite(range.name, figures_);
+    out_.problem(Trouble::kNotFinite, file_.path, not_finite_in(shown(range.name), figures_), breaks,
+                 CheckDepth::kSane);
+  }
+
+  /// What is the trainer's and not the model's counts neither as a tensor nor for the norm. Where only its place in the
+  /// file says that, a number that is not finite is worth knowing.
+  void judge_figure(const ByteRange& range) {
+    if (figures_.not_finite == 0 || is_trainer_figure(range.name, 1) || ++shown_ > kShown) return;
     out_.problem(Trouble::kNotFinite, file_.path,
-                 cat(figures_.not_finite, " of the ", figures_.numbers, " numbers of ", shown(range.name), " are ",
-                     figures_.nan == 0                     ? "infinite"
-                     : figures_.nan == figures_.not_finite ? "NaN"
-                                                           : "NaN or infinite"),
-                 !may_be_infinite(range.name), CheckDepth::kSane);
+                 cat(not_finite_in(shown(range.name), figures_), ", which seems to be the trainer's and no weight"),
+                 false, CheckDepth::kSane);
   }
 
   /// Checksums say more. Where numbers lie across pages, pieces of the file cut them.
@@ -351,7 +357,11 @@ std::vector<ByteRange> ranges_of(const Examination& exam, const TreeFile& file, 
   if (numbers != exam.numbers_in().end() && !file.name().starts_with('.'))
     return {{0, static_cast<uint64_t>(file.bytes), numbers->second, 0, false, file.path, 0}};
   const auto items = exam.items().find(file.path);
-  if (items == exam.items().end()) return read_directory(open, file.name(), static_cast<uint64_t>(file.bytes)).ranges;
+  if (items == exam.items().end()) {
+    FileDirectory directory = read_directory(open, file.name(), static_cast<uint64_t>(file.bytes));
+    mark_trainer_figures(directory);
+    return std::move(directory.ranges);
+  }
   std::vector<ByteRange> all;
   for (const DistributedItem& item : items->second) {
     std::string head;
@@ -361,6 +371,7 @@ std::vector<ByteRange> ranges_of(const Examination& exam, const TreeFile& file, 
       out.problem(found.trouble, file.path, cat(item.name, ": ", found.what), true, CheckDepth::kContent);
     for (ByteRange& range : directory.ranges) {
       if (range.dtype != Dtype::kOther) range.name = item.name;
+      range.figure = has_point(range.dtype) && is_trainer_figure(item.name, range.bytes / size_of(range.dtype));
       all.push_back(std::move(range));
     }
   }

@@ -10,7 +10,7 @@ struct Names {
   size_t bytes;
   std::string_view safetensors, torch, storage, zarr;
 };
-constexpr std::array<Names, 10> kNames = {{{Dtype::kF64, 8, "F64", "float64", "DoubleStorage", "<f8"},
+constexpr std::array<Names, 15> kNames = {{{Dtype::kF64, 8, "F64", "float64", "DoubleStorage", "<f8"},
                                            {Dtype::kF32, 4, "F32", "float32", "FloatStorage", "<f4"},
                                            {Dtype::kF16, 2, "F16", "float16", "HalfStorage", "<f2"},
                                            {Dtype::kBF16, 2, "BF16", "bfloat16", "BFloat16Storage", "bfloat16"},
@@ -19,7 +19,12 @@ constexpr std::array<Names, 10> kNames = {{{Dtype::kF64, 8, "F64", "float64", "D
                                            {Dtype::kI16, 2, "I16", "int16", "ShortStorage", "<i2"},
                                            {Dtype::kI8, 1, "I8", "int8", "CharStorage", "|i1"},
                                            {Dtype::kU8, 1, "U8", "uint8", "ByteStorage", "|u1"},
-                                           {Dtype::kBool, 1, "BOOL", "bool", "BoolStorage", "|b1"}}};
+                                           {Dtype::kBool, 1, "BOOL", "bool", "BoolStorage", "|b1"},
+                                           {Dtype::kC128, 16, "C128", "complex128", "ComplexDoubleStorage", "<c16"},
+                                           {Dtype::kC64, 8, "C64", "complex64", "ComplexFloatStorage", "<c8"},
+                                           {Dtype::kQI32, 4, "QI32", "qint32", "QInt32Storage", "QInt32Storage"},
+                                           {Dtype::kQI8, 1, "QI8", "qint8", "QInt8Storage", "QInt8Storage"},
+                                           {Dtype::kQU8, 1, "QU8", "quint8", "QUInt8Storage", "QUInt8Storage"}}};
 
 }  // namespace
 

@@ -6,7 +6,24 @@
 
 namespace mw {
 
-enum class Dtype : uint8_t { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kBool, kOther };
+enum class Dtype : uint8_t {
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kI64,
+  kI32,
+  kI16,
+  kI8,
+  kU8,
+  kBool,
+  kC128,  ///< complex
+  kC64,
+  kQI32,  ///< torch's quantized ones
+  kQI8,
+  kQU8,
+  kOther
+};
 
 /// Bytes of one number; 0 of kOther.
 size_t size_of(Dtype dtype);

@@ -204,6 +204,8 @@ class EntriesOf {
       out_.ranges.push_back({source_.place(member.at), member.bytes,
                              dtype == dtypes.end() ? Dtype::kOther : dtype->second, member.crc, member.stored,
                              member.name, 0});
+      // Somebody's own way to say what lies there.
+      if (member.bytes > 0 && contains(member.name, "/data/")) out_.bare = false;
     }
     name_ranges();
     out_.proven = true;
@@ -291,10 +293,18 @@ class EntriesOf {
     keep(object, places);
   }
 
+  /// What is larger may hold weights as texts or lists of numbers.
+  bool is_bare(const TorchObject& object) const {
+    constexpr uint64_t kSmall = 64 << 10;
+    return source_.bytes() < kSmall && object.tensors.empty() && object.storages.empty() && !object.clipped &&
+           !object.opaque;
+  }
+
   void keep(TorchObject& object, const std::map<std::string, uint64_t>& places) {
     out_.numbers = std::move(object.numbers);
     out_.keys = std::move(object.keys);
     out_.clipped = out_.clipped || object.clipped;
+    out_.bare = is_bare(object);
     for (const auto& [name, steps] : object.steps) out_.counters.push_back({name, steps, 0, Dtype::kOther});
     for (TorchTensor& tensor : object.tensors) {
       const auto place = places.find(tensor.storage);
@@ -347,6 +357,7 @@ class EntriesOf {
     TorchObject object = torch_object(*first);
     out_.numbers = std::move(object.numbers);
     out_.keys = std::move(object.keys);
+    out_.bare = is_bare(object);
     out_.ranges.push_back({source_.place(0), source_.bytes(), Dtype::kOther, 0, false, "its pickle", 0});
     out_.proven = true;
   }

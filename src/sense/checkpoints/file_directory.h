@@ -51,6 +51,7 @@ struct ByteRange {
   bool has_crc = false;  ///< `crc` is the CRC-32 that its bytes must have
   std::string name;      ///< of the tensor or member
   uint64_t row = 0;      ///< bytes of the tensor's last dimension; 0: not known
+  bool figure = false;   ///< of the trainer, not of a model (trainer_figures.h)
 };
 
 struct FileDirectory {
@@ -58,10 +59,11 @@ struct FileDirectory {
   Format format = Format::kUnknown;
   bool proven = false;   ///< its own format shows that its writer came to its end
   bool clipped = false;  ///< it holds more than is read: what is not said is not known
+  bool bare = false;  ///< a small pickle of numbers, texts and containers: there is no tensor in it, of whatever kind
   std::vector<TensorPlace> tensors;
   std::vector<ByteRange> ranges;           ///< ordered by place, none overlaps
   std::map<std::string, int64_t> numbers;  ///< whole numbers of a pickle's first levels, by path (torch_object.h)
-  std::set<std::string> keys;              ///< of its outermost dicts
+  std::set<std::string> keys;              ///< of its outermost dicts, without those whose value is None
   std::vector<OptimizerCounter> counters;  ///< of an optimizer, the kOptimizerCounters that are kept
   struct Found {
     Trouble trouble;

@@ -1,5 +1,8 @@
 #include "sense/checkpoints/torch_object.h"
 
+#include <array>
+
+#include "base/one_of.h"
 #include "base/text.h"
 #include "sense/checkpoints/optimizer_counter.h"
 
@@ -11,7 +14,7 @@ using Kind = PickleValue::Kind;
 constexpr size_t kNameBytes = 300;  // of a tensor's name
 constexpr size_t kNumbers = 4000;   // whole numbers that are kept
 constexpr int kNumberDepth = 4;     // dicts above a whole number that is kept
-constexpr size_t kKeys = 2000;
+constexpr size_t kKeys = 2000;      // of the outermost dict, and as many of those in it
 
 class Walk {
  public:
@@ -29,6 +32,7 @@ class Walk {
   void visit(uint32_t number, const std::string& path, int depth) {
     if (number >= pickle_.values.size()) return;
     const PickleValue& value = at(number);
+    object_.opaque = object_.opaque || (value.kind == Kind::kBytes && !value.text.empty());
     if (value.kind == Kind::kInteger) return keep_number(path, value.integer, depth);
     if (value.kind == Kind::kReal) return keep_steps(path, whole_number(value.real));
     if (value.kind < Kind::kTuple || value.kind == Kind::kGlobal || seen_[number]) return;
@@ -40,6 +44,7 @@ class Walk {
     if (value.kind == Kind::kPersistent) return keep_storage(value);
     if (value.kind == Kind::kCall && rebuilds_tensor(value)) return keep_tensor(value, path);
     if (value.kind == Kind::kCall) {
+      object_.opaque = object_.opaque || !is_plain(value);
       visit(value.args, path, depth + 1);
       if (!value.items.empty()) visit_pairs(value, path, depth);
       visit(value.state, path, depth);
@@ -60,7 +65,9 @@ class Walk {
       if (key.kind == Kind::kText) name = clip(sanitize_utf8(key.text.substr(0, kNameBytes)), kNameBytes);
       if (key.kind == Kind::kInteger) name = cat(key.integer);
       const std::string below = path.empty() ? name : path.size() > kNameBytes ? path : cat(path, ".", name);
-      if (depth <= 1 && object_.keys.size() < kKeys) object_.keys.insert(below);
+      // What a model of many tensors has comes first in most files: it must not hide what lies beside it.
+      const bool none = is(dict.items[i + 1], Kind::kNone);  // an optimizer that the trainer has none of, say
+      if (depth <= 1 && !none && keys_[depth]++ < kKeys) object_.keys.insert(below);
       visit(dict.items[i + 1], below, depth + 1);
     }
   }
@@ -77,6 +84,13 @@ class Walk {
 
   bool calls(const PickleValue& call, std::string_view name) const {
     return is(call.callable, Kind::kGlobal) && at(call.callable).text == name;
+  }
+  /// A container of Python's own, or settings: what is in it is visited.
+  bool is_plain(const PickleValue& call) const {
+    constexpr std::array<std::string_view, 11> kPlain = {"OrderedDict", "defaultdict", "Counter",    "deque",
+                                                         "set",         "frozenset",   "Namespace",  "SimpleNamespace",
+                                                         "Size",        "PosixPath",   "WindowsPath"};
+    return is(call.callable, Kind::kGlobal) && is_one_of(at(call.callable).text, kPlain);
   }
   bool rebuilds_tensor(const PickleValue& call) const {
     return (calls(call, "_rebuild_tensor_v2") || calls(call, "_rebuild_tensor") || calls(call, "_rebuild_tensor_v3")) &&
@@ -147,6 +161,7 @@ class Walk {
 
   const Pickle& pickle_;
   std::vector<bool> seen_;
+  size_t keys_[2] = {0, 0};  // that were met, by depth
   TorchObject object_;
 };
 

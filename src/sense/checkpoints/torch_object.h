@@ -34,8 +34,9 @@ struct TorchObject {
   std::map<std::string, int64_t> numbers;  ///< "global_steps", "optimizer.step": those of the first levels, by path
   std::map<std::string, int64_t>
       steps;                   ///< an optimizer's own counters of its steps (optimizer_counter.h), at any depth
-  std::set<std::string> keys;  ///< of the outermost dict, and of dicts directly in it as "a.b"
+  std::set<std::string> keys;  ///< of the outermost dict, and of dicts directly in it as "a.b"; without those of None
   bool clipped = false;        ///< it has more than is kept
+  bool opaque = false;  ///< what is in some of its values is not known: they may hold weights (numpy's arrays do)
 };
 
 /// Bounds of what is kept of one object.

@@ -44,6 +44,7 @@ class Verification {
       framework->examine(exam_);
       break;
     }
+    note_pieces_in_weights();
     look_for_weights();
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
@@ -68,17 +69,30 @@ class Verification {
     if (!read) return;
     const FileDirectory& directory = exam_.directory(file);
     if (file.role == FileRole::kOptimizer) exam_.has(Piece::kOptimizer);
-    if (tree_.single_file()) note_pieces(directory);
+    if (tree_.single_file()) note_pieces(file);
     const bool opens = directory.format != FileDirectory::Format::kUnknown || !directory.found.empty();
     if (file.role == FileRole::kOptimizer && !opens && (ending == "bin" || is_of_torch(file.name())))
       strange_.push_back(file.path);
     if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
-    if (directory.proven) exam_.holds_weights();
+    bare_ = bare_ || (directory.proven && directory.bare);
+    if (directory.proven && !directory.bare) exam_.holds_weights();
     if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
   }
 
-  /// What one file by itself holds besides weights, by the names that trainers give to it.
-  void note_pieces(const FileDirectory& directory) {
+  /// A trainer that no framework is: it may have put all that it needs into one file.
+  void note_pieces_in_weights() {
+    const auto& layouts = exam_.layouts();
+    const bool other = std::any_of(layouts.begin(), layouts.end(),
+                                   [](const std::string& layout) { return !layout.starts_with("torch.save"); });
+    if (tree_.single_file() || other || !exam_.framework().empty()) return;
+    for (const TreeFile& file : tree_.files()) {
+      if (file.role == FileRole::kWeights && !is_export_weights(file)) note_pieces(file);
+    }
+  }
+
+  /// What one file holds besides weights, by the names that trainers give to it.
+  void note_pieces(const TreeFile& file) {
+    const FileDirectory& directory = exam_.directory(file);
     constexpr std::array<std::string_view, 5> kSteps = {"step", "global_step", "iteration", "iter", "epoch"};
     for (const std::string& key : directory.keys) {
       if (contains(key, ".")) continue;
@@ -101,9 +115,9 @@ class Verification {
 
   /// Settings without which something cannot be loaded. Others may be logs: lines of JSON, or not at their end yet.
   static bool is_needed_json(std::string_view name) {
-    constexpr std::array<std::string_view, 11> kParts = {"config", "index.json", "token",    "vocab",
-                                                         "state",  "info",       "metadata", "metric",
-                                                         "merges", "contents",   "template"};
+    constexpr std::array<std::string_view, 12> kParts = {"config", ".index.", "index.json", "token",
+                                                         "vocab",  "state",   "info",       "metadata",
+                                                         "metric", "merges",  "contents",   "template"};
     return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
   }
 
@@ -141,15 +155,13 @@ class Verification {
       return exam_.note("there is no checkpoint in it: no file is in it, nor in a folder below it");
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
-      metadata_only_ =
-          exam_.weights() == 0 && strange_.empty() && !tree_.single_file() && known() && !holds_any_weights();
-      if (metadata_only_) say_metadata_only();
+      const bool none = tree_.single_file() ? bare_ : known() && !holds_any_weights();
+      if (exam_.weights() == 0 && strange_.empty() && none) say_metadata_only();
       return;
     }
     const TreeFile* const other = of_other_format();
     if (other != nullptr) return strange_.push_back(other->path);
-    metadata_only_ = known();
-    if (metadata_only_) say_metadata_only();
+    if (known()) say_metadata_only();
   }
   void say_metadata_only() {
     exam_.problem(Trouble::kMetadataOnly, "",
@@ -157,17 +169,17 @@ class Verification {
                       " of settings and states"));
   }
   bool known() const {
-    return !exam_.layouts().empty() || !exam_.framework().empty() || tree_.has("config.json") ||
+    return bare_ || !exam_.layouts().empty() || !exam_.framework().empty() || tree_.has("config.json") ||
            tree_.has("adapter_config.json") || step_of_name(tree_.own_name()) != kNoStep;
   }
   /// A file that may be one of weights, as of JAX, where neither a layout nor a framework is recognised.
   const TreeFile* of_other_format() const {
-    constexpr int64_t kLarge = 64 << 10;
+    const int64_t large = bare_ ? 1 : 64 << 10;  // a file of settings may be that of a small one
     constexpr std::array<std::string_view, 5> kNot = {"token", "vocab", "merges", "spiece", "events.out"};
     if (!exam_.layouts().empty() || !exam_.framework().empty()) return nullptr;
     for (const TreeFile& file : tree_.files()) {
       const bool other = std::any_of(kNot.begin(), kNot.end(), [&](auto part) { return contains(file.name(), part); });
-      if (file.role == FileRole::kUnknown && file.bytes >= kLarge && !other) return &file;
+      if (file.role == FileRole::kUnknown && file.bytes >= large && !other) return &file;
     }
     return nullptr;
   }
@@ -440,7 +452,8 @@ class Verification {
   std::vector<std::string> beside_;   // checkpoints with which samples were compared
   std::vector<std::string> strange_;  // files of weights of a format that is not read
   std::string writer_;                // who has a file of what is not whole open to write; "": nobody
-  bool metadata_only_ = false, compared_ = false;
+  bool bare_ = false;                 // a file that may be one of weights, by its name, has nothing but settings in it
+  bool compared_ = false;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
   if (!exam.tree().single_file()) require_numbered(exam, folder, files, ".bin");
   for (const TreeFile* file : files) {
     const std::string_view name = file->name();
-    if (name.ends_with(".bin.index.json")) {
+    if (is_shard_index(name, ".bin")) {
       exam.found_layout("torch.save, sharded");
       const auto text = exam.text(*file, kIndexBytes);
       if (!text) continue;
@@ -27,6 +27,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
       continue;
     if (rank_shard_of(name).of > 0 || contains(name, "mp_rank_")) continue;  // of another layout
     const FileDirectory& directory = exam.directory(*file);
+    if (directory.bare && !exam.tree().single_file()) continue;  // settings: weights of another layout may be beside it
     if (directory.format == FileDirectory::Format::kTorchZip) exam.found_layout("torch.save");
     if (directory.format == FileDirectory::Format::kTorchLegacy) exam.found_layout("torch.save (legacy)");
   }
