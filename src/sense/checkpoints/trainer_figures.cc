@@ -76,7 +76,9 @@ void mark_trainer_figures(FileDirectory& directory) {
     const auto range = storage_of(tensor.at);
     if (range == directory.ranges.end() || !has_point(range->dtype)) continue;
     const std::string_view part = part_of_file(tensor.name, directory.keys);
-    const bool figure = is_part_of_trainer(part) || (numbers_of(*range) == 1 && with_matrix.count(part) == 0);
+    // An average of the weights may be a callback's.
+    const bool trainers = is_part_of_trainer(part) && !(part.starts_with("callback") && is_matrix(tensor));
+    const bool figure = trainers || (numbers_of(*range) == 1 && with_matrix.count(part) == 0);
     const auto [known, fresh] = figures.emplace(range->at, figure);
     if (!fresh) known->second = known->second && figure;
   }

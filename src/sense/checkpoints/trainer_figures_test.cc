@@ -40,6 +40,7 @@ TEST_CASE("a single number outside of all models is the trainer's") {
   CHECK(figures_of(file_of({{"state_dict.w", {8, 8}},
                             {"callbacks.ModelCheckpoint{'monitor': None}.kth_value", {}},
                             {"callbacks.Stats.history", {30}},
+                            {"callbacks.EMA.shadow.w", {8, 8}},
                             {"optimizer_states.0.state.0.exp_avg", {8, 8}},
                             {"optimizer_states.0.param_groups.0.lr", {}}},
                            {"state_dict", "state_dict.w", "callbacks", "optimizer_states"})) ==
