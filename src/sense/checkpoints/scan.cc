@@ -135,7 +135,7 @@ class Scanner {
   void prove(const FoundFile& file) {
     if (is_export(file.path)) return;
     if (file.name == ".metadata") return prove_metadata(file);
-    if (file.name.ends_with(".index.json")) return prove_index(file);
+    if (is_shard_index(file.name, "")) return prove_index(file);
     if (file.role != Role::kWeights && file.role != Role::kOptimizer) return;
     ++proven_;
     if (file.bytes == 0) {
