@@ -1,5 +1,6 @@
 #include "core/cost.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -11,7 +12,36 @@ namespace {
 constexpr double kHour = 3600;
 constexpr double kWhole = 10'000;  // from here on cents say nothing
 
+/// Nobody saw it end, as midwatch itself or the machine had gone: the last sign of the watch before counts, not the
+/// time when the next watch found it gone.
+Time last_seen(const State& state, const SupervisedAttempt& attempt) {
+  Time watch;
+  for (const auto& [at, began] : state.supervision.watches) {
+    if (at > attempt.started_at && at <= attempt.exited_at) watch = at;
+  }
+  if (!watch.known()) return attempt.exited_at;
+  Time seen = attempt.started_at;
+  for (const Tick& tick : state.ticks) {
+    if (tick.at < watch) seen = std::max(seen, tick.at);
+  }
+  return seen;
+}
+
+double supervised_seconds(const State& state) {
+  double seconds = 0;
+  for (const SupervisedAttempt& attempt : state.supervision.attempts) {
+    const Time end = supervised_end(state, attempt);
+    if (attempt.started_at.known() && end > attempt.started_at) seconds += (end - attempt.started_at).seconds();
+  }
+  return seconds;
+}
+
 }  // namespace
+
+Time supervised_end(const State& state, const SupervisedAttempt& attempt) {
+  if (!attempt.exited) return &attempt == &state.supervision.attempts.back() ? state.last_at : attempt.started_at;
+  return attempt.known ? attempt.exited_at : last_seen(state, attempt);
+}
 
 double cost_per_hour(const State& state) {
   double rate = 0;
@@ -33,7 +63,9 @@ void set_cost_per_hour(State& state, double cost) {
 }
 
 double run_seconds(const State& state) {
-  double seconds = 0;
+  // The lines of many trainers have no clock; who started the command knows when it did.
+  double seconds = supervised_seconds(state);
+  if (seconds > 0) return seconds;
   for (const AttemptState& attempt : state.attempts) {
     if (attempt.began.at.known() && attempt.last.at > attempt.began.at)
       seconds += (attempt.last.at - attempt.began.at).seconds();

@@ -18,8 +18,11 @@ double cost_per_hour(const State& state);
 /// From here on the state shows this one, whatever its journal has.
 void set_cost_per_hour(State& state, double cost);
 
-/// For how long its attempts lasted, each from its first to its last sign of life; the time between them is not
-/// counted. In seconds.
+/// When an attempt that midwatch started ended, or was last seen; of one that goes on the time of the last event.
+Time supervised_end(const State& state, const SupervisedAttempt& attempt);
+
+/// For how long its attempts lasted: those that midwatch started from their start to their end, others each from its
+/// first to its last sign of life, by the clock of its lines. The time between them is not counted. In seconds.
 double run_seconds(const State& state);
 
 /// "21.01", two decimals, or none from 10,000 up.

@@ -12,11 +12,37 @@ namespace {
 
 constexpr double kWorthSaying = 60;  // s of work
 
+/// The last attempt as who started it knows it; nullptr where midwatch did not.
+const SupervisedAttempt* supervised(const State& state) {
+  const auto& all = state.supervision.attempts;
+  return all.empty() || !all.back().started_at.known() ? nullptr : &all.back();
+}
+
 /// The run's last sign of life.
 Time end_of(const State& state) {
   const AttemptState& last = state.attempts.back();
   const Time at = std::max(last.last.at, last.ended_at.at);
-  return state.verdict == "running" || !at.known() ? state.last_at : at;
+  if (state.verdict == "running" || at.known()) return state.verdict == "running" ? state.last_at : at;
+  const SupervisedAttempt* known = supervised(state);
+  return known == nullptr ? state.last_at : supervised_end(state, *known);
+}
+
+/// The lines of many trainers have no clock: then it was saved when midwatch, which started the attempt, first knew
+/// of its step, or found it on the disk.
+Time heard_at(const State& state, int64_t step) {
+  const SupervisedAttempt* known = supervised(state);
+  if (known == nullptr) return {};
+  Time at;
+  const auto earliest = [&at, known](Time one) {
+    if (one >= known->started_at && (!at.known() || one < at)) at = one;
+  };
+  for (const Tick& tick : state.ticks) {
+    if (tick.step != kNoStep && tick.step >= step) earliest(tick.at);
+  }
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.step == step && moment.attempt + 1U == state.attempts.size()) earliest(moment.at);
+  }
+  return at;
 }
 
 /// When the last attempt saved it, or did its step where it saved it and nothing says when; unknown where it did not.
@@ -30,10 +56,17 @@ Time saved_at(const State& state, int64_t step) {
     at = moment.at;
   }
   if (at.known()) return at;
-  if (saved_here) return done_at(state, step);
+  if (saved_here) at = done_at(state, step);
+  if (saved_here) return at.known() ? at : heard_at(state, step);
   const auto scan = std::find_if(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
                                  [&](const auto& one) { return one.first.attempt == last && one.second.step == step; });
   return scan == state.checkpoint_scans.end() ? Time() : scan->first.at;
+}
+
+Time began_at(const State& state) {
+  const Time at = state.attempts.back().began.at;
+  const SupervisedAttempt* known = supervised(state);
+  return at.known() || known == nullptr ? at : known->started_at;
 }
 
 }  // namespace
@@ -44,7 +77,7 @@ double work_since(const State& state, int64_t step) {
   Time since = step == kNoStep ? Time() : saved_at(state, step);
   // It went on from that one, or has none.
   const bool began_there = step == kNoStep || attempt.resumed_at == step || attempt.first_step > step;
-  if (!since.known() && began_there) since = attempt.began.at;
+  if (!since.known() && began_there) since = began_at(state);
   const Time end = end_of(state);
   return since.known() && end > since ? (end - since).seconds() : 0;
 }

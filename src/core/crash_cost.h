@@ -9,9 +9,9 @@
 
 namespace mw {
 
-/// For how long the last attempt had worked since the checkpoint of `step`, by the run's clock: since that was saved,
-/// where the attempt saved it itself, else since the attempt began, which went on from it. In seconds; 0 where that is
-/// not known.
+/// For how long the last attempt had worked since the checkpoint of `step`, by the run's clock, or where its lines have
+/// none by that of the midwatch that started it: since that was saved, where the attempt saved it itself, else since
+/// the attempt began, which went on from it. In seconds; 0 where that is not known.
 double work_since(const State& state, int64_t step);
 
 /// "1h 44m of work (9.93 at 5.73 an hour)"; "" where no time is known, and of less than a minute.

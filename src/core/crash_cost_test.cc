@@ -82,6 +82,70 @@ TEST_CASE("of a save without a time the clock of its step counts, and where that
   CHECK(work_text(59, 5).empty());
 }
 
+/// A supervised run whose lines have no clock, a step a minute; midwatch hears of each, and looks every ten seconds.
+struct Unclocked {
+  State state;
+  double now = 1'700'000'000;
+  uint64_t line = 0;
+
+  template <typename Body>
+  void hear(Body body) {  // a line of the log
+    fold(state, {{}, {0, ++line}, std::move(body), Time::from_seconds(now)});
+  }
+  template <typename Body>
+  void know(Body body) {  // what midwatch itself says
+    fold(state, {Time::from_seconds(now), {}, std::move(body), Time::from_seconds(now)});
+  }
+  void begin(int64_t attempt) {
+    hear(event::AttemptBegan{"midwatch started the command"});
+    know(event::AttemptStarted{attempt, 100 + attempt, "boot"});
+  }
+  void steps(int64_t from, int64_t to) {
+    for (int64_t step = from; step <= to; ++step) {
+      for (int i = 0; i < 6; ++i) {
+        now += 10;
+        know(event::Ticked{false, true});
+      }
+      hear(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+      if (step == 10) hear(event::CheckpointSaved{10, "/c/step_10", true});
+    }
+  }
+};
+
+TEST_CASE("of a supervised run whose lines have no clock the time counts at which midwatch heard of them") {
+  Unclocked run;
+  run.begin(1);
+  run.steps(1, 15);
+  run.state.verdict = "running";
+  set_cost_per_hour(run.state, 3600);
+  CHECK(run_seconds(run.state) == 900);
+  CHECK(work_since(run.state, kNoStep) == 900);
+  CHECK(work_since(run.state, 10) == doctest::Approx(290).epsilon(0.05));
+  run.know(event::AttemptExited{1, true, 1, 0, ""});
+  run.state.verdict = "crashed";
+  run.now += 7200;  // nobody works
+  run.know(event::Ticked{false, false});
+  CHECK(run_seconds(run.state) == 900);
+  CHECK(work_since(run.state, 10) == doctest::Approx(290).epsilon(0.05));
+  run.begin(2);
+  run.hear(event::Resumed{10, "/c/step_10"});
+  run.steps(11, 12);
+  run.state.verdict = "running";
+  CHECK(run_seconds(run.state) == 1020);
+  CHECK(work_since(run.state, 10) == 120);
+}
+
+TEST_CASE("an attempt that went with its midwatch lasted as long as that saw it, not until the next one looked") {
+  Unclocked run;
+  run.know(event::WatchBegan{"0.1", "", ""});
+  run.begin(1);
+  run.steps(1, 10);
+  run.now += 36'000;
+  run.know(event::WatchBegan{"0.1", "", ""});
+  run.know(event::AttemptExited{1, false, 0, 0, ""});
+  CHECK(run_seconds(run.state) == 600);
+}
+
 TEST_CASE("where no clock is known, and where nobody looked at a checkpoint, nothing is made up") {
   State state;
   CHECK(work_since(state, 20) == 0);

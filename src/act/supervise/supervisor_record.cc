@@ -21,7 +21,8 @@ Result<void> Supervisor::record(const State& state, EventWriter& writer) const {
     exited.code = kept_.ending->code;
     exited.signal = kept_.ending->signal;
   }
-  return writer.record(std::move(exited));
+  // Its own time, which the keeper knows: a midwatch that was gone meanwhile hears of it later.
+  return writer.record(std::move(exited), kept_.ending ? kept_.ending->at : Time());
 }
 
 }  // namespace mw

@@ -67,7 +67,7 @@ void fold_supervision(Supervision& into, const Event& event, const event::Attemp
   attempt->code = exited.code;
   attempt->signal = exited.signal;
   attempt->failure = clip(exited.failure, kTextLimit);
-  attempt->exited_at = event.received;
+  attempt->exited_at = event.at.known() ? std::min(event.at, event.received) : event.received;
   if (into.pause && into.pause_by == kByMidwatch) {  // there is nothing to approve any more
     into.pause = false;
     into.pause_by.clear();

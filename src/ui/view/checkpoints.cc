@@ -175,7 +175,7 @@ std::string crash_cost_text(const State& state) {
   const CrashCost cost = crash_cost(state);
   if (!cost.known) return "";
   std::string text = cat(cost.steps, cost.steps == 1 ? " step" : " steps");
-  if (cost.seconds > 0) text += cat(" and ", work_text(cost.seconds, cost_per_hour(state)));
+  if (const std::string work = work_text(cost.seconds, cost_per_hour(state)); !work.empty()) text += cat(" and ", work);
   text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);
   const std::string verified = verified_text(state);
   return verified.empty() ? text : cat(text, "; ", verified);
