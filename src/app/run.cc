@@ -270,10 +270,13 @@ Result<void> may_begin(const Doors& doors, const RunRequest& request) {
   return admit_machine(doors.disk, request.receiving);
 }
 
-/// The watch goes on after the command until its checkpoints are shipped.
-void stay_for(ShipTask* shipping, SupervisorTask& supervision) {
-  if (shipping == nullptr) return;
-  supervision.may_end([shipping](const State& state, int stops) { return shipping->may_end(state, stops); });
+/// The watch goes on after the command until its checkpoints are looked at and shipped.
+void stay_for(const TaskContext& context, SupervisorTask& supervision) {
+  if (context.last_look == nullptr) return;
+  supervision.may_end([look = context.last_look, shipping = context.shipping](const State& state, int stops) {
+    const bool looked = look->may_end(state, stops);
+    return (shipping == nullptr || shipping->may_end(state, stops)) && looked;
+  });
 }
 
 Result<void> start(const std::string& place) { return start_keeper(place, std::string(kProgram)); }
@@ -348,7 +351,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   context.write = write;
   context.content = content.get();
   const Tasks tasks = make_tasks(context);
-  stay_for(context.shipping, supervision);
+  stay_for(context, supervision);
   go_through(**loop, tasks.all, passing);
   result.replayed = (*loop)->take();
   (void)reserve.release();

@@ -152,6 +152,17 @@ Made checkpoints(TaskContext& context) {
   return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members, context.folder)};
 }
 
+/// What the run saved last is judged once it has ended: beside it that takes a while.
+Made looks_at_the_end(TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  const bool ships = is_shipped(spec);
+  if (!context.host && !ships) return {};
+  auto task = last_look(context.doors.clock, spec, context.folder, ships ? spec.store_wait : LastLook::kAlone,
+                        layouts_of(context.knowledge));
+  context.last_look = task.get();
+  return {std::move(task)};
+}
+
 /// Where the manifests of checkpoints are kept: beside the runs.
 Made deep_reads(TaskContext& context) {
   if (!context.host || !context.config.boolean("checkpoints.deep")) return {};
@@ -271,6 +282,7 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
+    {"last look", kSense, Of::kSupervised, "scans, when the run is over, what was saved last", looks_at_the_end},
     {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.
     {"evidence", kEvidence, Of::kAny, "collects what the processes of a run in trouble do", evidence},

@@ -11,6 +11,7 @@
 
 #include "act/cleanup/cleanup_task.h"
 #include "act/supervise/adopt.h"
+#include "act/supervise/last_look.h"
 #include "act/supervise/supervised_components.h"
 #include "act/supervise/supervisor.h"
 #include "act/vault/ship_task.h"
@@ -56,6 +57,7 @@ struct TaskContext {
 
   CleanupTask* cleanup = nullptr;  ///< its row sets it
   ShipTask* shipping = nullptr;    ///< likewise, where the run has a store
+  LastLook* last_look = nullptr;   ///< likewise, where checkpoints are looked at
   NoticeTask* notices = nullptr;   ///< likewise, where somebody may give notice of the machine's end
 };
 

@@ -185,8 +185,26 @@ bool ShipTask::may_end(const State& state, int stops) {
   return !due.has_value();
 }
 
-void ShipTask::over(const State&, EventWriter& writer) {
+/// What is whole on this machine and not in the store, where the run is over.
+void ShipTask::say_what_is_left(const State& state) const {
+  std::string steps;
+  size_t count = 0;
+  for (const Shipment& one : shipments(state)) {
+    const bool due = one.how == Shipment::How::kWaiting || one.how == Shipment::How::kFailed;
+    const auto known = retries_.find(one.path);
+    const bool bad = known != retries_.end() && (known->second.broken || known->second.lost);
+    const bool sending = call_.started() && one.path == what_.path;  // take_failure() says it
+    if (!due || bad || sending || !scope_.there(one.path)) continue;
+    steps += cat(count++ == 0 ? "" : ", ", one.step);
+  }
+  if (count == 0) return;
+  scope_.say(cat("not in ", scope_.place, " when midwatch ended: the checkpoint", count == 1 ? "" : "s", " of step ",
+                 steps, ". midwatch checkpoint push ships one"));
+}
+
+void ShipTask::over(const State& state, EventWriter& writer) {
   stop_->store(true);
+  say_what_is_left(state);
   for (int64_t waited = 0; call_.busy() && waited < kLastCall.ns; waited += kNap.ns)
     std::this_thread::sleep_for(std::chrono::nanoseconds(kNap.ns));
   if (auto done = call_.take()) return take(std::move(*done), writer);

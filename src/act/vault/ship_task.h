@@ -74,6 +74,7 @@ class ShipTask final : public Task {
   void begin(const State& state, EventWriter& writer);
   void take(Result<vault::Pushed> done, EventWriter& writer);
   void take_failure(const Error& error, EventWriter& writer);
+  void say_what_is_left(const State& state) const;
   void ship_logs();
   void lost(const std::string& path);
   bool later(const std::string& path) const;

@@ -1,0 +1,195 @@
+#include "act/supervise/last_look.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "act/supervise/run_ownership.h"
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/roots.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+constexpr size_t kMany = 64;  // as many as are remembered beside the run
+
+struct Found {
+  How how = How::kUnknown;
+  uint16_t attempt = 0;
+};
+
+/// What was found of each last, by path.
+std::map<std::string, Found> found_in(const State& state) {
+  std::map<std::string, Found> found;
+  for (const auto& [moment, seen] : state.checkpoint_scans) found[seen.path] = {seen.how, moment.attempt};
+  return found;
+}
+
+/// The folder of a checkpoint that the run's files name; "": they do not say which.
+std::string folder_named(const event::CheckpointSaved& saved, int64_t step, const CheckpointLayout& layout,
+                         const std::string& folder) {
+  if (saved.path.empty()) return "";
+  const std::string path = plain_path(saved.path.front() == '/' ? saved.path : cat(folder, "/", saved.path));
+  if (path.front() != '/' || !layout.known() || step == kNoStep) return path.front() == '/' ? path : "";
+  const std::string root = root_of(path, layout);  // some name only where all of theirs are
+  return cat(root.empty() ? path : root, "/", with_step(layout.folder, step));
+}
+
+class Collector {
+ public:
+  Collector(Disk& disk, const RunSpec& spec, const State& state, const CheckpointLayout& layout)
+      : disk_(disk), spec_(spec), state_(state), layout_(layout), found_(found_in(state)) {}
+
+  void named() {
+    for (const auto& [moment, saved] : state_.checkpoints) {
+      const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
+      const std::string path = folder_named(saved, step, layout_, spec_.folder);
+      if (!path.empty()) add(path, step, moment.attempt);
+    }
+  }
+
+  /// Those of which its files say nothing.
+  void own(const std::string& run_folder) {
+    const auto roots = checkpoint_roots(disk_, state_, layout_, spec_.checkpoints, spec_.folder);
+    const auto own = ownership_of(disk_, run_folder, spec_, state_, layout_);
+    if (!roots.ok() || !own.ok()) return;
+    for (const std::string& root : *roots) {
+      const auto steps = checkpoint_steps(disk_, root, layout_);
+      if (!steps.ok() || !own->may_save_in(root)) continue;
+      for (const int64_t step : *steps) {
+        const auto whose = whose_is(disk_, *own, root, layout_, step);
+        if (whose.ok() && *whose == Whose::kOwn) add(cat(root, "/", with_step(layout_.folder, step)), step, 0);
+      }
+    }
+  }
+
+  std::vector<DueLook> take() {
+    std::vector<DueLook> due;
+    for (auto& [path, one] : due_) due.push_back(std::move(one));
+    std::sort(due.begin(), due.end(), [](const DueLook& a, const DueLook& b) { return a.step < b.step; });
+    if (due.size() > kMany) due.erase(due.begin(), due.end() - kMany);
+    if (const std::string before = whole_before(due); !before.empty()) {
+      due.insert(due.begin(), {before, steps_.at(before), false, true});
+    }
+    return due;
+  }
+
+ private:
+  void add(const std::string& path, int64_t step, uint16_t attempt) {
+    const auto known = found_.find(path);
+    const bool anew = known != found_.end() && attempt > known->second.attempt;
+    if (known == found_.end() || known->second.how == How::kBroken || anew) {
+      DueLook& one = due_[path];
+      one = {path, step, anew || one.saved_anew, false};
+    }
+  }
+
+  /// The newest one beside the first of them that was found whole before it.
+  std::string whole_before(const std::vector<DueLook>& due) {
+    std::string newest;
+    if (due.empty()) return newest;
+    for (const auto& [moment, seen] : state_.checkpoint_scans) {
+      if (seen.how != How::kWhole || seen.step == kNoStep || seen.step >= due.front().step) continue;
+      if (folder_of(seen.path) != folder_of(due.front().path) || due_.count(seen.path) != 0) continue;
+      steps_[seen.path] = seen.step;
+      if (newest.empty() || seen.step > steps_[newest]) newest = seen.path;
+    }
+    return newest;
+  }
+
+  Disk& disk_;
+  const RunSpec& spec_;
+  const State& state_;
+  const CheckpointLayout& layout_;
+  std::map<std::string, Found> found_;
+  std::map<std::string, DueLook> due_;  // by path
+  std::map<std::string, int64_t> steps_;
+};
+
+std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueLook>& due) {
+  std::vector<CheckpointScan> scans;
+  std::map<std::string, CheckpointScan> whole;  // the last, by the folder it lies in
+  for (const DueLook& one : due) {
+    const auto before = whole.find(folder_of(one.path));
+    CheckpointScan scan = scan_checkpoint(disk, one.path, one.step, before == whole.end() ? nullptr : &before->second);
+    if (scan.there && scan.seen.how == How::kWhole) whole[folder_of(one.path)] = scan;
+    scans.push_back(std::move(scan));
+  }
+  return scans;
+}
+
+}  // namespace
+
+std::vector<DueLook> due_looks(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
+                               const CheckpointLayout& layout) {
+  Collector collector(disk, spec, state, layout);
+  collector.named();
+  if (layout.known()) collector.own(run_folder);
+  return collector.take();
+}
+
+void LastLook::start() {
+  if (due_.empty() || clock_.steady() < next_) return;
+  call_.start([disk = scope_.disk, due = due_] { return look_at(*disk, due); });
+  if (!call_.started()) due_.clear();  // no thread to be had
+}
+
+/// Only what is whole is reported: what is not is so at the end of many a healthy run that somebody stopped, and a
+/// restart looks for itself. Of files that nobody knows the end of a save cannot be seen: then the run's own is needed.
+void LastLook::take(const std::vector<CheckpointScan>& scans, const State& state, EventWriter& writer) {
+  std::vector<DueLook> left;
+  const bool finished = state.verdict == "finished";
+  for (size_t i = 0; i < scans.size() && i < due_.size(); ++i) {
+    const CheckpointScan& scan = scans[i];
+    if (due_[i].known) {
+      left.insert(left.begin(), due_[i]);
+      continue;
+    }
+    if (!scan.there) continue;
+    const auto before = before_.find(due_[i].path);
+    if (before == before_.end() || before->second != scan.state) {
+      before_[due_[i].path] = scan.state;
+      left.push_back(due_[i]);
+      continue;
+    }
+    const bool good = scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
+    if (good && (due_[i].saved_anew || is_news(state, scan.seen)))
+      writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
+  }
+  due_ = std::move(left);
+  if (std::all_of(due_.begin(), due_.end(), [](const DueLook& one) { return one.known; })) due_.clear();
+  next_ = {clock_.steady().ns + kStill.ns};
+}
+
+std::optional<Duration> LastLook::turn(const State& state, bool, EventWriter& writer) {
+  if (auto scans = call_.take()) take(*scans, state, writer);
+  if (ended_ && !call_.started()) start();
+  return ended_ ? kPoll : Duration::seconds(10);
+}
+
+bool LastLook::may_end(const State& state, int stops) {
+  if (!ended_) {
+    ended_ = clock_.steady();
+    due_ = scope_.due(state);
+  }
+  const bool stopped = stops > 0 || state.supervision.stop;
+  if (stops > 1 || since(*ended_) >= (stopped ? std::min(scope_.wait, kAtStop) : scope_.wait)) return true;
+  return due_.empty();
+}
+
+std::unique_ptr<LastLook> last_look(Clock& clock, const RunSpec& spec, const std::string& run_folder, Duration wait,
+                                    std::function<CheckpointLayout(const std::string& framework)> layout) {
+  LastLookScope scope;
+  scope.disk = make_posix_disk();
+  scope.due = [disk = scope.disk, spec, run_folder, layout = std::move(layout)](const State& state) {
+    return due_looks(*disk, run_folder, spec, state, layout(state.framework));
+  };
+  scope.wait = wait;
+  return std::make_unique<LastLook>(clock, std::move(scope));
+}
+
+}  // namespace mw
