@@ -36,9 +36,10 @@ std::vector<FoundManifest> manifests_of(Disk& disk, const std::string& run_folde
     const Judgement judgement = judgement_of(attempt);
     for (const QuarantinePlan& plan : judgement.back.plans) {
       for (const std::string_view quarantine : kQuarantineFolders) {
-        const std::string path = cat(plan.root, "/", quarantine, "/", plan.label, "/", kManifestFile);
-        const auto written = read_small(disk, path);
-        auto manifest = written.ok() ? parse_manifest(*written) : Result<QuarantineManifest>(written.error());
+        const std::string folder = cat(plan.root, "/", quarantine, "/", plan.label);
+        std::string path = cat(folder, "/", kManifestFile);
+        if (!disk.info(path).ok()) path = manifest_elsewhere(run_folder, plan.label);  // its disk was full
+        auto manifest = find_manifest(disk, folder, run_folder);
         if (!manifest.ok() || manifest->run_folder != run_folder || !paths.insert(path).second) continue;
         manifest->root = plan.root;
         found.push_back({path, std::move(*manifest)});

@@ -272,10 +272,10 @@ Result<void> may_begin(const Doors& doors, const RunRequest& request) {
 
 /// The watch goes on after the command until its checkpoints are looked at and shipped.
 void stay_for(const TaskContext& context, SupervisorTask& supervision) {
-  if (context.last_look == nullptr) return;
-  supervision.may_end([look = context.last_look, shipping = context.shipping](const State& state, int stops) {
-    const bool looked = look->may_end(state, stops);
-    return (shipping == nullptr || shipping->may_end(state, stops)) && looked;
+  if (context.final_scan == nullptr) return;
+  supervision.may_end([scans = context.final_scan, shipping = context.shipping](const State& state, int stops) {
+    const bool scanned = scans->may_end(state, stops);
+    return (shipping == nullptr || shipping->may_end(state, stops)) && scanned;
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "act/cleanup/broken_room.h"
 #include "act/cleanup/resource_watch.h"
 #include "act/supervise/fingerprint_scope.h"
 #include "act/supervise/inbox.h"
@@ -153,13 +154,13 @@ Made checkpoints(TaskContext& context) {
 }
 
 /// What the run saved last is judged once it has ended: beside it that takes a while.
-Made looks_at_the_end(TaskContext& context) {
+Made scans_at_the_end(TaskContext& context) {
   const RunSpec& spec = context.supervisor->spec();
   const bool ships = is_shipped(spec);
   if (!context.host && !ships) return {};
-  auto task = last_look(context.doors.clock, spec, context.folder, ships ? spec.store_wait : LastLook::kAlone,
-                        layouts_of(context.knowledge));
-  context.last_look = task.get();
+  auto task = final_scan(context.doors.clock, spec, context.folder, ships ? spec.store_wait : FinalScan::kAlone,
+                         layouts_of(context.knowledge));
+  context.final_scan = task.get();
   return {std::move(task)};
 }
 
@@ -211,6 +212,14 @@ Made cleanup(TaskContext& context) {
       context.write, is_shipped(spec) ? steps_in_store(store_of(spec)) : nullptr);
   context.cleanup = task.get();
   context.supervisor->when_space_is_wanted([made = task.get()](const State& state) { return made->made_room(state); });
+  context.supervisor->when_rollback_needs_space(
+      [settings = cleanup_of(context), say = context.say](const CheckpointLayout& layout, const QuarantinePlan& plan,
+                                                          EventWriter& writer) {
+        const auto disk = make_posix_disk();
+        const auto system = make_posix_system();
+        const auto remove = [&system](const CleanupItem& item) { return remove_item(*system, item); };
+        return remove_broken({*disk, settings, remove, say}, layout, plan, writer);
+      });
   return {std::move(task)};
 }
 
@@ -282,7 +291,7 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
-    {"last look", kSense, Of::kSupervised, "scans, when the run is over, what was saved last", looks_at_the_end},
+    {"final scan", kSense, Of::kSupervised, "scans, when the run is over, what was saved last", scans_at_the_end},
     {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.
     {"evidence", kEvidence, Of::kAny, "collects what the processes of a run in trouble do", evidence},

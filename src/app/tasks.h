@@ -11,7 +11,7 @@
 
 #include "act/cleanup/cleanup_task.h"
 #include "act/supervise/adopt.h"
-#include "act/supervise/last_look.h"
+#include "act/supervise/final_scan.h"
 #include "act/supervise/supervised_components.h"
 #include "act/supervise/supervisor.h"
 #include "act/vault/ship_task.h"
@@ -55,10 +55,10 @@ struct TaskContext {
   int64_t pid = 0;                        ///< likewise 0
   std::vector<std::string> folders = {};  ///< where it writes
 
-  CleanupTask* cleanup = nullptr;  ///< its row sets it
-  ShipTask* shipping = nullptr;    ///< likewise, where the run has a store
-  LastLook* last_look = nullptr;   ///< likewise, where checkpoints are looked at
-  NoticeTask* notices = nullptr;   ///< likewise, where somebody may give notice of the machine's end
+  CleanupTask* cleanup = nullptr;   ///< its row sets it
+  ShipTask* shipping = nullptr;     ///< likewise, where the run has a store
+  FinalScan* final_scan = nullptr;  ///< likewise, where checkpoints are looked at
+  NoticeTask* notices = nullptr;    ///< likewise, where somebody may give notice of the machine's end
 };
 
 enum class TaskPhase { kRequests, kSense, kEvidence, kAct, kNotify };

@@ -178,18 +178,21 @@ QuarantineManifest quarantine_note(const std::string& run_folder, int attempt, T
 }
 
 Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const Rollback& back,
-                              const QuarantineManifest& of) {
+                              const QuarantineManifest& of, const KeepManifest& elsewhere) {
   std::string text;
+  bool moved = false;
   for (const QuarantinePlan& plan : back.plans) {
-    const auto done = quarantine(disk, layout, plan, of);
+    const auto done = quarantine(disk, layout, plan, of, elsewhere);
     if (!done.ok()) return done.error();
+    moved = moved || !done->moved.empty() || plan.set_pointer;
     text += text.empty() ? "" : "; ";
     text += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
                                 : cat("moved the checkpoints of step ", listed(done->moved), " to ", plan.root, "/",
                                       kQuarantineFolder, "/", plan.label);
     text += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
+    if (!done->manifest.empty()) text += cat("; that disk is full, and the manifest lies in ", done->manifest);
   }
-  return cat(text, "; midwatch restore --run ", basename(of.run_folder), " puts it back");
+  return moved ? cat(text, "; midwatch restore --run ", basename(of.run_folder), " puts it back") : text;
 }
 
 bool may_pass(const Error& error) {

@@ -14,6 +14,7 @@
 #include "platform/disk.h"
 #include "sense/checkpoints/last_whole.h"
 #include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/quarantine.h"
 
 namespace mw {
 
@@ -54,8 +55,9 @@ bool may_roll_back(const RollbackPlan& plan, const RunSpec& spec);
 QuarantineManifest quarantine_note(const std::string& run_folder, int attempt, Time at, const std::string& why);
 
 /// Quarantines what `back` plans; says in one sentence what was done. It may be done again after it was cut short.
+/// `elsewhere` as of quarantine().
 Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const Rollback& back,
-                              const QuarantineManifest& of);
+                              const QuarantineManifest& of, const KeepManifest& elsewhere);
 
 /// An error that another try may not meet.
 bool may_pass(const Error& error);

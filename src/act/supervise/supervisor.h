@@ -87,6 +87,13 @@ class Supervisor {
     made_room_ = std::move(made_room);
   }
 
+  /// Asked where a disk is too full to quarantine what is planned: deletes of that what is broken, where that is
+  /// allowed (act/cleanup/broken_room.h). Was anything deleted?
+  void when_rollback_needs_space(
+      std::function<bool(const CheckpointLayout&, const QuarantinePlan&, EventWriter&)> free_broken) {
+    free_broken_ = std::move(free_broken);
+  }
+
   /// Asked when an attempt that is not the first is due: do the servers that it needs answer?
   void when_servers_are_wanted(std::function<bool(const State&, EventWriter&)> servers_answer) {
     servers_answer_ = std::move(servers_answer);
@@ -150,6 +157,7 @@ class Supervisor {
   Result<void> begin_attempt(int number);
   Result<void> begin_next(const State& state, EventWriter& writer);
   Result<void> roll_back_first(const State& state, EventWriter& writer);
+  Result<std::string> roll_back_somehow(EventWriter& writer);
   Result<void> give_up_rolling_back(const State& state, const Error& error, EventWriter& writer);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
@@ -185,6 +193,7 @@ class Supervisor {
   std::string framework_;  ///< whose checkpoints `back_` speaks of
   Rollback back_;          ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
+  std::function<bool(const CheckpointLayout&, const QuarantinePlan&, EventWriter&)> free_broken_;
   std::function<bool()> looked_at_;
   std::function<bool(const State&, EventWriter&)> servers_answer_;
   std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?

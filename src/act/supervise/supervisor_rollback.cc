@@ -15,8 +15,7 @@ Result<void> Supervisor::roll_back_first(const State& state, EventWriter& writer
   if (back_.plans.empty()) return {};
   const auto action = writer.intend({0, "quarantine", cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
   if (!action.ok()) return action.error();
-  const QuarantineManifest of = quarantine_note(folder_, attempt_, doors_.clock.now(), back_.why);
-  const auto done = roll_back(doors_.disk, doors_.layout(framework_), back_, of);
+  const auto done = roll_back_somehow(writer);
   writer.acted({*action, done.ok(), done.ok() ? *done : done.error().what, 0});
   if (!done.ok()) {
     due_ = {doors_.clock.steady().ns + kTryAgain.ns};
@@ -26,6 +25,29 @@ Result<void> Supervisor::roll_back_first(const State& state, EventWriter& writer
   doors_.say(*done);
   back_ = {};
   return {};
+}
+
+/// A disk that is full takes no manifest: first the broken ones go that are in the way, where that is allowed, so that
+/// the next attempt has room to save, too; else the manifest is kept with the run's record.
+Result<std::string> Supervisor::roll_back_somehow(EventWriter& writer) {
+  const QuarantineManifest of = quarantine_note(folder_, attempt_, doors_.clock.now(), back_.why);
+  const CheckpointLayout layout = doors_.layout(framework_);
+  auto done = roll_back(doors_.disk, layout, back_, of, nullptr);
+  const auto full = [&done] { return !done.ok() && done.error().code == Error::Code::kFull; };
+  if (full() && free_broken_) {
+    bool any = false;
+    for (const QuarantinePlan& plan : back_.plans) any = free_broken_(layout, plan, writer) || any;
+    if (any) done = roll_back(doors_.disk, layout, back_, of, nullptr);
+  }
+  if (full()) done = roll_back(doors_.disk, layout, back_, of, doors_.write_file);
+  if (!full()) return done;
+  std::string roots;
+  for (const QuarantinePlan& plan : back_.plans) roots += cat(roots.empty() ? "" : ", ", plan.root);
+  return Error{Error::Code::kFull,
+               cat("the checkpoints from step ", back_.from, " on cannot be quarantined, as the disk of ", roots,
+                   " is full: free some space there. The next attempt begins then; midwatch tries again every ",
+                   format_duration(kTryAgain), " (", done.error().what, ")"),
+               ""};
 }
 
 /// No further try would go better: the run is over, for the next midwatch too.

@@ -30,11 +30,13 @@ bool is_below(const std::string& name) {
 
 class Mover {
  public:
-  Mover(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan, QuarantineManifest manifest)
+  Mover(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan, QuarantineManifest manifest,
+        const KeepManifest& elsewhere)
       : disk_(disk),
         layout_(layout),
         plan_(plan),
         manifest_(std::move(manifest)),
+        elsewhere_(elsewhere),
         folder_(cat(plan.root, "/", kQuarantineFolder, "/", plan.label)) {}
 
   Result<Quarantined> move() {
@@ -48,7 +50,7 @@ class Mover {
     const bool pointer = *wanted;
     if (manifest_.items.empty() && !pointer) return done;
     MW_TRY(disk_.make_folders(folder_));
-    MW_TRY(write_durably(disk_, cat(folder_, "/", kManifestFile), manifest_text(manifest_)));
+    MW_TRY(keep_manifest(done));
     // The pointer first: cut short here, it names a whole checkpoint that is there.
     if (pointer) MW_TRY(set_pointer());
     for (size_t i = due_.size(); i-- > 0;) {
@@ -62,14 +64,30 @@ class Mover {
  private:
   /// What was begun before.
   Result<void> reattach() {
-    const auto text = read_small(disk_, cat(folder_, "/", kManifestFile));
-    if (!text.ok()) return text.error().code == Error::Code::kNotFound ? Result<void>() : Result<void>(text.error());
-    auto before = parse_manifest(*text);
-    if (!before.ok()) return before.error();
+    auto before = find_manifest(disk_, folder_, manifest_.run_folder);
+    if (!before.ok())
+      return before.error().code == Error::Code::kNotFound ? Result<void>() : Result<void>(before.error());
     if (before->run_folder != manifest_.run_folder || before->attempt != manifest_.attempt) {
       return Error{Error::Code::kInvalid, cat(folder_, " is another run's"), ""};
     }
     manifest_ = std::move(*before);
+    return {};
+  }
+
+  /// Beside what is moved; where that disk is full, with the run's own record. A rename needs no space.
+  Result<void> keep_manifest(Quarantined& done) {
+    const std::string path = cat(folder_, "/", kManifestFile);
+    auto written = write_durably(disk_, path, manifest_text(manifest_));
+    if (written.ok()) {
+      // One that a full disk had kept away before would be read no more.
+      (void)disk_.remove(manifest_elsewhere(manifest_.run_folder, plan_.label)).ok();
+      return written;
+    }
+    if (written.error().code != Error::Code::kFull || !elsewhere_) return written;
+    (void)disk_.remove(cat(path, ".part")).ok();
+    const std::string other = manifest_elsewhere(manifest_.run_folder, plan_.label);
+    if (!elsewhere_(other, manifest_text(manifest_)).ok()) return written;
+    done.manifest = other;
     return {};
   }
 
@@ -129,6 +147,7 @@ class Mover {
   const CheckpointLayout& layout_;
   const QuarantinePlan& plan_;
   QuarantineManifest manifest_;
+  const KeepManifest& elsewhere_;
   std::string folder_;
   std::vector<std::pair<int64_t, size_t>> due_;  // steps, and their places in the manifest
 };
@@ -195,6 +214,17 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
   return manifest;
 }
 
+std::string manifest_elsewhere(const std::string& run_folder, std::string_view label) {
+  return cat(run_folder, "/quarantine-", label, ".json");
+}
+
+Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder) {
+  auto text = read_small(disk, cat(folder, "/", kManifestFile));
+  if (!text.ok() && text.error().code == Error::Code::kNotFound)
+    text = read_small(disk, manifest_elsewhere(run_folder, basename(folder)));
+  return text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
+}
+
 Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
   if (layout.pointer.empty()) return std::optional<std::string>();
   auto file = disk.open_read(cat(root, "/", layout.pointer));
@@ -225,7 +255,7 @@ Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& roo
 }
 
 Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
-                               const QuarantineManifest& of) {
+                               const QuarantineManifest& of, const KeepManifest& elsewhere) {
   const std::string& root = plan.root;
   if (root.empty() || root.find_first_not_of("/.") == std::string::npos || !is_step_pattern(layout.folder) ||
       plan.label.empty() || plan.label.find('/') != std::string::npos || plan.label.front() == '.') {
@@ -235,7 +265,7 @@ Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const
   if (!there.ok()) return there.error();
   QuarantineManifest manifest = of;
   manifest.root = root;
-  return Mover(disk, layout, plan, std::move(manifest)).move();
+  return Mover(disk, layout, plan, std::move(manifest), elsewhere).move();
 }
 
 }  // namespace mw

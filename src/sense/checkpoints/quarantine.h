@@ -2,8 +2,10 @@
 // the framework's own resume takes the right one. Nothing is deleted, and all of it can be undone (app/restore.h).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -65,16 +67,27 @@ std::string manifest_text(const QuarantineManifest& manifest);
 /// kInvalid with what is wrong.
 Result<QuarantineManifest> parse_manifest(std::string_view text);
 
+/// Where a manifest lies that did not fit beside what was moved: in the folder of the run's record.
+std::string manifest_elsewhere(const std::string& run_folder, std::string_view label);
+/// The manifest of what was moved to `folder`: the one that lies in it, else the one that its disk had no room for.
+/// kNotFound: neither is there.
+Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder);
+
+/// Writes a small file of the run's record so that it is there whole or not at all, and durable.
+using KeepManifest = std::function<Result<void>(const std::string& path, std::string_view text)>;
+
 struct Quarantined {
   int64_t kept = kNoStep;      ///< as planned
   std::vector<int64_t> moved;  ///< ascending; empty when there was nothing to move (any more)
+  std::string manifest = {};   ///< where the manifest lies, if it did not fit beside what was moved
 };
 
 /// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
 /// newest first. Done again after it was cut short, it finishes; what a person has put back stays. The pointer is set
-/// only while it names what is moved, or nothing that is there. `of`: run, attempt and reason for the manifest. Errors:
-/// the disk's; kInvalid for a root that midwatch refuses ("/", no folder), or where the label is another run's.
+/// only while it names what is moved, or nothing that is there. `of`: run, attempt and reason for the manifest.
+/// `elsewhere`: writes the manifest where the disk of the checkpoints has no room for it; unset: then nothing moves.
+/// Errors: the disk's; kInvalid for a root that midwatch refuses ("/", no folder), or where the label is another run's.
 Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
-                               const QuarantineManifest& of);
+                               const QuarantineManifest& of, const KeepManifest& elsewhere = nullptr);
 
 }  // namespace mw

@@ -123,6 +123,38 @@ TEST_CASE("cut short at any change it is finished by the next call, and the mani
   }
 }
 
+TEST_CASE("a full disk takes no manifest: it is kept with the run's record, where it is found again") {
+  FakeDisk disk;
+  for (const char* step : {"5", "10", "15"}) disk.put(cat("/ck/checkpoint-", step, "/model"), step);
+  const CheckpointLayout trl{"checkpoint-{step}", "", ""};
+  const QuarantinePlan plan{"/ck", "attempt-1-of-a", {{10, {}}, {15, {}}}, 5, false};
+  FakeDisk::Faults faults;
+  faults.capacity = disk.used() + 20;
+  disk.set_faults(faults);
+  const auto refused = quarantine(disk, trl, plan, of_run("/runs/a"));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Error::Code::kFull);
+  CHECK(disk.exists("/ck/checkpoint-15/model"));
+  const auto keep = [&disk](const std::string& path, std::string_view text) -> Result<void> {
+    disk.put(path, std::string(text));  // on another disk
+    return {};
+  };
+  const auto done = quarantine(disk, trl, plan, of_run("/runs/a"), keep);
+  REQUIRE(done.ok());
+  CHECK(done->moved == std::vector<int64_t>{10, 15});
+  CHECK(done->manifest == "/runs/a/quarantine-attempt-1-of-a.json");
+  CHECK_FALSE(disk.exists("/ck/checkpoint-15/model"));
+  CHECK_FALSE(disk.exists("/ck/.midwatch-quarantine/attempt-1-of-a/manifest.json.part"));
+  const auto found = find_manifest(disk, "/ck/.midwatch-quarantine/attempt-1-of-a", "/runs/a");
+  REQUIRE(found.ok());
+  CHECK(found->items.size() == 2);
+  CHECK(find_manifest(disk, "/ck/.midwatch-quarantine/attempt-1-of-a", "/runs/b").error().code ==
+        Error::Code::kNotFound);
+  const auto again = quarantine(disk, trl, plan, of_run("/runs/a"), keep);
+  REQUIRE(again.ok());
+  CHECK(again->moved.empty());
+}
+
 TEST_CASE("a pointer that names something else by then, and a folder that is another by then, stay") {
   Folder f;
   for (const char* name : {"global_step_5", "global_step_10", "global_step_15"}) f.checkpoint(name);

@@ -1,4 +1,4 @@
-#include "act/supervise/last_look.h"
+#include "act/supervise/final_scan.h"
 
 #include <algorithm>
 #include <set>
@@ -67,10 +67,10 @@ class Collector {
     }
   }
 
-  std::vector<DueLook> take() {
-    std::vector<DueLook> due;
+  std::vector<DueScan> take() {
+    std::vector<DueScan> due;
     for (auto& [path, one] : due_) due.push_back(std::move(one));
-    std::sort(due.begin(), due.end(), [](const DueLook& a, const DueLook& b) { return a.step < b.step; });
+    std::sort(due.begin(), due.end(), [](const DueScan& a, const DueScan& b) { return a.step < b.step; });
     if (due.size() > kMany) due.erase(due.begin(), due.end() - kMany);
     if (const std::string before = whole_before(due); !before.empty()) {
       due.insert(due.begin(), {before, steps_.at(before), false, true});
@@ -83,13 +83,13 @@ class Collector {
     const auto known = found_.find(path);
     const bool anew = known != found_.end() && attempt > known->second.attempt;
     if (known == found_.end() || known->second.how == How::kBroken || anew) {
-      DueLook& one = due_[path];
+      DueScan& one = due_[path];
       one = {path, step, anew || one.saved_anew, false};
     }
   }
 
   /// The newest one beside the first of them that was found whole before it.
-  std::string whole_before(const std::vector<DueLook>& due) {
+  std::string whole_before(const std::vector<DueScan>& due) {
     std::string newest;
     if (due.empty()) return newest;
     for (const auto& [moment, seen] : state_.checkpoint_scans) {
@@ -106,14 +106,14 @@ class Collector {
   const State& state_;
   const CheckpointLayout& layout_;
   std::map<std::string, Found> found_;
-  std::map<std::string, DueLook> due_;  // by path
+  std::map<std::string, DueScan> due_;  // by path
   std::map<std::string, int64_t> steps_;
 };
 
-std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueLook>& due) {
+std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueScan>& due) {
   std::vector<CheckpointScan> scans;
   std::map<std::string, CheckpointScan> whole;  // the last, by the folder it lies in
-  for (const DueLook& one : due) {
+  for (const DueScan& one : due) {
     const auto before = whole.find(folder_of(one.path));
     CheckpointScan scan = scan_checkpoint(disk, one.path, one.step, before == whole.end() ? nullptr : &before->second);
     if (scan.there && scan.seen.how == How::kWhole) whole[folder_of(one.path)] = scan;
@@ -124,7 +124,7 @@ std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueLook>& due)
 
 }  // namespace
 
-std::vector<DueLook> due_looks(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
+std::vector<DueScan> due_scans(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
                                const CheckpointLayout& layout) {
   Collector collector(disk, spec, state, layout);
   collector.named();
@@ -132,7 +132,7 @@ std::vector<DueLook> due_looks(Disk& disk, const std::string& run_folder, const 
   return collector.take();
 }
 
-void LastLook::start() {
+void FinalScan::start() {
   if (due_.empty() || clock_.steady() < next_) return;
   call_.start([disk = scope_.disk, due = due_] { return look_at(*disk, due); });
   if (!call_.started()) due_.clear();  // no thread to be had
@@ -140,8 +140,8 @@ void LastLook::start() {
 
 /// Only what is whole is reported: what is not is so at the end of many a healthy run that somebody stopped, and a
 /// restart looks for itself. Of files that nobody knows the end of a save cannot be seen: then the run's own is needed.
-void LastLook::take(const std::vector<CheckpointScan>& scans, const State& state, EventWriter& writer) {
-  std::vector<DueLook> left;
+void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& state, EventWriter& writer) {
+  std::vector<DueScan> left;
   const bool finished = state.verdict == "finished";
   for (size_t i = 0; i < scans.size() && i < due_.size(); ++i) {
     const CheckpointScan& scan = scans[i];
@@ -161,17 +161,17 @@ void LastLook::take(const std::vector<CheckpointScan>& scans, const State& state
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
   }
   due_ = std::move(left);
-  if (std::all_of(due_.begin(), due_.end(), [](const DueLook& one) { return one.known; })) due_.clear();
+  if (std::all_of(due_.begin(), due_.end(), [](const DueScan& one) { return one.known; })) due_.clear();
   next_ = {clock_.steady().ns + kStill.ns};
 }
 
-std::optional<Duration> LastLook::turn(const State& state, bool, EventWriter& writer) {
+std::optional<Duration> FinalScan::turn(const State& state, bool, EventWriter& writer) {
   if (auto scans = call_.take()) take(*scans, state, writer);
   if (ended_ && !call_.started()) start();
   return ended_ ? kPoll : Duration::seconds(10);
 }
 
-bool LastLook::may_end(const State& state, int stops) {
+bool FinalScan::may_end(const State& state, int stops) {
   if (!ended_) {
     ended_ = clock_.steady();
     due_ = scope_.due(state);
@@ -181,15 +181,15 @@ bool LastLook::may_end(const State& state, int stops) {
   return due_.empty();
 }
 
-std::unique_ptr<LastLook> last_look(Clock& clock, const RunSpec& spec, const std::string& run_folder, Duration wait,
-                                    std::function<CheckpointLayout(const std::string& framework)> layout) {
-  LastLookScope scope;
+std::unique_ptr<FinalScan> final_scan(Clock& clock, const RunSpec& spec, const std::string& run_folder, Duration wait,
+                                      std::function<CheckpointLayout(const std::string& framework)> layout) {
+  FinalScanScope scope;
   scope.disk = make_posix_disk();
   scope.due = [disk = scope.disk, spec, run_folder, layout = std::move(layout)](const State& state) {
-    return due_looks(*disk, run_folder, spec, state, layout(state.framework));
+    return due_scans(*disk, run_folder, spec, state, layout(state.framework));
   };
   scope.wait = wait;
-  return std::make_unique<LastLook>(clock, std::move(scope));
+  return std::make_unique<FinalScan>(clock, std::move(scope));
 }
 
 }  // namespace mw

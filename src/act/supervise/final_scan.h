@@ -23,7 +23,7 @@
 namespace mw {
 
 /// A checkpoint that is to be looked at.
-struct DueLook {
+struct DueScan {
   std::string path;
   int64_t step = kNoStep;
   bool saved_anew = false;  ///< in a later attempt than the one in which it was looked at
@@ -32,23 +32,23 @@ struct DueLook {
 
 /// What the run saved and what was not found whole since, by ascending step: what its files name, and what is proven to
 /// be its own where it saves. Of many the newest.
-std::vector<DueLook> due_looks(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
+std::vector<DueScan> due_scans(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
                                const CheckpointLayout& layout);
 
-struct LastLookScope {
+struct FinalScanScope {
   std::shared_ptr<Disk> disk;
-  std::function<std::vector<DueLook>(const State& state)> due;
+  std::function<std::vector<DueScan>(const State& state)> due;
   Duration wait;  ///< at most
 };
 
-class LastLook final : public Task {
+class FinalScan final : public Task {
  public:
-  static constexpr Duration kStill = Duration::seconds(2);   ///< between two looks that must find the same
+  static constexpr Duration kStill = Duration::seconds(2);   ///< between two scans that must find the same
   static constexpr Duration kAtStop = Duration::seconds(5);  ///< of `wait`, where somebody stops the run
   static constexpr Duration kAlone = Duration::seconds(15);  ///< `wait` of a run without a store
   static constexpr Duration kPoll = Duration::millis(50);
 
-  LastLook(Clock& clock, LastLookScope scope) : clock_(clock), scope_(std::move(scope)) {}
+  FinalScan(Clock& clock, FinalScanScope scope) : clock_(clock), scope_(std::move(scope)) {}
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
   /// Asked when the command is over and none follows: is everything looked at? `stops`: how often somebody asked to
@@ -61,16 +61,16 @@ class LastLook final : public Task {
   Duration since(Duration then) const { return {clock_.steady().ns - then.ns}; }
 
   Clock& clock_;
-  LastLookScope scope_;
+  FinalScanScope scope_;
   BackgroundCall<std::vector<CheckpointScan>> call_;
-  std::vector<DueLook> due_;
-  std::map<std::string, uint64_t> before_;  ///< what the look before found, by path
+  std::vector<DueScan> due_;
+  std::map<std::string, uint64_t> before_;  ///< what the scan before found, by path
   std::optional<Duration> ended_;
-  Duration next_;  ///< look, by the steady clock
+  Duration next_;  ///< scan, by the steady clock
 };
 
 /// Over this machine's disk.
-std::unique_ptr<LastLook> last_look(Clock& clock, const RunSpec& spec, const std::string& run_folder, Duration wait,
-                                    std::function<CheckpointLayout(const std::string& framework)> layout);
+std::unique_ptr<FinalScan> final_scan(Clock& clock, const RunSpec& spec, const std::string& run_folder, Duration wait,
+                                      std::function<CheckpointLayout(const std::string& framework)> layout);
 
 }  // namespace mw

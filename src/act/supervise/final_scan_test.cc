@@ -1,4 +1,4 @@
-#include "act/supervise/last_look.h"
+#include "act/supervise/final_scan.h"
 
 #include <doctest/doctest.h>
 
@@ -48,20 +48,20 @@ struct Ended {
   State state;
   Folds writer{state};
   RunSpec spec;
-  std::unique_ptr<LastLook> look;
+  std::unique_ptr<FinalScan> scan;
 
   Ended() {
     fold(state, {{}, {0, 1}, event::AttemptBegan{"banner"}});
     spec.folder = "/work";
-    LastLookScope scope;
+    FinalScanScope scope;
     scope.disk = disk;
     scope.due = [this](const State& now) {
       CheckpointLayout layout;
       layout.folder = "checkpoint-{step}";
-      return due_looks(*disk, "/runs/r", spec, now, layout);
+      return due_scans(*disk, "/runs/r", spec, now, layout);
     };
-    scope.wait = LastLook::kAlone;
-    look = std::make_unique<LastLook>(clock, std::move(scope));
+    scope.wait = FinalScan::kAlone;
+    scan = std::make_unique<FinalScan>(clock, std::move(scope));
   }
   void begin(int64_t step) {
     fold(state, {{}, {0, 2}, event::CheckpointSaved{step, cat("out/checkpoint-", step), false}});
@@ -73,9 +73,9 @@ struct Ended {
   /// Turns until it may end; after how many seconds.
   int ends() {
     int seconds = 0;
-    for (; seconds < 100 && !look->may_end(state, 0); ++seconds) {
+    for (; seconds < 100 && !scan->may_end(state, 0); ++seconds) {
       for (int i = 0; i < 20; ++i) {
-        (void)look->turn(state, true, writer);
+        (void)scan->turn(state, true, writer);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       clock.pass(Duration::seconds(1));
@@ -115,18 +115,18 @@ TEST_CASE("what is still written to is waited for, for a while; where all was lo
   CHECK(run.ends() == 0);
   Ended other;
   other.save(3);
-  CHECK_FALSE(other.look->may_end(other.state, 0));
+  CHECK_FALSE(other.scan->may_end(other.state, 0));
   for (int i = 0; i < 12; ++i) {
     other.disk->put(cat("/work/out/checkpoint-3/shard-", i), "x");
     for (int turn = 0; turn < 20; ++turn) {
-      (void)other.look->turn(other.state, true, other.writer);
+      (void)other.scan->turn(other.state, true, other.writer);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     other.clock.pass(Duration::seconds(2));
   }
   CHECK(other.writer.seen_.empty());
-  CHECK(other.look->may_end(other.state, 0));
-  CHECK(other.look->may_end(other.state, 1));
+  CHECK(other.scan->may_end(other.state, 0));
+  CHECK(other.scan->may_end(other.state, 1));
 }
 
 }  // namespace
