@@ -147,7 +147,7 @@ class SupervisorTask final : public Task {
 /// The declared components and rules. A run is supervised whatever is wrong with the settings.
 Config declared_components(const Doors& doors, const RunRequest& request, const RunSpec& spec) {
   const std::string& path = request.spec.config.empty() ? spec.config : request.spec.config;
-  auto loaded = path.empty() ? Result<Config>(Config()) : load_config(doors.disk, path);
+  auto loaded = path.empty() ? Result<Config>(Config::parse("", "")) : load_config(doors.disk, path);
   if (loaded.ok() && loaded->check().ok()) return std::move(*loaded);
   request.say("the declared components and rules are not watched: the settings cannot be used");
   return {};

@@ -109,9 +109,9 @@ Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
   return {};
 }
 
-/// What the file says, whose rules hold from here on; "" says nothing.
+/// What the file says, whose rules hold from here on; "" says nothing, and the defaults hold.
 Result<Config> DaemonServices::settings(const std::string& file) {
-  if (file.empty()) return Config();
+  if (file.empty()) return Config::parse("", "");
   auto loaded = load_config(*disk_, file);
   if (!loaded.ok()) return loaded.error();
   MW_TRY(loaded->check());

@@ -76,9 +76,7 @@ def main():
     with Scratch() as base:
         with open(os.path.join(base, "train.py"), "w") as file:
             file.write(TRAINER)
-        with open(os.path.join(base, "midwatch.toml"), "w") as file:
-            file.write("[run]\ncost_per_hour = 20\n")
-        run = Run(base, [sys.executable, os.path.join(base, "train.py")], "--quiet", "--first-wait", "0.2", "--restarts", "2", "--checkpoints",
+        run = Run(base, [sys.executable, os.path.join(base, "train.py")], "--quiet", "--first-wait", "0.2", "--restarts", "2", "--cost-per-hour", "20", "--checkpoints",  # and no midwatch.toml
                   os.path.join(base, "exp", "run"))
         try:
             wait_until("step 10 is read", lambda: "all bytes read: sane" in listed(base))
