@@ -30,6 +30,15 @@ std::vector<std::string_view> choices_of(const ConfigKey& key) { return split(ke
 
 std::string shown(std::string_view text) { return cat("\"", clip(sanitize_utf8(text), 80), "\""); }
 
+/// As the frameworks end the names of single files of weights. (".ckpt" may be a folder: PyTorch Lightning's.)
+bool names_a_file(const std::string& pattern) {
+  constexpr std::string_view kEndings[] = {".pt",      ".pth",  ".bin", ".safetensors", ".pkl", ".pickle",
+                                           ".msgpack", ".gguf", ".npz", ".h5",          ".tar", ".zip"};
+  const std::string lower = to_lower(pattern);
+  return std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&lower](std::string_view ending) { return lower.ends_with(ending); });
+}
+
 /// "channel.*.url" below "notify"; a name of the user's choice is matched by "*".
 bool matches(std::string_view pattern, const std::vector<std::string>& path) {
   const auto parts = split(pattern, '.');
@@ -289,6 +298,18 @@ class ConfigParser {
            size_text(static_cast<int64_t>(key.most)));
   }
 
+  void pattern(const Toml& at, const ConfigKey& key, const std::string& text) {
+    if (!is_step_pattern(text)) {
+      problem(at, cat(key.path, ": ", shown(text), " is not ", kind_phrase(key.kind)),
+              "{step} stands for the number, {step:07} for one that is padded with zeros.");
+    } else if (names_a_file(text)) {
+      problem(
+          at, cat(key.path, ": ", shown(text), " names a file, and ", kind_phrase(key.kind), " is expected"),
+          "Beside a run only folders are looked at and shipped: have each step saved to a folder of its own. Single "
+          "files are what midwatch checkpoint verify FILE is for.");
+    }
+  }
+
   void secret(const Toml& at, ConfigValue& out) {
     const ConfigKey& key = *out.key;
     if (at.is_string()) {
@@ -315,10 +336,7 @@ class ConfigParser {
         string(at, key, out.text);
         break;
       case Kind::kPattern:
-        if (string(at, key, out.text) && !is_step_pattern(out.text)) {
-          problem(at, cat(key.path, ": ", shown(out.text), " is not ", kind_phrase(key.kind)),
-                  "{step} stands for the number, {step:07} for one that is padded with zeros.");
-        }
+        if (string(at, key, out.text)) pattern(at, key, out.text);
         break;
       case Kind::kPath:
         if (string(at, key, out.text)) path(at, key, out.text);

@@ -141,9 +141,11 @@ constexpr std::array kKeys = {
               "What the run's machines cost an hour, in your currency. It shows what the run has cost and what a crash "
               "would cost. For attach as well.",
               "not known: nothing is said of money"},
-    ConfigKey{"run.host", Kind::kBoolean, "true", 0, 0, "",
-              "Watch the machine, too: disks, memory, processes, GPUs. For attach as well.",
-              "the costliest losses came from below: full disks, shared memory, killed processes"},
+    ConfigKey{
+        "run.host", Kind::kBoolean, "true", 0, 0, "",
+        "Watch the machine, too: disks, memory, processes, GPUs. For attach as well, whose checkpoints count as the "
+        "machine's.",
+        "the costliest losses came from below: full disks, shared memory, killed processes"},
     ConfigKey{
         "run.stacks", Kind::kBoolean, "true", 0, 0, "",
         "When the run is stuck, ask py-spy, eu-stack or gdb, whichever is there, for the stacks of the process in "
@@ -275,7 +277,8 @@ constexpr std::array kKeys = {
               "it holds up nothing else"},
     ConfigKey{"checkpoints.pattern", Kind::kPattern, "", 0, 0, "",
               "The name of one checkpoint's folder, with {step} in it: \"step_{step}\", \"ckpt-{step:06}\" with zeros "
-              "before it. What [run] checkpoints, or the log, says where they lie.",
+              "before it. Single files (\"ckpt_{step}.pt\") are not looked at beside a run. What [run] checkpoints, or "
+              "the log, says where they lie.",
               "known of the frameworks that midwatch knows"},
     ConfigKey{
         "checkpoints.deep", Kind::kBoolean, "true", 0, 0, "",

@@ -33,7 +33,12 @@ TEST_CASE("[checkpoints] pattern names folders of checkpoints, of whatever frame
     CHECK(step_in(layout.folder, "ckpt-0040") == 40);
     CHECK(layout.pointer.empty());
   }
-  for (const char* wrong : {"ckpt", "a/{step}", "{step}-{step}", ".{step}"}) {
+  CHECK(Config::parse("[checkpoints]\npattern = \"step={step}.ckpt\"\n", "midwatch.toml").check().ok());  // Lightning's
+  const auto file = Config::parse("[checkpoints]\npattern = \"ckpt_{step}.pt\"\n", "midwatch.toml").check();
+  REQUIRE_FALSE(file.ok());
+  CHECK(contains(file.error().what, "names a file"));
+  CHECK(contains(file.error().hint, "a folder of its own"));
+  for (const char* wrong : {"ckpt", "a/{step}", "{step}-{step}", ".{step}", "{step}.PTH", "m{step}.safetensors"}) {
     CAPTURE(std::string(wrong));
     CHECK_FALSE(Config::parse(cat("[checkpoints]\npattern = \"", wrong, "\"\n"), "midwatch.toml").check().ok());
   }
