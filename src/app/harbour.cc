@@ -107,6 +107,18 @@ Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& ad
   return harbour;
 }
 
+Result<void> must_take_files(Disk& disk, const std::string& place) {
+  if (contains(place, "://") && !place.starts_with(kFile)) return {};
+  std::string path = absolute_path(place.starts_with(kFile) ? place.substr(kFile.size()) : place);
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const auto own = disk.info(path), above = disk.info(folder_of(path));
+  if (!own.ok() || !above.ok() || own->device == above->device) return {};
+  return Error{Error::Code::kInvalid,
+               cat("nothing can be shipped to ", path,
+                   ": it is a mounted file system of its own, and files are put together beside it"),
+               cat("Name a folder within it, such as ", path, "/RUN.")};
+}
+
 vault::Pace pace_of(const StoreAddress& address) { return {std::clamp(address.parallel, 1, 64), address.rate}; }
 
 }  // namespace mw

@@ -32,6 +32,10 @@ struct Harbour {
 /// kInvalid: the address is none. The store itself is not asked yet.
 Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& address);
 
+/// Can files be shipped to `place`? Not to a folder that is a mounted file system of its own: files are finished beside
+/// the run's folder, and renamed into it. What is not there yet, and what is no folder, is not looked at.
+Result<void> must_take_files(Disk& disk, const std::string& place);
+
 /// How much of the machine an address allows.
 vault::Pace pace_of(const StoreAddress& address);
 

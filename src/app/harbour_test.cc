@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/text.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw {
@@ -24,6 +25,19 @@ TEST_CASE("a run lies below a bucket; where runs are looked for the bucket itsel
   }
   address.place = "s3://";
   CHECK_FALSE(open_harbour(*disk, address).ok());
+}
+
+TEST_CASE("a store at the root of a mount is refused before a run begins, with what to name instead") {
+  const auto disk = make_posix_disk();
+  const auto refused = must_take_files(*disk, "/proc/");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(contains(refused.error().what, "a mounted file system of its own"));
+  CHECK(contains(refused.error().hint, "/proc/RUN"));
+  CHECK_FALSE(must_take_files(*disk, "file:///proc").ok());
+  for (const char* fine : {"/proc/self", "/usr", "/usr/not-there/run", "s3://bucket/run"}) {
+    CAPTURE(fine);
+    CHECK(must_take_files(*disk, fine).ok());
+  }
 }
 
 }  // namespace mw

@@ -257,11 +257,11 @@ Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor&
   return declared;
 }
 
-/// Is the store's address one, and are there credentials for it? It itself is not asked.
+/// Is the store's address one, can it take files, and are there credentials for it? It itself is not asked.
 Result<void> check_store(const Doors& doors, const RunRequest& request) {
   if (!request.reattach.empty() || !is_shipped(request.spec)) return {};
   const auto way = open_harbour(doors.disk, store_of(request.spec));
-  return way.ok() ? Result<void>() : way.error();
+  return way.ok() ? must_take_files(doors.disk, request.spec.store) : way.error();
 }
 
 /// Asked before anything of the run is made.

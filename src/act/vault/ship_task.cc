@@ -110,8 +110,9 @@ void ShipTask::take_failure(const Error& error, EventWriter& writer) {
     retry.wait = retry.wait.ns == 0 ? kFirstWait : Duration{std::min(retry.wait.ns * 2, kLongestWait.ns)};
     retry.due = {clock_.steady().ns + retry.wait.ns};
     retry.broken = error.hint == vault::kBrokenHint;
+    const std::string hint = error.hint.empty() || retry.broken ? "" : cat(" ", error.hint);
     text = stop_->load() ? std::string("not complete when midwatch ended; the next push goes on with it")
-                         : cat(error.what, ". Next try in ", format_duration(retry.wait));
+                         : cat(error.what, ".", hint, " Next try in ", format_duration(retry.wait));
   }
   writer.acted({action_, false, text, since(began_).seconds()});
   scope_.say(cat("the checkpoint of step ", what_.step, " was not shipped: ", text));
