@@ -139,9 +139,11 @@ Made machine(TaskContext& context) {
   return {watch_machine(context.doors.clock, context.knowledge, context.folders, root)};
 }
 
+/// What a run that midwatch started saves is the run's own, and not the machine's: it is looked at with --no-host, too.
+bool sees_checkpoints(const TaskContext& context) { return context.host || context.supervisor != nullptr; }
+
 Made checkpoints(TaskContext& context) {
-  const bool ships = context.supervisor != nullptr && is_shipped(context.supervisor->spec());
-  if (!context.host && !ships) return {};
+  if (!sees_checkpoints(context)) return {};
   const auto layout = layouts_of(context.knowledge);
   if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {}, nullptr)};
   const RunSpec& spec = context.supervisor->spec();
@@ -156,17 +158,15 @@ Made checkpoints(TaskContext& context) {
 /// What the run saved last is judged once it has ended: beside it that takes a while.
 Made scans_at_the_end(TaskContext& context) {
   const RunSpec& spec = context.supervisor->spec();
-  const bool ships = is_shipped(spec);
-  if (!context.host && !ships) return {};
-  auto task = final_scan(context.doors.clock, spec, context.folder, ships ? spec.store_wait : FinalScan::kAlone,
-                         layouts_of(context.knowledge));
+  auto task = final_scan(context.doors.clock, spec, context.folder,
+                         is_shipped(spec) ? spec.store_wait : FinalScan::kAlone, layouts_of(context.knowledge));
   context.final_scan = task.get();
   return {std::move(task)};
 }
 
 /// Where the manifests of checkpoints are kept: beside the runs.
 Made deep_reads(TaskContext& context) {
-  if (!context.host || !context.config.boolean("checkpoints.deep")) return {};
+  if (!sees_checkpoints(context) || !context.config.boolean("checkpoints.deep")) return {};
   DeepScope scope;
   scope.home = folder_of(folder_of(context.folder));
   scope.share = context.config.real("checkpoints.deep_share");

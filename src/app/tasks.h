@@ -57,7 +57,7 @@ struct TaskContext {
 
   CleanupTask* cleanup = nullptr;   ///< its row sets it
   ShipTask* shipping = nullptr;     ///< likewise, where the run has a store
-  FinalScan* final_scan = nullptr;  ///< likewise, where checkpoints are looked at
+  FinalScan* final_scan = nullptr;  ///< likewise
   NoticeTask* notices = nullptr;    ///< likewise, where somebody may give notice of the machine's end
 };
 

@@ -25,7 +25,7 @@ void declare(ArgSpec& spec) {
               "of clocks that name none: UTC, local, +08:00 (default: as the log shows while it is written)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("poll", "TIME", "how often to poll where the kernel reports no changes (network file systems)", "1s");
-  spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
+  spec.flag("no-host", "do not watch the machine (disks, memory, processes, checkpoints), only the run's files");
   spec.option("exit-after-idle", "TIME", "stop when nothing new was written for so long; 0: never", "0");
 }
 

@@ -35,7 +35,7 @@ void declare_supervised(ArgSpec& spec) {
               "quarantined there");
   spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
   spec.option("cost-per-hour", "PRICE", "what the run's machines cost, in your currency: shows what it costs");
-  spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
+  spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files and checkpoints");
   spec.option("reattach", "RUN", "watch a run again whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag(
