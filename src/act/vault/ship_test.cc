@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -209,6 +210,7 @@ struct Beside {
   struct Store {
     std::atomic<bool> fails{false}, blocks{false}, broken{false};
     std::atomic<int> calls{0}, logs{0};
+    std::string hint;  ///< of its failure; not changed while a call is out
   };
   std::shared_ptr<Store> store = std::make_shared<Store>();  // a call may outlive the case
   std::set<std::string> there;
@@ -225,7 +227,7 @@ struct Beside {
       if (store->broken)
         return Error{Error::Code::kInvalid, "the checkpoint is broken: data.pt: it is missing",
                      std::string(vault::kBrokenHint)};
-      if (store->fails) return Error{Error::Code::kIo, "the store is down", ""};
+      if (store->fails) return Error{Error::Code::kIo, "the store is down", store->hint};
       vault::Pushed pushed;
       pushed.manifest.step = job.what.step;
       return pushed;
@@ -343,6 +345,26 @@ TEST_CASE("the watch ends when all is shipped, the logs last, or when its time i
   slow.task->over(slow.state, slow.writer);
   CHECK(slow.failed());
   CHECK(contains(shipments(slow.state).front().text, "the next push goes on with it"));
+}
+
+TEST_CASE("what is not in the store at the end is named, and a failed try says what to do") {
+  Beside beside;
+  beside.store->fails = true;
+  beside.store->hint = "Name a folder within it.";
+  beside.save(20);
+  beside.turn_until([&] { return beside.failed(); });
+  CHECK(contains(beside.said.back(), "the store is down. Name a folder within it. Next try in 5.0 s"));
+  beside.task->over(beside.state, beside.writer);
+  REQUIRE_FALSE(beside.said.empty());
+  const std::string left =
+      "not in s3://bucket/run when midwatch ended: the checkpoint of step 20. midwatch checkpoint push ships one";
+  CHECK(std::find(beside.said.begin(), beside.said.end(), left) != beside.said.end());
+
+  Beside done;
+  done.save(10);
+  done.turn_until([&] { return done.all_shipped(); });
+  done.task->over(done.state, done.writer);
+  CHECK(done.said.size() == 1);  // that it is there
 }
 
 TEST_CASE("what a midwatch before was shipping is shipped again") {
