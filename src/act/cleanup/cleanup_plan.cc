@@ -11,7 +11,6 @@
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/keeper_sessions.h"
 #include "base/text.h"
-#include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "platform/uses.h"
@@ -238,8 +237,7 @@ class Planner {
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
       const auto info = disk_.info(cat(quarantine, "/", label));
       if (!info.ok()) continue;
-      const auto text = read_small(disk_, cat(quarantine, "/", label, "/", kManifestFile));
-      const auto manifest = text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
+      const auto manifest = find_manifest(disk_, cat(quarantine, "/", label), scope_.run_folder);
       if (!manifest.ok() || manifest->run_folder != scope_.run_folder) continue;  // another run's
       const CheckpointScan scan = scan_checkpoint(disk_, cat(quarantine, "/", label), kNoStep, nullptr);
       plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), scan.seen.bytes,

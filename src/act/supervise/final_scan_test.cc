@@ -87,7 +87,7 @@ struct Ended {
 TEST_CASE("what was saved shortly before the end is found whole, though the log says only that its saves began") {
   Ended run;
   run.save(3);
-  run.writer.observed("", event::CheckpointSeen{3, "/work/out/checkpoint-3", How::kWhole, "", "", 1, 1});
+  run.writer.observed("", event::CheckpointSeen{3, "/work/out/checkpoint-3", How::kWhole, "", "", 1, 1, ""});
   run.save(6);
   run.save(9);
   run.begin(12);  // on another machine, or never written
@@ -101,7 +101,7 @@ TEST_CASE("what was saved shortly before the end is found whole, though the log 
 TEST_CASE("one that was broken and was saved anew is whole at the end, and one that is cut is not reported") {
   Ended run;
   run.save(3);
-  run.writer.observed("", event::CheckpointSeen{3, "/work/out/checkpoint-3", How::kBroken, "it is cut", "", 1, 1});
+  run.writer.observed("", event::CheckpointSeen{3, "/work/out/checkpoint-3", How::kBroken, "it is cut", "", 1, 1, ""});
   run.save(6);
   run.disk->put("/work/out/checkpoint-6/model.safetensors", weights().substr(0, 20));
   CHECK(run.ends() < 6);

@@ -56,6 +56,15 @@ bool is_other_save(const State& state, const CheckpointScan& scan) {
   return !reported && last->second.tree_state != scan.state;
 }
 
+/// Was it written to since the last scan of it that was recorded, in an earlier attempt? A save after a rollback may be
+/// as large as the one before.
+bool is_saved_anew(const State& state, const CheckpointScan& scan) {
+  const auto last = std::find_if(state.checkpoint_scans.rbegin(), state.checkpoint_scans.rend(),
+                                 [&scan](const auto& one) { return one.second.path == scan.seen.path; });
+  return last != state.checkpoint_scans.rend() && last->first.attempt + 1U < state.attempts.size() &&
+         scan.newest > last->first.at;
+}
+
 }  // namespace
 
 CheckpointWatch::~CheckpointWatch() {
@@ -251,7 +260,7 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
     kept.reported = true;
     kept.how = scan.seen.how;
     kept.lacks = scan.seen.lacks;
-    if (is_news(state, scan.seen) || is_other_save(state, scan)) {
+    if (is_news(state, scan.seen) || is_other_save(state, scan) || is_saved_anew(state, scan)) {
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
     }
   }

@@ -72,15 +72,22 @@ bool is_news(const State& state, const event::CheckpointSeen& seen) {
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {
   if (state.attempts.empty()) return kNoStep;
   std::map<std::string, event::CheckpointSeen> last;  // by path
-  for (const auto& [moment, scan] : state.checkpoint_scans) last[scan.path] = scan;
+  std::set<int64_t> whole;                            // seen in the last attempt
+  for (const auto& [moment, scan] : state.checkpoint_scans) {
+    last[scan.path] = scan;
+    const bool now = moment.attempt + 1U == state.attempts.size() && scan.step != kNoStep;
+    if (now && scan.how == event::CheckpointSeen::How::kWhole) whole.insert(scan.step);
+  }
   for (const event::CheckpointSeen& scan : seen) last[scan.path] = scan;
   std::set<int64_t> broken;
   for (const auto& [path, scan] : last) {
     if (scan.how == event::CheckpointSeen::How::kBroken || !scan.lacks.empty()) broken.insert(scan.step);
   }
-  const int64_t highest = state.attempts.back().last_checkpoint;
-  if (broken.count(highest) == 0) return highest;
+  // Many trainers say only that a save begins: then what was found on the disk says that it came to its end.
   int64_t best = kNoStep;
+  for (const int64_t step : whole) best = broken.count(step) == 0 ? std::max(best, step) : best;
+  const int64_t highest = state.attempts.back().last_checkpoint;
+  if (broken.count(highest) == 0) return std::max(best, highest);
   for (const auto& [moment, saved] : state.checkpoints) {
     if (moment.attempt + 1U != state.attempts.size() || !saved.complete || broken.count(saved.step) > 0) continue;
     best = std::max(best, saved.step);

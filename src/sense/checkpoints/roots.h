@@ -28,7 +28,8 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
 inline constexpr std::string_view kScanSource = "host:checkpoints";
 /// Does it differ from the last recorded scan of that checkpoint?
 bool is_news(const State& state, const event::CheckpointSeen& seen);
-/// The highest step that the last attempt saved and that neither `state` nor `seen` shows to be broken.
+/// The highest step that the last attempt saved, as its files say or a scan during it shows, and that neither `state`
+/// nor `seen` shows to be broken.
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen);
 
 }  // namespace mw

@@ -99,6 +99,7 @@ class Scanner {
     const std::string name(basename(path));
     const Role role = role_of(name);
     scan_.seen.bytes += info.size;
+    scan_.newest = std::max(scan_.newest, info.changed);
     scan_.state = fnv1a(cat(path, " ", info.size, " ", info.changed.ns, "\n"), scan_.state);
     if (role != Role::kSettings) scan_.may_hold_weights = true;
     if (role == Role::kWeights || role == Role::kOptimizer) scan_.weights.insert(without_step(path, scan_.seen.step));

@@ -16,6 +16,7 @@ struct CheckpointScan {
   bool there = false;  ///< the folder is there and could be listed; else nothing else is known
   event::CheckpointSeen seen;
   uint64_t state = 0;             ///< of names, sizes and times: the same number means that nothing changed in between
+  Time newest;                    ///< when a file of it was changed last
   std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
   std::set<std::string> parts;    ///< likewise of the .metadata files
   bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name shows

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "sense/checkpoints/last_whole.h"
+#include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/weights_file.h"
 
 namespace mw {
@@ -111,6 +112,29 @@ TEST_CASE("beside the one before, what it cannot do without shows when it is mis
   f.put("e/__0_0.distcp", "tensors");
   CHECK(contains(now("d", "e").what, "no .metadata"));
   CHECK(f.scan("e").how == How::kUnknown);  // of another node, perhaps
+}
+
+TEST_CASE("the last good checkpoint is what the files say, or a scan shows, and nothing shows to be broken") {
+  State state;
+  state.attempts.resize(2);
+  const auto seen = [&state](int64_t step, uint16_t attempt, How how = How::kWhole) {
+    event::CheckpointSeen one;
+    one.step = step;
+    one.path = cat("/c/step_", step);
+    one.how = how;
+    state.checkpoint_scans.push_back({{step, {}, {}, attempt}, one});
+  };
+  CHECK(last_good_checkpoint(state, {}) == kNoStep);
+  seen(3, 0);
+  CHECK(last_good_checkpoint(state, {}) == kNoStep);  // the attempt before saved it
+  seen(6, 1);
+  seen(9, 1);
+  seen(12, 1, How::kUnknown);
+  CHECK(last_good_checkpoint(state, {}) == 9);
+  seen(9, 1, How::kBroken);
+  CHECK(last_good_checkpoint(state, {}) == 6);
+  state.attempts.back().last_checkpoint = 8;  // its files say so
+  CHECK(last_good_checkpoint(state, {}) == 8);
 }
 
 TEST_CASE("a change of any file shows, and the same is the same") {
