@@ -146,6 +146,9 @@ void TreeWatch::find_all(const Run& run, Duration now) {
 void TreeWatch::poll_known(Duration now) {
   for (auto& [pid, member] : members_) {
     if (member.reaped) continue;
+    // Data loaders and shells by the dozen: what becomes of one of them is known soon enough.
+    const bool helper = member.kind.empty() && member.looked_at && member.ended.ns == 0;
+    if (helper && now.ns - member.polled.ns < kHelpers.ns) continue;
     const auto stat = system_.read(cat("/proc/", pid, "/stat"), kStatBytes);
     const auto info = stat.ok() ? parse_process_stat(*stat) : stat.error();
     if (info.ok() && info->id == member.info.id) {
@@ -164,6 +167,7 @@ void TreeWatch::take(const ProcessInfo& info, std::string_view stat, Duration no
     member.first = now;
     member.age = std::max(0.0, uptime_ - static_cast<double>(info.id.start) / static_cast<double>(ticks));
   }
+  member.polled = now;
   const bool renamed = member.info.name != info.name;
   member.info = info;
   if (renamed && member.kind.empty()) member.looked_at = false;

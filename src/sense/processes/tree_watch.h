@@ -28,7 +28,8 @@ struct Run {
 
 class TreeWatch {
  public:
-  static constexpr Duration kQuick = Duration::millis(250);  ///< between two polls of those that are known
+  static constexpr Duration kQuick = Duration::millis(250);   ///< between two polls of those that are known
+  static constexpr Duration kHelpers = Duration::seconds(1);  ///< likewise of those that are no engines and no servers
   static constexpr Duration kSettles =
       Duration::millis(500);  ///< until a death is judged: a run that ends takes all with it
 
@@ -57,6 +58,7 @@ class TreeWatch {
     ProcessInfo info;
     std::string kind, label;  ///< "": one of many
     Duration first;           ///< when this watch saw it first
+    Duration polled;          ///< when its state was last read
     double age = 0;           ///< seconds that it had lived by then
     bool looked_at = false;   ///< its command line was read
     bool reported = false;    ///< that it is there
