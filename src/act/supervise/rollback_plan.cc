@@ -43,7 +43,10 @@ class RootPlan {
     } else if (!scope_.resume_given) {
       by_number();
     }
-    if (!plan.items.empty() && plan.keep == kNoStep) from_nothing = true;
+    // Where nothing of it was ever whole, nothing is given up that a person would want to go on from.
+    const bool any = std::any_of(plan.items.begin(), plan.items.end(),
+                                 [this](const QuarantinePlan::Item& item) { return !is_broken(item.step); });
+    if (any && plan.keep == kNoStep) from_nothing = true;
     return {};
   }
 

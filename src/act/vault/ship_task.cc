@@ -161,29 +161,25 @@ std::optional<Duration> ShipTask::turn(const State& state, bool, EventWriter& wr
   return call_.started() || logs_.started() || ended_ ? kPoll : Duration::seconds(1);
 }
 
-/// Its last save was reported, and its files have not been scanned yet.
-bool ShipTask::is_unscanned(const State& state) const {
-  for (auto one = state.checkpoints.rbegin(); one != state.checkpoints.rend(); ++one) {
-    const auto& [moment, saved] = *one;
-    if (!saved.complete || saved.step == kNoStep) continue;
-    return std::none_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
-                        [step = saved.step](const auto& scan) { return scan.second.step == step; });
-  }
-  return !state.attempts.empty() && state.attempts.back().last_step != kNoStep;  // it says nothing of its saves
-}
-
 bool ShipTask::may_end(const State& state, int stops) {
   if (!ended_) ended_ = clock_.steady();
   const Duration waited = since(*ended_);
   const Duration most = stops > 0 || state.supervision.stop ? std::min(scope_.wait, kAtStop) : scope_.wait;
   if (stops > 1 || waited >= most) return true;
   if (call_.started() || logs_.started() || !logs_last_) return false;
-  if (is_unscanned(state) && waited < kUnscanned) return false;
   const auto due = next_shipment(state, [this](const std::string& path) {
     const auto known = retries_.find(path);
     return known != retries_.end() && (known->second.broken || (known->second.lost && !scope_.there(path)));
   });
   return !due.has_value();
+}
+
+/// Some run is too short for a checkpoint.
+bool ShipTask::trained(const State& state) {
+  constexpr int64_t kLeast = 10;  // steps
+  return std::any_of(state.attempts.begin(), state.attempts.end(), [](const AttemptState& one) {
+    return one.first_step != kNoStep && one.last_step - one.first_step >= kLeast;
+  });
 }
 
 /// What is whole on this machine and not in the store, where the run is over.
@@ -197,6 +193,11 @@ void ShipTask::say_what_is_left(const State& state) const {
     const bool sending = call_.started() && one.path == what_.path;  // take_failure() says it
     if (!due || bad || sending || !scope_.there(one.path)) continue;
     steps += cat(count++ == 0 ? "" : ", ", one.step);
+  }
+  if (count == 0 && shipments(state).empty() && trained(state)) {
+    scope_.say(cat("no checkpoint of this run was recognised, so none is in ", scope_.place,
+                   ". If it saved some, say where and how their folders are named: --checkpoints DIR, and pattern of "
+                   "[checkpoints]"));
   }
   if (count == 0) return;
   scope_.say(cat("not in ", scope_.place, " when midwatch ended: the checkpoint", count == 1 ? "" : "s", " of step ",

@@ -49,10 +49,9 @@ class ShipTask final : public Task {
   static constexpr Duration kLogsEvery = Duration::seconds(60);
   /// After a checkpoint was shipped; no sooner, where one follows the other.
   static constexpr Duration kLogsSoon = Duration::seconds(1);
-  static constexpr Duration kPoll = Duration::millis(100);       ///< while a call is out
-  static constexpr Duration kAtStop = Duration::seconds(20);     ///< of `wait`, where somebody stops the run
-  static constexpr Duration kUnscanned = Duration::seconds(15);  ///< at the end, for the scan of the last save
-  static constexpr Duration kLastCall = Duration::seconds(3);    ///< for a call that was asked to end
+  static constexpr Duration kPoll = Duration::millis(100);     ///< while a call is out
+  static constexpr Duration kAtStop = Duration::seconds(20);   ///< of `wait`, where somebody stops the run
+  static constexpr Duration kLastCall = Duration::seconds(3);  ///< for a call that was asked to end
 
   ShipTask(Clock& clock, ShipScope scope) : clock_(clock), scope_(std::move(scope)) {}
   ~ShipTask() override;
@@ -78,7 +77,7 @@ class ShipTask final : public Task {
   void ship_logs();
   void lost(const std::string& path);
   bool later(const std::string& path) const;
-  bool is_unscanned(const State& state) const;
+  static bool trained(const State& state);
   Duration since(Duration then) const { return {clock_.steady().ns - then.ns}; }
 
   Clock& clock_;

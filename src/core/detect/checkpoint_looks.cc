@@ -21,6 +21,23 @@ bool heals(const event::CheckpointSeen& broken, const event::CheckpointSeen& lat
   return later.how == How::kWhole && later.step > broken.step && folder_of(later.path) == folder_of(broken.path);
 }
 
+/// An earlier one lacked the same, and a later one beside it had all: so this run saves.
+bool is_usual(const std::vector<Scan>& scans, size_t index) {
+  const event::CheckpointSeen& seen = scans[index].second;
+  if (seen.how == How::kBroken) return false;
+  for (size_t i = 0; i < index; ++i) {
+    const event::CheckpointSeen& earlier = scans[i].second;
+    const bool alike = earlier.lacks == seen.lacks && earlier.how != How::kBroken && earlier.path != seen.path;
+    if (!alike || folder_of(earlier.path) != folder_of(seen.path)) continue;
+    const bool had_all = std::any_of(scans.begin(), scans.end(), [&](const Scan& one) {
+      return one.second.how == How::kWhole && one.second.lacks.empty() && one.second.step > earlier.step &&
+             folder_of(one.second.path) == folder_of(seen.path);
+    });
+    if (had_all) return true;
+  }
+  return false;
+}
+
 Finding finding_of(const Scan& scan) {
   const auto& [moment, seen] = scan;
   Finding finding;
@@ -33,6 +50,7 @@ Finding finding_of(const Scan& scan) {
   finding.summary = cat("The checkpoint", seen.step == kNoStep ? "" : cat(" of step ", seen.step),
                         broken ? " is not whole: " : " is none to resume from: ", what, " (", seen.path, ")");
   finding.evidence.push_back({moment.where, cat(seen.path, ": ", what), "", kNoStep, 0});
+  if (!broken) finding.suggests.push_back({"ckpt-optimizer-state-missing", 0.8, "as its files on the disk show"});
   if (!seen.sign.empty()) finding.suggests.push_back({seen.sign, 0.8, "as its files on the disk show"});
   return finding;
 }
@@ -42,7 +60,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   size_t reported = 0;
   for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
     const event::CheckpointSeen& seen = scans[i].second;
-    if (!is_bad(seen)) continue;
+    if (!is_bad(seen) || is_usual(scans, i)) continue;
     const auto* before = last_before(scans, i, [&seen](const auto& other) { return other.path == seen.path; });
     if (before != nullptr && is_bad(*before)) continue;  // reported
     Finding finding = finding_of(scans[i]);

@@ -92,6 +92,8 @@ class FolderStore final : public ObjectStore {
     const auto written = write_file(fresh, content.bytes);
     auto outcome = written.ok() ? put_there(fresh, *path, condition) : Result<PutOutcome>(written.error());
     (void)::unlink(fresh.c_str());
+    const bool large = content.bytes.size() > static_cast<size_t>(kHashed);
+    if (large && outcome.ok() && outcome->stored) write_tag(*path, to_hex(content.sum()));
     if (outcome.ok() && outcome->stored) outcome->etag = etag_of(*path).value_or("");
     return outcome;
   }
@@ -240,8 +242,8 @@ class FolderStore final : public ObjectStore {
     return value;
   }
 
-  /// The tag of an object that was joined from parts, as S3 makes it: it is kept beside, with what the file looked
-  /// like.
+  /// The tag of an object that was joined from parts, as S3 makes it, or is larger than is read for it: it is kept
+  /// beside, with what the file looked like.
   std::string tag_path(const std::string& path) const {
     return cat(own_, "/tags/", to_hex(md5(path.substr(root_.size()))));
   }
@@ -271,8 +273,6 @@ class FolderStore final : public ObjectStore {
 
   /// Best effort: without it the tag is another one, and who compares it sends the file again.
   void keep_tag(const std::string& path, const std::vector<UploadedPart>& parts) const {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0 || !disk_->make_folders(own_ + "/tags").ok()) return;
     std::string sums;
     for (const UploadedPart& part : parts) {
       for (size_t i = 0; i + 1 < part.etag.size(); i += 2) {
@@ -280,8 +280,13 @@ class FolderStore final : public ObjectStore {
         sums += static_cast<char>(digit(part.etag[i]) * 16 + digit(part.etag[i + 1]));
       }
     }
+    write_tag(path, cat(to_hex(md5(sums)), "-", parts.size()));
+  }
+  void write_tag(const std::string& path, const std::string& tag) const {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || !disk_->make_folders(own_ + "/tags").ok()) return;
     const std::string fresh = cat(own_, "/put-", ticket());
-    const std::string text = cat(shape_of(status), " ", to_hex(md5(sums)), "-", parts.size());
+    const std::string text = cat(shape_of(status), " ", tag);
     if (!write_file(fresh, text).ok() || ::rename(fresh.c_str(), tag_path(path).c_str()) != 0) ::unlink(fresh.c_str());
   }
 

@@ -137,8 +137,8 @@ bool CheckpointWatch::overtaken(const std::string& folder, const Kept& kept) con
 const CheckpointScan* CheckpointWatch::before(const std::string& folder, const Kept& kept) const {
   const Kept* newest = nullptr;
   for (const auto& [path, other] : kept_) {
-    if (other.step >= kept.step || other.attempt != kept.attempt || !other.reported || other.how != How::kWhole)
-      continue;
+    const bool whole = other.scan.there && other.scan.seen.how == How::kWhole;
+    if (other.step >= kept.step || other.attempt != kept.attempt || !whole) continue;
     if (folder_of(path) == folder_of(folder) && (newest == nullptr || other.step > newest->step)) newest = &other;
   }
   return newest == nullptr ? nullptr : &newest->scan;
