@@ -24,6 +24,7 @@
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/checkpoints/deep_watch.h"
+#include "sense/checkpoints/strange_names.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
 #include "sense/processes/component_watch.h"
@@ -153,6 +154,13 @@ Made checkpoints(TaskContext& context) {
     return pids;
   };
   return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members, context.folder)};
+}
+
+Made strange_names(TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  if (spec.checkpoints.empty()) return {};
+  return {std::make_unique<StrangeNamesTask>(context.doors.clock, make_posix_disk(), spec.checkpoints,
+                                             layouts_of(context.knowledge), context.say)};
 }
 
 /// What the run saved last is judged once it has ended: beside it that takes a while.
@@ -291,6 +299,8 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
+    {"checkpoint names", kSense, Of::kSupervised, "says where what is saved has names that nobody looks for",
+     strange_names},
     {"final scan", kSense, Of::kSupervised, "scans, when the run is over, what was saved last", scans_at_the_end},
     {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.
