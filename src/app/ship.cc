@@ -26,6 +26,12 @@
 namespace mw {
 namespace {
 
+/// The digits that a name ends in.
+std::string_view digits_at_end(std::string_view name) {
+  const size_t last = name.find_last_not_of("0123456789");
+  return last == std::string_view::npos ? name : name.substr(last + 1);
+}
+
 /// The step that a folder's name says: as a framework would write it, else the number at its end.
 struct Named {
   int64_t step = kNoStep;
@@ -47,10 +53,9 @@ Named name_of(const KnowledgeBase& knowledge, std::string_view folder) {
   if (frameworks.size() == 1) out.framework = *frameworks.begin();
   out.may_be.assign(frameworks.begin(), frameworks.end());
   if (out.step != kNoStep) return out;
-  size_t digits = name.size();
-  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
-  const auto number = name.size() - digits <= 12 ? parse_int(name.substr(digits)) : std::nullopt;
-  if (number && digits > 0) out.step = *number;
+  const std::string_view digits = digits_at_end(name);
+  const auto number = digits.size() <= 12 ? parse_int(digits) : std::nullopt;
+  if (number && digits.size() < name.size()) out.step = *number;
   return out;
 }
 
@@ -88,9 +93,7 @@ std::optional<int64_t> own_number(std::string_view name) {
   const std::string lower = to_lower(name);
   if (std::none_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return contains(lower, word); }))
     return std::nullopt;
-  size_t digits = name.size();
-  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
-  return parse_int(name.substr(digits));
+  return parse_int(digits_at_end(name));
 }
 
 /// Where checkpoints of several steps lie deeper in it, it is not one of them.

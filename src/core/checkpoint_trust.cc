@@ -83,7 +83,7 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, 
   }
   std::set<int64_t> bad = all.unsound_steps();
   for (const auto& [path, scan] : last) {
-    if (scan->second.how == Seen::kBroken || !scan->second.lacks.empty()) bad.insert(scan->second.step);
+    if (is_unfit(scan->second)) bad.insert(scan->second.step);
   }
   std::optional<SoundCheckpoint> found;
   for (const auto& [path, scan] : last) {

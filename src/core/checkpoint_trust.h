@@ -12,6 +12,11 @@
 
 namespace mw {
 
+/// A scan shows that nothing can be resumed from it: it is broken, or lacks what the one before has.
+inline bool is_unfit(const event::CheckpointSeen& seen) {
+  return seen.how == event::CheckpointSeen::How::kBroken || !seen.lacks.empty();
+}
+
 /// What the last reading of all its bytes found wrong with the checkpoint at `path`; nullptr: nothing, it was not read,
 /// or it was saved anew since.
 const event::CheckpointRead* unsound(const State& state, const std::string& path);

@@ -33,7 +33,7 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || moment.attempt < first) continue;
-    if (seen.how == event::CheckpointSeen::How::kBroken || !seen.lacks.empty()) {
+    if (is_unfit(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
       saved[seen.step] = {seen.path, true, true};

@@ -68,7 +68,7 @@ std::vector<Shipment> shipments(const State& state) {
   const std::map<int64_t, uint16_t> saved = saved_in(state);
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep) continue;
-    if (seen.how == event::CheckpointSeen::How::kBroken || !seen.lacks.empty()) {
+    if (is_unfit(seen)) {
       found.erase(seen.path);
       continue;
     }

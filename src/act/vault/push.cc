@@ -1,6 +1,7 @@
 #include "act/vault/push.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "act/vault/catalogue.h"
 #include "act/vault/unfinished.h"
@@ -37,8 +38,8 @@ Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
 /// What its files call for and is not there, or contradicts them: as `midwatch checkpoint verify` has it. "": nothing.
 /// Without a clock: one that is not whole a moment after its save will not be shipped whole either. `other`: a file in
 /// it may hold weights in a format that is not read.
-std::string what_breaks(const Result<CheckpointVerdict>& verdict, bool other) {
-  if (!verdict.ok()) return "";  // the scan says it
+std::string what_breaks(const std::optional<CheckpointVerdict>& verdict, bool other) {
+  if (!verdict) return "";  // the scan says it
   const bool broken =
       verdict->state == CheckpointVerdict::State::kPartial || verdict->state == CheckpointVerdict::State::kCorrupt;
   if (!broken) return "";
@@ -95,14 +96,15 @@ class Push {
     auto tree = settled_tree(doors_, options_);
     if (!tree.ok()) return tree.error();
     tree_ = std::move(*tree);
-    const CheckpointScan scan = scan_checkpoint(doors_.disk, options_.folder, options_.step, nullptr);
+    std::optional<CheckpointVerdict> verdict;
+    const CheckpointScan scan = scan_checkpoint(doors_.disk, options_.folder, options_.step, nullptr, &verdict);
     if (!scan.there) return Error{Error::Code::kNotFound, cat(options_.folder, " cannot be read"), ""};
     std::string broken = scan.seen.what;
     if (scan.seen.how != How::kBroken) {
-      const auto verdict = verify_checkpoint(doors_.disk, options_.folder, {});
       broken = what_breaks(verdict, scan.may_hold_weights);
-      if (verdict.ok()) recognise(verdict->framework);
-      if (verdict.ok()) note_lacks(*verdict);
+      if (verdict) recognise(verdict->framework);
+      // Whoever begins from the store takes one that its trainer can resume from, where there is one.
+      if (verdict) out_.manifest.lacks = lacks_of(*verdict);
     }
     if (!broken.empty()) {
       return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken), std::string(kBrokenHint)};
@@ -126,13 +128,6 @@ class Push {
     return Error{Error::Code::kInvalid,
                  cat("the checkpoint is ", earlier->verdict, ", as a verification found at ", format_utc(earlier->at)),
                  "midwatch checkpoint verify PATH --deep says why. Push an earlier one, or say --allow-suspect."};
-  }
-
-  /// Whoever begins from the store takes one that its trainer can resume from, where there is one.
-  void note_lacks(const CheckpointVerdict& verdict) {
-    if (verdict.resumable != CheckpointVerdict::Resumable::kNo) return;
-    std::string& lacks = out_.manifest.lacks;
-    for (const Piece piece : verdict.lacks) lacks += cat(lacks.empty() ? "" : ", ", word_of(piece));
   }
 
   /// What its files show is certain where its name fits, too. Whoever receives it sets that framework's pointer.

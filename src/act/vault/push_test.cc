@@ -42,6 +42,16 @@ struct Scratch {
     for (char& c : content) c = static_cast<char>(dice.next());
     std::ofstream(root + path, std::ios::binary) << content;
   }
+  /// To push its step 7 in small parts.
+  PushOptions step_7() const {
+    PushOptions options;
+    options.folder = root + "/step_7";
+    options.step = 7;
+    options.owner = "me";
+    options.settle = {};
+    options.part_bytes = 4096;
+    return options;
+  }
   std::string root;
 };
 
@@ -60,13 +70,8 @@ TEST_CASE("several threads send and receive the same bytes as one") {
                          [](Duration) {},
                          [](const std::string&) -> Result<int64_t> { return int64_t{1} << 40; },
                          [&](const Progress& now) { done = now.bytes; }};
-  PushOptions options;
+  PushOptions options = scratch.step_7();
   options.prefix = "run";
-  options.folder = scratch.root + "/step_7";
-  options.step = 7;
-  options.owner = "me";
-  options.settle = {};
-  options.part_bytes = 4096;
   const auto pushed = push(doors, options);
   REQUIRE_MESSAGE(pushed.ok(), (pushed.ok() ? "" : pushed.error().what));
   CHECK(pushed->latest == Moved::kMoved);
@@ -108,12 +113,7 @@ TEST_CASE("a push by hand mends what was damaged in the store since, and sends n
   const VaultDoors doors{
       *disk,  *store, *clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return int64_t{1} << 40; },
       nullptr};
-  PushOptions options;
-  options.folder = scratch.root + "/step_7";
-  options.step = 7;
-  options.owner = "me";
-  options.settle = {};
-  options.part_bytes = 4096;
+  PushOptions options = scratch.step_7();
   const auto pushed = push(doors, options);
   REQUIRE(pushed.ok());
   const std::string files = cat("/bucket/checkpoints/", pushed->manifest.id);

@@ -186,7 +186,8 @@ bool ShipTask::trained(const State& state) {
 void ShipTask::say_what_is_left(const State& state) const {
   std::string steps;
   size_t count = 0;
-  for (const Shipment& one : shipments(state)) {
+  const std::vector<Shipment> all = shipments(state);
+  for (const Shipment& one : all) {
     const bool due = one.how == Shipment::How::kWaiting || one.how == Shipment::How::kFailed;
     const auto known = retries_.find(one.path);
     const bool bad = known != retries_.end() && (known->second.broken || known->second.lost);
@@ -194,7 +195,7 @@ void ShipTask::say_what_is_left(const State& state) const {
     if (!due || bad || sending || !scope_.there(one.path)) continue;
     steps += cat(count++ == 0 ? "" : ", ", one.step);
   }
-  if (count == 0 && shipments(state).empty() && trained(state)) {
+  if (all.empty() && trained(state)) {
     scope_.say(cat("no checkpoint of this run was recognised, so none is in ", scope_.place,
                    ". If it saved some, say where and how their folders are named: --checkpoints DIR, and pattern of "
                    "[checkpoints]"));

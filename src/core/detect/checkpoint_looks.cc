@@ -1,5 +1,6 @@
 // A checkpoint that the trainer counts as saved and that the disk shows not to be whole.
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/scans.h"
 
@@ -13,11 +14,9 @@ constexpr Knob kKnobs[] = {
     {"reported", 5, "checkpoints", "Where every save fails the first ones say it all", "own"},
 };
 
-bool is_bad(const event::CheckpointSeen& seen) { return seen.how == How::kBroken || !seen.lacks.empty(); }
-
 /// Whether the trouble is over: it was finished after all, or a later one beside it is whole.
 bool heals(const event::CheckpointSeen& broken, const event::CheckpointSeen& later) {
-  if (later.path == broken.path) return later.how != How::kBroken && later.lacks.empty();
+  if (later.path == broken.path) return !is_unfit(later);
   return later.how == How::kWhole && later.step > broken.step && folder_of(later.path) == folder_of(broken.path);
 }
 
@@ -60,9 +59,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   size_t reported = 0;
   for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
     const event::CheckpointSeen& seen = scans[i].second;
-    if (!is_bad(seen) || is_usual(scans, i)) continue;
+    if (!is_unfit(seen) || is_usual(scans, i)) continue;
     const auto* before = last_before(scans, i, [&seen](const auto& other) { return other.path == seen.path; });
-    if (before != nullptr && is_bad(*before)) continue;  // reported
+    if (before != nullptr && is_unfit(*before)) continue;  // reported
     Finding finding = finding_of(scans[i]);
     resolve_by_later(finding, scans, i, [&seen](const auto& later) { return heals(seen, later); });
     out.push_back(std::move(finding));

@@ -59,10 +59,8 @@ bool is_other_save(const State& state, const CheckpointScan& scan) {
 /// Was it written to since the last scan of it that was recorded, in an earlier attempt? A save after a rollback may be
 /// as large as the one before.
 bool is_saved_anew(const State& state, const CheckpointScan& scan) {
-  const auto last = std::find_if(state.checkpoint_scans.rbegin(), state.checkpoint_scans.rend(),
-                                 [&scan](const auto& one) { return one.second.path == scan.seen.path; });
-  return last != state.checkpoint_scans.rend() && last->first.attempt + 1U < state.attempts.size() &&
-         scan.newest > last->first.at;
+  const auto* const last = last_scan_of(state, scan.seen.path);
+  return last != nullptr && last->first.attempt + 1U < state.attempts.size() && scan.newest > last->first.at;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/quarantine.h"
 
@@ -62,10 +63,15 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
   return roots;
 }
 
-bool is_news(const State& state, const event::CheckpointSeen& seen) {
+const std::pair<Moment, event::CheckpointSeen>* last_scan_of(const State& state, const std::string& path) {
   const auto last = std::find_if(state.checkpoint_scans.rbegin(), state.checkpoint_scans.rend(),
-                                 [&](const auto& scan) { return scan.second.path == seen.path; });
-  return last == state.checkpoint_scans.rend() || last->second.how != seen.how || last->second.bytes != seen.bytes ||
+                                 [&path](const auto& scan) { return scan.second.path == path; });
+  return last == state.checkpoint_scans.rend() ? nullptr : &*last;
+}
+
+bool is_news(const State& state, const event::CheckpointSeen& seen) {
+  const auto* const last = last_scan_of(state, seen.path);
+  return last == nullptr || last->second.how != seen.how || last->second.bytes != seen.bytes ||
          last->second.lacks != seen.lacks;
 }
 
@@ -81,7 +87,7 @@ int64_t last_good_checkpoint(const State& state, const std::vector<event::Checkp
   for (const event::CheckpointSeen& scan : seen) last[scan.path] = scan;
   std::set<int64_t> broken;
   for (const auto& [path, scan] : last) {
-    if (scan.how == event::CheckpointSeen::How::kBroken || !scan.lacks.empty()) broken.insert(scan.step);
+    if (is_unfit(scan)) broken.insert(scan.step);
   }
   // Many trainers say only that a save begins: then what was found on the disk says that it came to its end.
   int64_t best = kNoStep;

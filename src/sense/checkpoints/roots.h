@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -26,6 +27,8 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
 
 /// The source of events about scans of checkpoints.
 inline constexpr std::string_view kScanSource = "host:checkpoints";
+/// The last recorded scan of the checkpoint at `path`; nullptr: there is none.
+const std::pair<Moment, event::CheckpointSeen>* last_scan_of(const State& state, const std::string& path);
 /// Does it differ from the last recorded scan of that checkpoint?
 bool is_news(const State& state, const event::CheckpointSeen& seen);
 /// The highest step that the last attempt saved, as its files say or a scan during it shows, and that neither `state`

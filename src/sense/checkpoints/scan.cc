@@ -9,7 +9,6 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/file_role.h"
-#include "sense/checkpoints/verify.h"
 #include "sense/checkpoints/walk_files.h"
 #include "sense/checkpoints/weights_file.h"
 
@@ -307,9 +306,7 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   using Resumable = CheckpointVerdict::Resumable;
   out.verified = verdict.state == State::kWhole;
   out.resumable = out.verified && verdict.resumable == Resumable::kYes;
-  if (verdict.resumable == Resumable::kNo && before != nullptr && before->resumable) {
-    for (const Piece piece : verdict.lacks) out.seen.lacks += cat(out.seen.lacks.empty() ? "" : ", ", word_of(piece));
-  }
+  if (before != nullptr && before->resumable) out.seen.lacks = lacks_of(verdict);
   const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt;
   out.doubtful = wrong || !out.seen.lacks.empty();
   if (out.doubtful && out.seen.how == How::kWhole) out.seen.how = How::kUnknown;
@@ -322,11 +319,14 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
 
 }  // namespace
 
-CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before) {
+CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
+                               std::optional<CheckpointVerdict>* verdict) {
   CheckpointScan out = Scanner(disk, folder, step).scan(before);
   if (!out.there || out.seen.how == How::kBroken) return out;
-  const auto verdict = verify_checkpoint(disk, folder, {});
-  if (verdict.ok()) take(*verdict, before, out);
+  auto verified = verify_checkpoint(disk, folder, {});
+  if (!verified.ok()) return out;
+  take(*verified, before, out);
+  if (verdict != nullptr) *verdict = std::move(*verified);
   return out;
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "core/event.h"
 #include "platform/disk.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw {
 
@@ -40,7 +42,8 @@ struct CheckpointScan {
 /// nothing wrong, which knows what each framework writes last. What that finds breaks it where it found nothing in
 /// `before`: then it knows how this run saves. Where `before` has all that a resume needs, and this one has not, that
 /// is `seen.lacks`, and it is not whole. `step`: its own, or kNoStep. `before`: one beside it that is not broken, or
-/// nullptr.
-CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before);
+/// nullptr. `verdict`: what verify_checkpoint() found, where it was asked and had an answer.
+CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
+                               std::optional<CheckpointVerdict>* verdict = nullptr);
 
 }  // namespace mw

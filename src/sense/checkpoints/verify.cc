@@ -476,6 +476,13 @@ Result<CheckpointVerdict> verify_checkpoint(Disk& disk, const std::string& path,
   return verdict;
 }
 
+std::string lacks_of(const CheckpointVerdict& verdict) {
+  std::string out;
+  if (verdict.resumable != CheckpointVerdict::Resumable::kNo) return out;
+  for (const Piece piece : verdict.lacks) out += cat(out.empty() ? "" : ", ", word_of(piece));
+  return out;
+}
+
 CheckpointManifest manifest_of(const CheckpointVerdict& verdict, Time at) {
   CheckpointManifest out;
   out.path = verdict.path;

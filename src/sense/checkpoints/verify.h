@@ -49,6 +49,8 @@ struct CheckpointVerdict {
   CountedSteps counted;
 };
 std::string_view word_of(CheckpointVerdict::State state);
+/// "optimizer, scheduler": what a resume needs and is not in it; "" where it can be resumed from, or nobody knows.
+std::string lacks_of(const CheckpointVerdict& verdict);
 
 struct VerifyOptions {
   bool deep = false;

@@ -77,7 +77,7 @@ void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
   row.bytes = seen.bytes;
   row.path = seen.path;
   row.verified = found_as(seen);
-  row.saved = seen.how != event::CheckpointSeen::How::kBroken && seen.lacks.empty();
+  row.saved = !is_unfit(seen);
 }
 
 /// What reading all bytes found.
