@@ -18,6 +18,7 @@ from table import Table
 MIDWATCH = os.environ.get("MIDWATCH", os.path.join(PROJECT, "build", "midwatch"))
 FILES = 10_000
 TURNS = 3
+COLD_TURNS = 11  # the supply of memory to a virtual machine makes the same cold read take one to five times as long
 TORCH_PYTHON = "/usr/bin/python3"  # Debian's, which python3-torch is for
 LOAD = """
 import dataclasses, sys, time
@@ -112,16 +113,29 @@ def forget(names):
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def in_turns(one, other, before=lambda: None):
-    """Medians of both, one after the other in each turn, and the median of their ratios."""
+def turns_of(one, other, turns, before=lambda: None):
+    """Seconds of both, one after the other in each turn."""
     took = []
-    for turn in range(TURNS):
+    for turn in range(turns):
         seconds = {}
         for call in (one, other) if turn % 2 == 0 else (other, one):  # whoever comes second gets the memory that the first gave back
             before()
             seconds[call] = call()
         took.append((seconds[one], seconds[other]))
+    return took
+
+
+def in_turns(one, other):
+    """Medians of both, and the median of their ratios."""
+    took = turns_of(one, other, TURNS)
     return statistics.median(a for a, _ in took), statistics.median(b for _, b in took), statistics.median(b / a for a, b in took)
+
+
+def at_best(one, other, before):
+    """The fastest turn of each, and their ratio: what else the machine does, and where its memory comes from, only ever adds."""
+    took = turns_of(one, other, COLD_TURNS, before)
+    ours, theirs = min(a for a, _ in took), min(b for _, b in took)
+    return ours, theirs, theirs / ours
 
 
 def structure(table, base):
@@ -138,8 +152,7 @@ def content(table, base, megabytes):
     gigabytes, homes = sum(os.path.getsize(name) for name in names) / 1e9, iter(range(1000))
     deep = lambda: verify(f"{base}/home{next(homes)}", base + "/large", "--deep")[0]
     cat = lambda: run(["sh", "-c", 'cat "$@" > /dev/null', "cat", *names])[0]
-    for how, before in (("cold", lambda: forget(names)), ("cached", lambda: None)):
-        ours, theirs, ratio = in_turns(deep, cat, before)
+    for how, (ours, theirs, ratio) in (("cold", at_best(deep, cat, lambda: forget(names))), ("cached", in_turns(deep, cat))):
         table.figure(f"every byte, {how}", gigabytes / ours, "GB/s")
         table.figure(f"cat, {how}", gigabytes / theirs, "GB/s")
         # Two processors check faster than one copies; on a machine that is busy they are not there.
