@@ -85,8 +85,11 @@ class Pieces {
   }
 
  private:
+  /// Most records of an attempt are small, and read again and again: no block is made ready for what is not there.
   Result<void> more(std::string& out) {
-    MW_TRY(file_->read_at(offset_, kBlockBytes, out));
+    const auto info = file_->info();
+    const int64_t left = info.ok() ? info->size - static_cast<int64_t>(offset_) : int64_t{kBlockBytes};
+    MW_TRY(file_->read_at(offset_, static_cast<size_t>(std::clamp<int64_t>(left, 1, kBlockBytes)), out));
     offset_ += out.size();
     return {};
   }

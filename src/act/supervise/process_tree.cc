@@ -11,6 +11,11 @@ namespace {
 constexpr size_t kMostUnmarked = 4096;                      // processes
 constexpr Duration kRemainingGrace = Duration::seconds(5);  // within which remaining processes may end by themselves
 
+// An environment changes when a process becomes another program, which it does soon after it began: another name shows
+// it later. To read those of all processes on a machine is what a snapshot would cost most of.
+constexpr Duration kYoung = Duration::seconds(5);         // since it was asked about first
+constexpr Duration kAnswerHolds = Duration::seconds(30);  // of one that is older
+
 }  // namespace
 
 void ProcessTree::take(int attempt, std::string marker) {
@@ -18,8 +23,30 @@ void ProcessTree::take(int attempt, std::string marker) {
   marker_ = std::move(marker);
   keeper_ = child_ = {};
   known_.clear();
+  snapshot_.clear();
+  answers_.clear();
   unmarked_.clear();
   asked_for_ = cleared_ = 0;
+}
+
+bool ProcessTree::carries(const ProcessInfo& process) const {
+  const Duration now = clock_.steady();
+  const auto [at, fresh] = answers_.try_emplace({process.id.pid, process.id.start}, Answer{process.name, now, now});
+  Answer& answer = at->second;
+  const bool holds = !fresh && answer.name == process.name && now.ns - answer.first.ns >= kYoung.ns &&
+                     answer.asked.ns - answer.first.ns >= kYoung.ns && now.ns - answer.asked.ns < kAnswerHolds.ns;
+  if (holds) return answer.carries;
+  if (answer.name != process.name) answer = {process.name, now, now};
+  answer.asked = now;
+  answer.carries = processes_.carries(process, marker_);
+  return answer.carries;
+}
+
+/// Of processes that are gone.
+void ProcessTree::forget_answers() {
+  const Duration now = clock_.steady();
+  for (auto it = answers_.begin(); it != answers_.end();)
+    it = now.ns - it->second.asked.ns > 2 * kAnswerHolds.ns ? answers_.erase(it) : std::next(it);
 }
 
 std::vector<ProcessInfo> ProcessTree::family() const {
@@ -35,7 +62,7 @@ std::vector<ProcessInfo> ProcessTree::family() const {
     // Who is older than the command does not come from it.
     const bool proven = process.id == child_ || known_.count({process.id.pid, process.id.start}) != 0 ||
                         (child_there && process.session == child_.pid) ||
-                        (process.id.start >= child_.start && processes_.carries(process, marker_));
+                        (process.id.start >= child_.start && carries(process));
     if (proven) members.insert(process.id.pid);
   }
   // Numbers wrap around, so a child may have a smaller one than its parent.
@@ -55,10 +82,12 @@ std::vector<ProcessInfo> ProcessTree::family() const {
 bool ProcessTree::take_snapshot() {
   std::set<std::pair<int64_t, uint64_t>> now;
   std::vector<ProcessId> unmarked;
-  for (const ProcessInfo& process : family()) {
+  snapshot_ = family();
+  forget_answers();
+  for (const ProcessInfo& process : snapshot_) {
     const std::pair<int64_t, uint64_t> id(process.id.pid, process.id.start);
     now.insert(id);
-    if (process.state == 'Z' || known_.count(id) == 0 || processes_.carries(process, marker_)) continue;
+    if (process.state == 'Z' || known_.count(id) == 0 || carries(process)) continue;
     if (unmarked.size() < kMostUnmarked) unmarked.push_back(process.id);
   }
   known_ = std::move(now);
@@ -96,6 +125,7 @@ void ProcessTree::ask_to_end(Duration grace, bool now) {
   asked_for_ = due;
   const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;
   say_(cat("asking attempt ", attempt_, " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
+  answers_.clear();
   for (const ProcessInfo& process : family()) {
     if (process.session != child_.pid) continue;
     (void)processes_.signal(process.id, signal).ok();  // gone meanwhile is well
@@ -106,6 +136,7 @@ void ProcessTree::ask_to_end(Duration grace, bool now) {
 }
 
 void ProcessTree::kill() {
+  answers_.clear();
   for (const ProcessInfo& process : family()) (void)processes_.signal(process.id, SIGKILL).ok();
 }
 
@@ -114,6 +145,7 @@ void ProcessTree::end_remaining(Duration ago) {
   if (ago < kRemainingGrace) return;
   const int due = ago.ns > 2 * kRemainingGrace.ns ? 2 : 1;
   if (due <= cleared_) return;
+  answers_.clear();
   const auto left = family();
   if (left.empty()) return;
   cleared_ = due;

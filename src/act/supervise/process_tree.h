@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,6 +36,8 @@ class ProcessTree {
   /// Takes a snapshot of the processes that came from it, so that they are known when their parents are gone. Call it
   /// now and then. True when unmarked() changed.
   bool take_snapshot();
+  /// The last snapshot; none was taken of an attempt that just began.
+  const std::vector<ProcessInfo>& snapshot() const { return snapshot_; }
   /// Those of them that carry no marker and were in two snapshots: the next midwatch cannot find them by itself.
   const std::vector<ProcessId>& unmarked() const { return unmarked_; }
   /// What unmarked() of an earlier midwatch was, on this start of the machine.
@@ -67,6 +70,16 @@ class ProcessTree {
 
  private:
   bool becoming() const;
+  bool carries(const ProcessInfo& process) const;
+  void forget_answers();
+
+  /// Whether a process carries the marker.
+  struct Answer {
+    std::string name;  ///< of its program
+    Duration first;    ///< when it was asked about for the first time
+    Duration asked;    ///< and the last time
+    bool carries = false;
+  };
 
   Processes& processes_;
   Clock& clock_;
@@ -74,6 +87,8 @@ class ProcessTree {
   int attempt_ = 0;
   std::string marker_;
   std::set<std::pair<int64_t, uint64_t>> known_;  ///< members that were seen: number and start
+  std::vector<ProcessInfo> snapshot_;
+  mutable std::map<std::pair<int64_t, uint64_t>, Answer> answers_;  ///< likewise of all that began after the command
   std::vector<ProcessId> unmarked_;
   ProcessId keeper_, child_;
   Duration asked_;     ///< when it was first asked to end

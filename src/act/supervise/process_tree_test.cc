@@ -62,6 +62,37 @@ TEST_CASE("a process that is executing another program may be the attempt's, and
   CHECK(fixture.kills(20));
 }
 
+TEST_CASE("the environment of a process is read while it is young, when it is another program, and now and then") {
+  Fixture fixture;
+  fixture.processes.add(20, 1, 20);  // somebody else's
+  const auto asked = [&fixture](double seconds) {
+    fixture.clock.pass(Duration::seconds(seconds));
+    fixture.processes.asked_carries.clear();
+    (void)fixture.tree.take_snapshot();
+    return fixture.processes.asked_carries[20];
+  };
+  CHECK(asked(0) == 1);
+  CHECK(asked(2) == 1);
+  CHECK(asked(4) == 1);
+  CHECK(asked(2) == 0);
+  CHECK(asked(20) == 0);
+  fixture.processes.alive[20].name = "another";
+  fixture.processes.markers[20] = "mark-1";
+  CHECK(asked(2) == 1);
+  CHECK(fixture.tree.snapshot().size() == 2);
+  fixture.processes.markers.erase(20);  // it wrote over it: what it was started with holds
+  CHECK(fixture.tree.family().size() == 2);
+  CHECK(asked(40) >= 1);
+  SUBCASE("a signal is sent by what is so now") {
+    fixture.processes.add(30, 1, 30);
+    CHECK_FALSE(fixture.kills(30));
+    fixture.clock.pass(Duration::seconds(6));
+    (void)fixture.tree.take_snapshot();
+    fixture.processes.markers[30] = "mark-1";
+    CHECK(fixture.kills(30));
+  }
+}
+
 TEST_CASE("a process that carries the marker and is older than the command does not come from it") {
   Fixture fixture;
   fixture.processes.add(20, 1, 20);

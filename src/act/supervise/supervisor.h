@@ -115,7 +115,7 @@ class Supervisor {
   /// The number of the attempt that goes on (0: none does), when it began, and the processes that came from it.
   Time attempt_began() const { return kept_.started; }
   int running() const { return phase_ == Phase::kRunning ? attempt_ : 0; }
-  std::vector<ProcessInfo> members() const { return running() == 0 ? std::vector<ProcessInfo>() : tree_.family(); }
+  std::vector<ProcessInfo> members() const;
   /// An attempt was begun, and which process its command is is not known yet.
   bool awaits_command() const {
     return phase_ == Phase::kRunning && !kept_.child.known() && !kept_.ending && kept_.failure.empty();

@@ -79,6 +79,13 @@ void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
   }
 }
 
+/// As they were a moment ago, which is enough for whoever searches their files.
+std::vector<ProcessInfo> Supervisor::members() const {
+  if (running() == 0) return {};
+  const bool recent = !tree_.snapshot().empty() && since(members_at_) < kMembers;
+  return recent ? tree_.snapshot() : tree_.family();
+}
+
 /// Now and then; what cannot be recorded is recorded with the next change.
 void Supervisor::look_at_members(EventWriter& writer) {
   if (since(members_at_) < kMembers) return;

@@ -43,12 +43,14 @@ class FakeProcesses final : public Processes {
 
   bool between_programs(const ProcessInfo& process) override { return in_exec.count(process.id.pid) != 0; }
   bool carries(const ProcessInfo& process, std::string_view marker) override {
+    ++asked_carries[process.id.pid];
     const auto found = markers.find(process.id.pid);
     return found != markers.end() && found->second == marker && !marker.empty();
   }
 
   std::map<int64_t, ProcessInfo> alive;
   std::map<int64_t, std::string> markers;
+  std::map<int64_t, int> asked_carries;  ///< how often each was asked about
   std::set<int64_t> in_exec;
   std::string boot_now = "boot";
   std::vector<std::pair<int64_t, int>> sent;

@@ -113,16 +113,23 @@ class PosixProcesses final : public Processes {
     return done;
   }
 
+  /// It does not change while this process lives.
   std::string boot() override {
+    if (!boot_.empty()) return boot_;
     auto text = read_small("/proc/sys/kernel/random/boot_id");
     if (!text.ok()) return "";
     // The number of a PID namespace is given again when it is free; with the start of its first process it is not.
     struct stat numbering {};
     const bool known = stat("/proc/self/ns/pid", &numbering) == 0;
     const auto first = info(1);
-    return cat(trim(*text), "/", known ? cat(static_cast<int64_t>(numbering.st_ino)) : "?", "/",
-               first.ok() ? cat(static_cast<int64_t>(first->id.start)) : "?");
+    std::string boot = cat(trim(*text), "/", known ? cat(static_cast<int64_t>(numbering.st_ino)) : "?", "/",
+                           first.ok() ? cat(static_cast<int64_t>(first->id.start)) : "?");
+    if (known && first.ok()) boot_ = boot;
+    return boot;
   }
+
+ private:
+  std::string boot_;
 };
 
 }  // namespace
