@@ -145,7 +145,8 @@ TEST_CASE("a record that says that it is an evaluation or the settings is no rec
     text += cat("{\"type\": \"train\", \"step\": ", step, ", \"loss\": 0.5, \"accuracy\": 0.25}\n");
     if (step % 5 == 0)
       text += cat("{\"type\": \"eval\", \"step\": ", step, ", \"accuracy\": 0.75, \"loss\": 0.125}\n",
-                  "{\"split\": \"val\", \"step\": ", step, ", \"reward\": 0.875}\n");
+                  "{\"split\": \"val\", \"step\": ", step, ", \"reward\": 0.875}\n",
+                  "{\"eval\": true, \"step\": ", step, ", \"recall@10\": 0.5, \"ndcg\": 0.25}\n");
   }
   const State state = state_of(text, "metrics.jsonl");
   CHECK(state.steps().count == 20);
@@ -159,6 +160,8 @@ TEST_CASE("a record that says that it is an evaluation or the settings is no rec
   };
   CHECK(evaluated("accuracy") == 4);
   CHECK(evaluated("reward") == 4);
+  CHECK(evaluated("ndcg") == 4);
+  CHECK(state.find("ndcg") == nullptr);
   CHECK(state.config.at("model") == "m/small");
   CHECK(state.config.at("num_generations") == "8");
 }

@@ -36,7 +36,7 @@ constexpr Knob kKnobs[] = {kFlatHistory, kFlat,    kFlatReward, kHistory, kDrop,
                            kLossRise,    kOverfit, kMemorised,  kGain,    kPlunge, kPlungeSigma};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
-constexpr double kMostGrain = 0.05;   // sets of fewer than 20 tasks: the gap between values is chance
+constexpr double kFewTasks = 20;      // the smallest set that shares of solved tasks are asked about
 
 /// A benchmark by its own name is in shares of solved tasks.
 EvaluationSense sense_of(const Series& series) {
@@ -49,22 +49,28 @@ EvaluationSense sense_of(const Series& series) {
   return share && !points.empty() ? EvaluationSense::kHigher : EvaluationSense::kNoResult;
 }
 
+/// The fewest tasks of which all shares are multiples, within the four digits that many trainers print; kTasks when
+/// there are none so few. Fewer than kFewTasks are not asked about: of a few values so coarse a grain is chance.
+double tasks_of(std::span<const double> shares) {
+  for (double tasks = kFewTasks; tasks < kTasks.value; ++tasks) {
+    const double off = std::max(0.02, tasks * 6e-5);
+    const bool all = std::all_of(shares.begin(), shares.end(), [&](double share) {
+      return std::abs(share * tasks - std::round(share * tasks)) <= off;
+    });
+    if (all) return tasks;
+  }
+  return kTasks.value;
+}
+
 /// Standard deviation of one evaluation: from successive differences (of few, the median alone says too little), and
-/// for a share of solved tasks at least what the size of the set allows. That size shows in the values, which are
-/// multiples of its reciprocal.
+/// for a share of solved tasks at least what the size of the set allows.
 double deviation_of(std::span<const double> values) {
   double sum = 0;
   for (size_t i = 1; i < values.size(); ++i) sum += std::abs(values[i] - values[i - 1]);
   const double sigma = std::max(noise(values), 0.5 * 0.886 * sum / static_cast<double>(values.size() - 1));
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.front() < 0 || sorted.back() > 1) return sigma;
-  double grain = 1;
-  for (size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i] - sorted[i - 1] > 1e-6) grain = std::min(grain, sorted[i] - sorted[i - 1]);
-  }
-  const double p = median(sorted);
-  return std::max(sigma, std::sqrt(p * (1 - p) * std::max(std::min(grain, kMostGrain), 1 / kTasks.value)));
+  if (std::any_of(values.begin(), values.end(), [](double share) { return share < 0 || share > 1; })) return sigma;
+  const double p = median(std::vector<double>(values.begin(), values.end()));
+  return std::max(sigma, std::sqrt(p * (1 - p) / tasks_of(values)));
 }
 
 struct Drop {

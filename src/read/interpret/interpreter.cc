@@ -210,7 +210,8 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
-  if (!quiet) signatures(line, hits, sample, trace);
+  const bool source = trace != nullptr && trace->reader.open() && trace->reader.took_source();
+  if (!quiet && !source) signatures(line, hits, sample, trace);
   if (shaped && record_made_) went_on(line);
   if (in_trace || shaped || quiet || sample) return 0;
   if (wants_all_lines() && make_generic(line)) {

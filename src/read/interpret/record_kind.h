@@ -15,7 +15,7 @@ enum class RecordKind {
 };
 
 /// By a text of the record's own level whose name says that it names the kind or the part of the data, or that it names
-/// an action beside the number of an episode.
+/// an action beside the number of an episode; or by a flag that says that it evaluates.
 RecordKind kind_of_record(const Row& row);
 
 /// Whether that name is one under which a record says its kind.

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/trace_frame.h"
+#include "read/lines/ipython_trace.h"
 
 namespace mw {
 namespace {
@@ -123,11 +124,19 @@ bool trains(std::string_view function) {
          std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) { return contains(function, part); });
 }
 
+/// A file of a library that trains, or that what trains calls: no tool of an agent calls it.
+bool frame_is_of_training(std::string_view file) {
+  constexpr std::array<std::string_view, 14> kPackages = {
+      "/trl/",  "/transformers/", "/unsloth", "/accelerate/", "/torch/", "/vllm/",      "/verl/",
+      "/peft/", "/datasets/",     "/sglang/", "/deepspeed/",  "/ray/",   "/verifiers/", "/bitsandbytes/"};
+  return std::any_of(kPackages.begin(), kPackages.end(), [&](std::string_view one) { return contains(file, one); });
+}
+
 }  // namespace
 
 void TracebackReader::begin(uint64_t number) {
   state_ = State::kFrames;
-  group_ = remote_ = syntax_ = headless_ = false;
+  ipython_ = group_ = remote_ = syntax_ = headless_ = false;
   scratch_entry_ = true;
   training_ = false;
   own_frame_.clear();
@@ -150,7 +159,8 @@ void TracebackReader::finish(bool handled) {
   const bool scratch = frame_is_scratch(trace_.frame);
   trace_.sample =
       !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_) && !training_;
-  temporary_program_ = trace_.sample && scratch;
+  if (ipython_) trace_.sample = !training_;
+  temporary_program_ = trace_.sample && (scratch || ipython_);
   // What a person can mend is in the run's own file; where it was raised says what the exception is about.
   if (!own_frame_.empty() && own_frame_ != trace_.frame) {
     trace_.frame = cat(clip(own_frame_, kOwnFrameLimit), kRaisedIn, clip(trace_.frame, kFrameLimit / 2));
@@ -236,6 +246,7 @@ TracebackReader::Took TracebackReader::wake(std::string_view message, std::strin
   const bool named = contains(bare, ", in ");
   syntax_ = frame && !named;
   headless_ = frame && named;
+  ipython_ = headed && is_ipython_head(message);
   group_ = headed && contains(message.substr(0, message.find(kHead)), "+ Exception Group ");
   if (frame) take_frame(bare, number);
   return Took::kYes;
@@ -244,6 +255,7 @@ TracebackReader::Took TracebackReader::wake(std::string_view message, std::strin
 TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t number) {
   const size_t head = find_part(message, kHead);
   std::string_view bare = left_trim(message);
+  took_source_ = false;
   if (state_ == State::kIdle) return wake(message, bare, head != std::string_view::npos, number);
   message.remove_prefix(std::min(margin_, message.size() - bare.size()));
   if (number - first_line_ > kLinesLimit) {
@@ -270,11 +282,38 @@ TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t n
   return state_ == State::kFrames ? feed_frames(message, bare, number) : feed_after(message, bare, number);
 }
 
+/// False: it is none of the lines that IPython prints above an exception's.
+bool TracebackReader::take_ipython(std::string_view message, uint64_t number) {
+  const IpythonLine line = ipython_line(message);
+  if (line.kind == IpythonLine::Kind::kOther) return false;
+  trace_.last_line = number;
+  took_source_ = line.kind != IpythonLine::Kind::kFrame;
+  if (line.kind == IpythonLine::Kind::kFrame) {
+    trace_.frame = clip(cat(sanitize_utf8(line.file), line.line.empty() ? "" : ":", line.line,
+                            line.function.empty() ? "" : " in ", sanitize_utf8(line.function)),
+                        kFrameLimit);
+    training_ = training_ || frame_is_of_training(line.file) || trains(line.function);
+    if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
+    code_.clear();
+    ++frames_;
+  } else if (line.kind == IpythonLine::Kind::kArrow) {
+    const size_t in = std::min(trace_.frame.find(" in "), trace_.frame.size());
+    if (!trace_.frame.empty() && trace_.frame.find(':') >= in) {  // older versions say the line only here
+      if (own_frame_ == trace_.frame) own_frame_.clear();
+      trace_.frame.insert(in, cat(":", line.line));
+      if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
+    }
+    code_ = clip(sanitize_utf8(line.code.substr(0, kFrameLimit)), kCodeLimit);
+  }
+  return true;
+}
+
 TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std::string_view bare, uint64_t number) {
   if (std::string_view inner; rich_line(message, inner)) {
     foreign_ = 0;
     trace_.last_line = number;
-    if (!rich_frame(inner)) return Took::kYes;
+    took_source_ = !rich_frame(inner);
+    if (took_source_) return Took::kYes;
     if (trace_.frame.empty()) scratch_entry_ = !frame_is_infrastructure(inner);
     const size_t end = inner.find_first_of(" \t", inner.find(" in ") + 4);
     trace_.frame = clip(inner.substr(0, end), kFrameLimit);
@@ -286,9 +325,14 @@ TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std
     foreign_ = 0;
     return Took::kYes;
   }
+  if (ipython_ && take_ipython(message, number)) {
+    foreign_ = 0;
+    return Took::kYes;
+  }
   if (take_exception(message, number)) return Took::kYes;
   if (bare.size() < message.size()) {  // a frame's source line, or the carets under it
     foreign_ = 0;
+    took_source_ = true;
     if (code_.empty()) code_ = clip(sanitize_utf8(bare.substr(0, kFrameLimit)), kCodeLimit);
     return Took::kYes;
   }

@@ -24,6 +24,9 @@ namespace mw {
 /// Of Ray's re-raised errors ("ray.exceptions.RayTaskError(KeyError): ray::f() (pid=1)", followed by the remote frames)
 /// the remote exception counts; of an exception group the first leaf. What PyTorch re-raises ("Caught KeyError in
 /// DataLoader worker process 0.") is a link of a chain, which the "Original Traceback" below it ends.
+///
+/// IPython's (read/lines/ipython_trace.h) are read as well. Whether it is the program's own or that of a tool which
+/// runs it shows in its frames: a sample, unless one of them lies in what trains.
 class TracebackReader {
  public:
   static constexpr uint64_t kLinesLimit = 4000;  ///< lines of one traceback; beyond it the attempt is given up
@@ -45,6 +48,8 @@ class TracebackReader {
   /// is temporary. Whoever ends right behind it was that program.
   bool temporary_program() const { return temporary_program_; }
   bool open() const { return state_ != State::kIdle; }
+  /// The line that was fed last is source that the traceback shows: what stands in it is not what happened.
+  bool took_source() const { return took_source_; }
   /// An exception was read; the next line shows whether the traceback ends with it.
   bool may_be_whole() const { return state_ == State::kException; }
 
@@ -56,12 +61,15 @@ class TracebackReader {
   Took feed_after(std::string_view message, std::string_view bare, uint64_t number);
   bool take_exception(std::string_view line, uint64_t number);
   void take_frame(std::string_view line, uint64_t number);
+  bool take_ipython(std::string_view message, uint64_t number);
   void finish(bool handled);
 
   State state_ = State::kIdle;
   bool group_ = false;   // inside an exception group's margin
   bool remote_ = false;  // the exception is Ray's wrapper: the remote frames may follow
-  bool syntax_ = false;  // began with a bare File line: only a SyntaxError makes it one
+  bool took_source_ = false;
+  bool ipython_ = false;  // IPython's
+  bool syntax_ = false;   // began with a bare File line: only a SyntaxError makes it one
   bool temporary_program_ = false;
   bool scratch_entry_ = true;  // its outermost frame lies in no program's file
   bool training_ = false;      // a frame of it is the training loop

@@ -42,6 +42,50 @@ TEST_CASE("a plain traceback") {
   CHECK_FALSE(seen[0].trace.sample);
 }
 
+TEST_CASE("IPython's traceback, whatever source it shows") {
+  const auto seen = read({"---------------------------------------------------------------------------",
+                          "OSError                                   Traceback (most recent call last)",
+                          "Cell In[7], line 3",
+                          "      1 from trl import GRPOTrainer",
+                          "----> 3 trainer = GRPOTrainer(",
+                          "      4     model=name,",
+                          "     11 )",
+                          "",
+                          "File ~/projects/trl/trl/trainer/grpo_trainer.py:237, in GRPOTrainer.__init__(self, model)",
+                          "    233     # Disable caching",
+                          "--> 237     model = load(model)",
+                          "    238 else:",
+                          "    239     raise ValueError(\"another\")",
+                          "",
+                          "File ~/env/lib/python3.11/site-packages/transformers/modeling_utils.py:3730, in load(name)",
+                          "   3725         raise EnvironmentError(",
+                          "   3729     else:",
+                          "-> 3730         raise EnvironmentError(",
+                          "   3735 elif a:",
+                          "",
+                          "OSError: Error no file named model.safetensors found in directory /w/m",
+                          "next"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "OSError");
+  CHECK(seen[0].trace.message == "Error no file named model.safetensors found in directory /w/m");
+  CHECK(seen[0].trace.frame ==
+        "~/projects/trl/trl/trainer/grpo_trainer.py:237 in GRPOTrainer.__init__, raised in "
+        "~/env/lib/python3.11/site-packages/transformers/modeling_utils.py:3730 in load");
+  CHECK(seen[0].trace.last_line == 21);
+  CHECK_FALSE(seen[0].trace.sample);
+}
+
+TEST_CASE("IPython's traceback of older versions; what no library of training is in may be a tool's") {
+  const auto seen = read({"NameError                                 Traceback (most recent call last)",
+                          "<ipython-input-5-ab12cd> in <module>", "      1 x = 3", "----> 2 go(y)",
+                          "/usr/lib/python3.10/code.py in go(y)", "     40 def go(y):", "---> 41     return z",
+                          "NameError: name 'z' is not defined"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.frame == "/usr/lib/python3.10/code.py:41 in go");
+  CHECK(seen[0].trace.exception == "NameError");
+  CHECK(seen[0].trace.sample);
+}
+
 TEST_CASE("a bar that is closed behind an exception is no part of its message") {
   const auto seen = read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 43, in odd",
                           "    return [scores[c] for c in completions]", "KeyError: '129'",
