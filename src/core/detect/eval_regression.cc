@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -25,6 +26,9 @@ constexpr Knob kTasks{"tasks", 1000, "tasks",
 constexpr Knob kLossRise{"loss_rise", 0.1, "ratio", "Evaluation loss above its minimum", "early stopping practice"};
 constexpr Knob kOverfit{"overfit", 1.3, "ratio", "Evaluation loss to its least, in each evaluation after it", "own"};
 constexpr Knob kMemorised{"memorised", 0.5, "ratio", "Training loss to that at the best evaluation, meanwhile", "own"};
+constexpr Knob kPatience{"patience", 5, "evaluations", "Of a loss in a row, each above the one before",
+                         "early stopping practice"};
+constexpr Knob kSteadyRise{"steady_rise", 0.05, "ratio", "That they rise above its least by", "own"};
 constexpr Knob kGain{"reward_gain", 0.1, "ratio", "Rise of the training reward that makes it reward hacking",
                      "failure catalogue, reward-hacking (20 %)"};
 constexpr Knob kFlatHistory{"flat_history", 5, "evaluations", "Before a held-out result is called flat", "own"};
@@ -32,8 +36,9 @@ constexpr Knob kFlat{"flat", 0.02, "1", "Gain of a share of solved tasks that is
 constexpr Knob kFlatReward{"flat_reward", 0.3, "ratio",
                            "Rise of the training reward, of its range, that it should share",
                            "field guide 4.3 rule 19"};
-constexpr Knob kKnobs[] = {kFlatHistory, kFlat,    kFlatReward, kHistory, kDrop,   kSigma,      kTasks,
-                           kLossRise,    kOverfit, kMemorised,  kGain,    kPlunge, kPlungeSigma};
+constexpr Knob kKnobs[] = {kFlatHistory, kFlat,   kFlatReward,  kHistory,  kDrop,
+                           kSigma,       kTasks,  kLossRise,    kOverfit,  kMemorised,
+                           kGain,        kPlunge, kPlungeSigma, kPatience, kSteadyRise};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kFewTasks = 20;      // the smallest set that shares of solved tasks are asked about
@@ -133,6 +138,19 @@ bool overfits(const State& state, const Track& track, Drop& found) {
   return true;
 }
 
+/// A loss on held-out data that only rises from its least on, whatever its noise: chance has 1 in 720 for it.
+bool only_rises(const Track& track, Drop& found) {
+  const size_t last = track.size() - 1;
+  if (!contains_folded(track.series->raw, "loss") || track.size() <= points_of(kPatience)) return false;
+  const auto least = std::min_element(track.values.begin(), track.values.end());
+  const auto best = static_cast<size_t>(least - track.values.begin());
+  if (!(*least > 0) || last - best < points_of(kPatience)) return false;
+  if (std::adjacent_find(least, track.values.end(), std::greater_equal<>()) != track.values.end()) return false;
+  if (!(track.values[last] > (1 + kSteadyRise.value) * *least)) return false;
+  found = {best, last, *least, track.values[last]};
+  return true;
+}
+
 /// A deep drop shows in two evaluations, a lesser one in three, and a plunge in one.
 bool find_drop(const Track& track, bool higher, Drop& found) {
   for (size_t i = 1; i < track.size(); ++i) {
@@ -184,7 +202,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool higher = sense == EvaluationSense::kHigher;
     for (const Track& track : tracks_of(&series)) {
       Drop drop;
-      if (!find_drop(track, higher, drop) && (higher || !overfits(state, track, drop))) {
+      if (!find_drop(track, higher, drop) && (higher || (!overfits(state, track, drop) && !only_rises(track, drop)))) {
         if (higher && !flat) flat = judge_flat(state, track, out);
         continue;
       }

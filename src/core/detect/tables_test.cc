@@ -193,6 +193,10 @@ TEST_CASE("what was learned by heart shows in three evaluations of the loss") {
   CHECK(overfits(falls, {0.17, 0.27, 0.28}, "val_loss"));
   CHECK_FALSE(overfits(falls, {0.17, 0.27}, "val_loss"));
   CHECK_FALSE(overfits(falls, {0.17, 0.27, 0.2}, "val_loss"));  // it comes back
+  // Little, but in each of six evaluations.
+  CHECK(overfits({1.2, 1.1, 1.0, 0.9, 0.8, 0.7}, {0.743, 0.751, 0.764, 0.791, 0.793, 0.8}, "eval_loss"));
+  CHECK_FALSE(overfits({1.2, 1.1, 1.0, 0.9, 0.8, 0.7}, {0.743, 0.751, 0.764, 0.76, 0.793, 0.8}, "eval_loss"));
+  CHECK_FALSE(overfits({1.2, 1.1, 1.0, 0.9, 0.8, 0.7}, {0.743, 0.744, 0.746, 0.75, 0.755, 0.76}, "eval_loss"));
   CHECK_FALSE(overfits(stays, {0.17, 0.27, 0.28}, "val_loss"));
   CHECK_FALSE(overfits(falls, {0.17, 0.27, 0.28}, "val_reward"));
 }
