@@ -43,10 +43,11 @@ class Writer {
 };
 
 void write_run(Writer& out, const State& s) {
-  out.line(s.framework, " ", s.version, " ", format_double(s.framework_confidence), " events=", s.events,
-           " order=", s.order, " ", s.first_at.ns, "..", s.last_at.ns, " dropped=", s.series_dropped,
-           " phase=", s.current_phase, " since=", Writer::of(s.phase_began), " syncs=", s.weight_syncs, " ",
-           Writer::of(s.last_sync), " total=", s.total_steps, " closed=", s.closed ? 1 : 0, " verdict=", s.verdict);
+  out.line(s.framework, " ", s.saves_as, " ", s.saves_in, " ", s.version, " ", format_double(s.framework_confidence),
+           " events=", s.events, " order=", s.order, " ", s.first_at.ns, "..", s.last_at.ns,
+           " dropped=", s.series_dropped, " phase=", s.current_phase, " since=", Writer::of(s.phase_began),
+           " syncs=", s.weight_syncs, " ", Writer::of(s.last_sync), " total=", s.total_steps,
+           " closed=", s.closed ? 1 : 0, " verdict=", s.verdict);
   for (const auto& [key, value] : s.config) out.line("config ", key, "=", value);
   for (const SourceState& source : s.sources) {
     out.line("source ", source.path, " ", source.kind, " ", source.bytes, " ", source.lines, " ", source.ended ? 1 : 0,

@@ -208,6 +208,10 @@ void AttachLoop::observed(const std::string& source, event::PointerSeen&& seen) 
   reader_.observe(source, {doors_.clock.now(), {}, std::move(seen)});
 }
 
+void AttachLoop::observed(const std::string& source, event::SavesAs&& names) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(names)});
+}
+
 void AttachLoop::read_also(const std::vector<std::string>& paths) {
   reader_.read_also(paths);
   watch_folders();

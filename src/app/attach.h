@@ -55,6 +55,7 @@ class AttachLoop final : private EventWriter {
   void observed(const std::string& source, event::CheckpointSeen&& seen) override;
   void observed(const std::string& source, event::CheckpointRead&& read) override;
   void observed(const std::string& source, event::PointerSeen&& seen) override;
+  void observed(const std::string& source, event::SavesAs&& names) override;
   void read_also(const std::vector<std::string>& paths) override;
   Duration silence() const override { return since(last_news_); }
   void judge() override { reader_.tick(doors_.clock.now()); }

@@ -47,7 +47,8 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   out.path = verdict.path;
   out.state = word_of(verdict.state);
   out.resumable = kResumable[static_cast<size_t>(verdict.resumable)];
-  out.step = verdict.step;
+  const bool counted = verdict.framework == "accelerate" && counts_saves(verdict.path);
+  out.step = counted ? kNoStep : verdict.step;
   out.framework = verdict.framework;
   out.layouts = verdict.layouts;
   out.depth = word_of(verdict.depth);
@@ -413,6 +414,11 @@ void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer
   } else if (!layout.pointer.empty()) {
     back.notes.push_back(cat(back.framework, " resumes from it when ", layout.pointer, " beside it says ",
                              with_step(layout.pointer_text, back.step), with.empty() ? "" : cat(", started", with)));
+  } else if (layout.counts_saves) {
+    if (!step_in(layout.folder, basename(back.path))) return;
+    back.notes.push_back(
+        cat("a script that resumes from the newest takes the highest number: move the later ones out of ",
+            folder_of(back.path), " first"));
   } else {
     back.notes.push_back(cat(back.framework, " takes the highest step that it finds: move the later ones out of ",
                              folder_of(back.path), " first", with.empty() ? "" : cat(", then start it", with)));
@@ -425,7 +431,7 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
   if (!state.ok()) return state.error();
   const auto text = read_run_spec(disk, run_folder);
   const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
-  const CheckpointLayout layout = knowledge.checkpoints_of(state->framework);
+  const CheckpointLayout layout = knowledge.checkpoints_of(state->saver());
   const auto roots = checkpoint_roots(disk, *state, layout, spec.ok() ? spec->checkpoints : std::vector<std::string>(),
                                       spec.ok() ? spec->folder : "");
   if (!roots.ok()) return roots.error();
@@ -447,6 +453,8 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
     }
   }
   for (Checkpoint& one : answer->checkpoints) {
+    const auto* const seen = one.step == kNoStep ? last_scan_of(*state, one.path) : nullptr;
+    if (seen != nullptr) one.step = seen->second.step;  // as its log says
     one.tainted =
         advice && std::find(advice->suspect.begin(), advice->suspect.end(), one.step) != advice->suspect.end();
   }

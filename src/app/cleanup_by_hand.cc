@@ -79,7 +79,7 @@ struct Machine {
   std::unique_ptr<Clock> clock = make_posix_clock();
 
   CleanupPlan plan(Disk& disk, const KnowledgeBase& knowledge, SupervisedRun& run, const State& state) {
-    run.scope.layout = knowledge.checkpoints_of(state.framework);
+    run.scope.layout = knowledge.checkpoints_of(state.saver());
     run.scope.now = clock->now();
     // Where the disk does not answer nothing is proven, and nothing goes.
     auto own = ownership_of(disk, run.folder, run.spec, state, run.scope.layout);

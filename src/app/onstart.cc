@@ -63,7 +63,7 @@ CheckpointLayout layout_of(const KnowledgeBase& knowledge, const std::string& fr
     if (only) return {pattern_of(pulled), "", "", {}};  // several name theirs so
     only = dialect.checkpoints;
   }
-  return only.value_or(CheckpointLayout{pattern_of(pulled), "", "", {}});
+  return only.value_or(CheckpointLayout{pattern_of(pulled), "", "", {}, "", false});
 }
 
 /// Where neither a pointer nor words lead the trainer to the checkpoint.

@@ -143,24 +143,37 @@ Made machine(TaskContext& context) {
 /// What a run that midwatch started saves is the run's own, and not the machine's: it is looked at with --no-host, too.
 bool sees_checkpoints(const TaskContext& context) { return context.host || context.supervisor != nullptr; }
 
+/// The run's own processes, by their numbers.
+std::function<std::vector<int64_t>()> members_of(const TaskContext& context) {
+  return [supervisor = context.supervisor] {
+    std::vector<int64_t> pids;
+    for (const ProcessInfo& one : supervisor->members()) pids.push_back(one.id.pid);
+    return pids;
+  };
+}
+
 Made checkpoints(TaskContext& context) {
   if (!sees_checkpoints(context)) return {};
   const auto layout = layouts_of(context.knowledge);
   if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {}, nullptr)};
   const RunSpec& spec = context.supervisor->spec();
-  const auto members = [supervisor = context.supervisor] {
-    std::vector<int64_t> pids;
-    for (const ProcessInfo& one : supervisor->members()) pids.push_back(one.id.pid);
-    return pids;
-  };
-  return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members, context.folder)};
+  return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members_of(context),
+                            context.folder)};
 }
 
 Made strange_names(TaskContext& context) {
-  const RunSpec& spec = context.supervisor->spec();
-  if (spec.checkpoints.empty()) return {};
-  return {std::make_unique<StrangeNamesTask>(context.doors.clock, make_posix_disk(), spec.checkpoints,
-                                             layouts_of(context.knowledge), context.say)};
+  StrangeNamesScope scope{make_posix_disk(),
+                          make_posix_system(),
+                          context.supervisor->spec().checkpoints,
+                          context.folder,
+                          layouts_of(context.knowledge),
+                          {},
+                          members_of(context),
+                          context.say};
+  const bool declared = context.knowledge.checkpoints_of("").known();
+  for (const std::string& one : declared ? std::vector<std::string>() : context.knowledge.savers())
+    scope.savers.push_back({one, context.knowledge.checkpoints_of(one)});
+  return {std::make_unique<StrangeNamesTask>(context.doors.clock, std::move(scope))};
 }
 
 /// What the run saved last is judged once it has ended: beside it that takes a while.
@@ -299,7 +312,7 @@ constexpr TaskRow kTasks[] = {
     {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
-    {"checkpoint names", kSense, Of::kSupervised, "says where what is saved has names that nobody looks for",
+    {"checkpoint names", kSense, Of::kSupervised, "learns or says where what is saved has names that nobody looks for",
      strange_names},
     {"final scan", kSense, Of::kSupervised, "scans, when the run is over, what was saved last", scans_at_the_end},
     {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},

@@ -39,6 +39,7 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::CheckpointSeen&) const { return true; }
     bool operator()(const event::CheckpointRead&) const { return true; }
     bool operator()(const event::PointerSeen&) const { return true; }
+    bool operator()(const event::SavesAs&) const { return false; }
     bool operator()(const event::Ended&) const { return true; }
     bool operator()(const event::Matched&) const { return true; }
     bool operator()(const event::TraceSeen&) const { return true; }

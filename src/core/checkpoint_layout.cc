@@ -2,6 +2,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/event.h"
 
 namespace mw {
 namespace {
@@ -47,6 +48,18 @@ std::optional<int64_t> step_in(std::string_view pattern, std::string_view name) 
       parse_int(name.substr(parsed->before.size(), name.size() - parsed->before.size() - parsed->after.size()));
   if (!step || *step < 0 || with_step(pattern, *step) != name) return std::nullopt;
   return step;
+}
+
+std::string number_called(const CheckpointLayout& layout, int64_t number) {
+  return layout.counts_saves ? with_step(layout.folder, number) : cat("step ", number);
+}
+
+std::string checkpoint_called(const CheckpointLayout& layout, int64_t number) {
+  return cat("the checkpoint ", layout.counts_saves ? "" : "of ", number_called(layout, number));
+}
+
+int64_t step_of_number(const CheckpointLayout& layout, int64_t number) {
+  return layout.counts_saves ? kNoStep : number;
 }
 
 bool is_step_pattern(std::string_view pattern) {

@@ -21,6 +21,11 @@ struct CheckpointLayout {
   std::string pointer;       ///< file there that names the newest; "" = the framework takes the highest step
   std::string pointer_text;  ///< what stands in it: "{step}", "global_step{step}"
   std::vector<ResumeWords> resume = {};  ///< the first that fits; none = how it is made to resume is not known
+  /// The name of the folder in which its trainer puts all of them: "checkpoints"; "": any.
+  std::string below = {};
+  /// The number in `folder` counts saves (accelerate's checkpoint_0, checkpoint_1): it orders the checkpoints of one
+  /// folder, and must not be compared with a step of the training.
+  bool counts_saves = false;
   bool known() const { return !folder.empty(); }
 };
 
@@ -28,6 +33,13 @@ struct CheckpointLayout {
 std::string with_step(std::string_view pattern, int64_t step);
 /// The step for which with_step(pattern, step) is `name`; nullopt when there is none.
 std::optional<int64_t> step_in(std::string_view pattern, std::string_view name);
+/// What a person calls the checkpoint with that number: "the checkpoint of step 30", or, where numbers count saves,
+/// "the checkpoint checkpoint_3".
+std::string checkpoint_called(const CheckpointLayout& layout, int64_t number);
+/// Likewise in a sentence that goes on from "checkpoints from": "step 30", "checkpoint_3".
+std::string number_called(const CheckpointLayout& layout, int64_t number);
+/// The step of the training that the number says; kNoStep where it counts saves.
+int64_t step_of_number(const CheckpointLayout& layout, int64_t number);
 /// Is it a pattern of one name within a folder, with exactly one step in it?
 bool is_step_pattern(std::string_view pattern);
 

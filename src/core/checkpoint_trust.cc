@@ -100,4 +100,18 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, 
   return found;
 }
 
+std::optional<SoundCheckpoint> newest_without_step(const State& state, Time before) {
+  const Found all(state, {});
+  std::map<std::string_view, const std::pair<Moment, event::CheckpointSeen>*> last;  // by path
+  for (const auto& scan : state.checkpoint_scans) last[scan.second.path] = &scan;
+  std::optional<SoundCheckpoint> found;
+  for (const auto& [path, scan] : last) {
+    const auto& [moment, seen] = *scan;
+    const bool sound = seen.how == Seen::kWhole && !is_unfit(seen) && all.unsound(path) == nullptr;
+    if (seen.step != kNoStep || !sound || (before.known() && !(moment.at < before))) continue;
+    if (!found || moment.at > found->verified) found = SoundCheckpoint{kNoStep, seen.path, moment.at, false};
+  }
+  return found;
+}
+
 }  // namespace mw

@@ -36,5 +36,8 @@ struct SoundCheckpoint {
 /// The newest with a step below `before` (kNoStep: of all) of which all that was found by then (unknown: by now) is
 /// whole and nothing unsound.
 std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before = kNoStep, Time by = {});
+/// Of those whose step nobody says, as their names count saves: the one that was found whole last, and before `before`
+/// (unknown: at all), and is so still.
+std::optional<SoundCheckpoint> newest_without_step(const State& state, Time before = {});
 
 }  // namespace mw

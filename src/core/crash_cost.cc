@@ -78,6 +78,11 @@ double work_since(const State& state, int64_t step) {
   // It went on from that one, or has none.
   const bool began_there = step == kNoStep || attempt.resumed_at == step || attempt.first_step > step;
   if (!since.known() && began_there) since = began_at(state);
+  return work_since(state, since);
+}
+
+double work_since(const State& state, Time since) {
+  if (state.attempts.empty()) return 0;
   const Time end = end_of(state);
   return since.known() && end > since ? (end - since).seconds() : 0;
 }
@@ -89,12 +94,14 @@ std::string work_text(double seconds, double cost_per_hour) {
 }
 
 std::string verified_text(const State& state) {
-  const auto newest = newest_sound(state);
+  auto newest = newest_sound(state);
+  if (!newest) newest = newest_without_step(state);
   if (!newest || state.attempts.empty()) return "";
   const Time end = end_of(state);
   const std::string when = newest->verified.known() && end > newest->verified
                                ? cat(" ", format_duration(end - newest->verified), " before")
                                : "";
+  if (newest->step == kNoStep) return cat(basename(newest->path), " was found whole", when);
   return newest->read ? cat("all bytes of step ", newest->step, " were read and found sane", when)
                       : cat("step ", newest->step, " was found whole", when);
 }

@@ -14,6 +14,9 @@ namespace mw {
 /// the attempt began, which went on from it. In seconds; 0 where that is not known.
 double work_since(const State& state, int64_t step);
 
+/// Likewise since that time.
+double work_since(const State& state, Time since);
+
 /// "1h 44m of work (9.93 at 5.73 an hour)"; "" where no time is known, and of less than a minute.
 std::string work_text(double seconds, double cost_per_hour);
 

@@ -57,6 +57,10 @@ struct Recognised {  ///< whose trainer this is; may be said again with more con
   std::string version;
   double confidence = 0;  ///< 0..1
 };
+struct SavesAs {  ///< the run's checkpoints have the names of a framework that its logs do not show
+  std::string framework;
+  std::string folder;  ///< in which they lie, absolute
+};
 struct SourceHead {  ///< more of a young file came: from here on its content is known again by these first bytes
   uint64_t hash = 0;
   int64_t bytes = 0;
@@ -334,9 +338,9 @@ struct Event {
                    event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed,
                    event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
                    event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::CheckpointRead,
-                   event::PointerSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
-                   event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw, event::Ticked,
-                   event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+                   event::PointerSeen, event::SavesAs, event::WeightsSynced, event::Ended, event::Matched,
+                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
+                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
                    event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
                    event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
                    event::Decided, event::Tripped, event::MembersSeen>;

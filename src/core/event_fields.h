@@ -42,6 +42,7 @@ MW_EVENT(SourceEnded, "source-ended", field("bytes", &E::bytes), field("lines", 
          field("last_text", &E::last_text));
 MW_EVENT(Recognised, "recognised", field("framework", &E::framework), field("version", &E::version),
          field("confidence", &E::confidence));
+MW_EVENT(SavesAs, "saves-as", field("framework", &E::framework), field("folder", &E::folder));
 MW_EVENT(SourceHead, "source-head", field("hash", &E::hash), field("bytes", &E::bytes));
 MW_EVENT(ReadAs, "read-as", field("dialect", &E::dialect));
 MW_EVENT(ClockLacks, "clock-lacks", field("zone", &E::zone), field("date", &E::date));

@@ -37,6 +37,7 @@ class EventWriter {
   virtual void observed(const std::string& /*source*/, event::CheckpointSeen&& /*seen*/) {}
   virtual void observed(const std::string& /*source*/, event::CheckpointRead&& /*read*/) {}
   virtual void observed(const std::string& /*source*/, event::PointerSeen&& /*seen*/) {}
+  virtual void observed(const std::string& /*source*/, event::SavesAs&& /*names*/) {}
   /// These files are the run's, too: they are read from now on.
   virtual void read_also(const std::vector<std::string>& /*paths*/) {}
   /// For how long none of the run's files has said anything.

@@ -107,6 +107,10 @@ class Folder {
     state_.framework = clip(recognised.framework, 64);
     state_.framework_confidence = recognised.confidence;
   }
+  void operator()(const event::SavesAs& names) {
+    state_.saves_as = clip(names.framework, 64);
+    state_.saves_in = names.folder.size() <= kTextLimit ? names.folder : "";  // a path that is cut names another folder
+  }
   void operator()(const event::SourceHead&) {}
   void operator()(const event::ReadAs&) {}
   void operator()(const event::ClockLacks& lacks) { source_of(state_, event_.where.source).clock_lacks = lacks; }

@@ -55,6 +55,25 @@ int64_t onset_in(const State& state) {
   return onset;
 }
 
+/// When that began; unknown where no line of it has a time.
+Time onset_at(const State& state, int64_t onset) {
+  for (const Incident& incident : state.incidents) {
+    if (incident.open && incident.onset.step == onset && incident.onset.at.known()) return incident.onset.at;
+  }
+  return {};
+}
+
+/// Where no step of a checkpoint is known: the newest that was found whole, before the onset.
+void advise_without_step(const State& state, ResumeAdvice& advice) {
+  const Time onset = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
+  if (advice.onset != kNoStep && !onset.known()) return;
+  const auto newest = newest_without_step(state, onset);
+  if (!newest) return;
+  advice.path = newest->path;
+  advice.whole = true;
+  advice.work_s = work_since(state, newest->verified);
+}
+
 /// What is learnt got worse since then, though no data is known to be poisoned: whether to go back to before it is for
 /// a person to decide.
 constexpr std::array<std::string_view, 8> kTurns = {"reward-collapse", "entropy-collapse", "entropy-explosion",
@@ -148,6 +167,7 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
   }
   if (advice.step != kNoStep) find_turn(state, all, advice);
   advice.work_s = work_since(state, advice.step);
+  if (advice.step == kNoStep) advise_without_step(state, advice);
   advice.cost_per_hour = cost_per_hour(state);
   advice.verified = verified_text(state);
   return advice;
@@ -155,7 +175,9 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
 
 std::string to_sentence(const ResumeAdvice& advice) {
   std::string out;
-  if (advice.step == kNoStep) {
+  if (advice.step == kNoStep && !advice.path.empty()) {
+    out = cat("Resume from ", advice.path, " (whole on disk; at which step it was saved is not known)");
+  } else if (advice.step == kNoStep) {
     out = advice.suspect.empty() ? std::string("No checkpoint to resume from was seen")
                                  : cat("No checkpoint from before step ", advice.onset, " was seen");
   } else {

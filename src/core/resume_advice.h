@@ -20,7 +20,8 @@ size_t first_of_lineage(const State& state);
 bool left_behind(const State& state, size_t attempt, int64_t step);
 
 struct ResumeAdvice {
-  int64_t step = kNoStep;        ///< of the checkpoint; kNoStep: none from before the trouble is known
+  int64_t step = kNoStep;        ///< of the checkpoint; kNoStep: none from before the trouble is known, or its step is
+                                 ///< not known, and there is a path
   std::string path;              ///< as the log or the disk names it, may be empty
   bool whole = false;            ///< its files were looked at and are whole; else only the log says that it was saved
   bool done = true;              ///< false: the log only says that the save began

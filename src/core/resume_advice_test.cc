@@ -52,6 +52,28 @@ TEST_CASE("what is saved after the onset of poisoned data is suspect") {
         "No checkpoint from before step 10 was seen; steps 20, 40, 80 and 100 are suspect.");
 }
 
+TEST_CASE("of checkpoints whose step nobody says the newest whole one is named by its path") {
+  State state = run("crashed");
+  state.checkpoints.clear();
+  const auto seen = [&state](const std::string& path, double at, event::CheckpointSeen::How how) {
+    state.checkpoint_scans.push_back(
+        {{kNoStep, Time::from_seconds(at), {}, 0}, {kNoStep, path, how, "", "", 0, 0, ""}});
+  };
+  seen("/out/checkpoints/checkpoint_0", 1000, event::CheckpointSeen::How::kWhole);
+  seen("/out/checkpoints/checkpoint_1", 2000, event::CheckpointSeen::How::kWhole);
+  seen("/out/checkpoints/checkpoint_2", 3000, event::CheckpointSeen::How::kWhole);
+  seen("/out/checkpoints/checkpoint_2", 3100, event::CheckpointSeen::How::kBroken);
+  auto advice = resume_advice(state);
+  REQUIRE(advice.has_value());
+  CHECK(advice->step == kNoStep);
+  CHECK(to_sentence(*advice).starts_with(
+      "Resume from /out/checkpoints/checkpoint_1 (whole on disk; at which step it was saved is not known)"));
+  went_bad(state, "zero-reward", 75);
+  CHECK(resume_advice(state)->path.empty());  // when that was is not known
+  state.incidents.back().onset.at = Time::from_seconds(1500);
+  CHECK(resume_advice(state)->path == "/out/checkpoints/checkpoint_0");
+}
+
 TEST_CASE("an attempt that begins in the middle, or got to no step, goes on with the weights of the one before") {
   State state = run("crashed");
   looked_at(state, 100, event::CheckpointSeen::How::kWhole);

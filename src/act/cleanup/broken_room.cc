@@ -24,7 +24,7 @@ bool remove_broken(const BrokenRoom& room, const CheckpointLayout& layout, const
                    EventWriter& writer) {
   if (!may_delete(room.settings) || plan.keep == kNoStep) return false;
   const auto folder = [&](int64_t step) { return cat(plan.root, "/", with_step(layout.folder, step)); };
-  const CheckpointScan kept = scan_checkpoint(room.disk, folder(plan.keep), plan.keep, nullptr);
+  const CheckpointScan kept = scan_checkpoint(room.disk, folder(plan.keep), step_of_number(layout, plan.keep), nullptr);
   if (!kept.there || kept.seen.how != How::kWhole) return false;
   bool any = false;
   for (const QuarantinePlan::Item& item : plan.items) {
@@ -32,14 +32,14 @@ bool remove_broken(const BrokenRoom& room, const CheckpointLayout& layout, const
     const bool known = item.identity.inode != 0 && info.ok() && info->inode == item.identity.inode &&
                        info->device == item.identity.device;
     if (!known) continue;
-    const CheckpointScan scan = scan_checkpoint(room.disk, folder(item.step), item.step, &kept);
+    const CheckpointScan scan = scan_checkpoint(room.disk, folder(item.step), step_of_number(layout, item.step), &kept);
     if (!scan.there || scan.seen.how != How::kBroken) continue;
     const CleanupItem gone{std::string(kBroken),
                            plan.root,
                            with_step(layout.folder, item.step),
                            scan.seen.bytes,
-                           cat("the checkpoint of step ", item.step, " is broken: ", scan.seen.what,
-                               "; the disk is full, and the run goes back to step ", plan.keep),
+                           cat(checkpoint_called(layout, item.step), " is broken: ", scan.seen.what,
+                               "; the disk is full, and the run goes back to ", number_called(layout, plan.keep)),
                            {info->device, info->inode, 0, false}};
     const auto action = intend_to_remove(writer, gone, 0);
     if (!action.ok()) continue;

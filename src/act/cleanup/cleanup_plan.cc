@@ -102,7 +102,8 @@ class Planner {
       const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, (*steps)[i]);
       if (!whose.ok() || *whose != Whose::kOwn) continue;
       const std::string folder = cat(root, "/", with_step(scope_.layout.folder, (*steps)[i]));
-      CheckpointScan scan = scan_checkpoint(disk_, folder, (*steps)[i], before ? &*before : nullptr);
+      CheckpointScan scan =
+          scan_checkpoint(disk_, folder, step_of_number(scope_.layout, (*steps)[i]), before ? &*before : nullptr);
       found[(*steps)[i]] = scan.seen;
       if (scan.seen.how == How::kWhole) before = std::move(scan);
     }
@@ -167,23 +168,35 @@ class Planner {
     if (word == kBroken) {
       for (const auto& [step, seen] : all) {
         if (seen.how == How::kBroken && step < whole.front()) {
-          put(step, cat("the checkpoint of step ", step, " is broken: ", seen.what));
+          put(step, cat(checkpoint_called(scope_.layout, step), " is broken: ", seen.what));
         }
       }
     } else if (word == kQuarantine) {
       for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
     } else if (word == kOld) {
+      if (scope_.layout.counts_saves && !may_be_counted()) return;
       auto verdicts = retention(root, all, pointed);
       const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
       if (any && ask_store()) verdicts = retention(root, all, pointed);
       for (const RetentionVerdict& one : verdicts) {
-        if (one.goes) put(one.step, cat("the checkpoint of step ", one.step, ": ", one.why));
+        if (one.goes) put(one.step, cat(checkpoint_called(scope_.layout, one.step), ": ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
               {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).bytes, one.why, {}});
         }
       }
     }
+  }
+
+  /// May the rules be followed where the numbers of checkpoints count saves? Only how many there are is known of them.
+  bool may_be_counted() {
+    if (settings_.keep_every <= 0 && settings_.keep_best.empty() && !facts_.has_store) return true;
+    const std::string note =
+        cat("None of the checkpoints ", scope_.layout.folder,
+            " goes by a rule: their numbers count saves and are no steps, and keep_every, keep_best "
+            "and a store go by steps. keep_last alone works.");
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
+    return false;
   }
 
   /// Somebody may have removed from the store what was shipped. True: less is there than was known.

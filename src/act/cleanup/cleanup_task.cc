@@ -63,7 +63,7 @@ std::vector<std::string> CleanupTask::words_for(const State& state) const {
 void CleanupTask::begin_plan(const State& state, For what, std::vector<std::string> words) {
   CleanupScope places;
   static_cast<CleanupPlaces&>(places) = scope_.places;
-  places.layout = scope_.layout(state.framework);
+  places.layout = scope_.layout(state.saver());
   places.now = clock_.now();
   if (scope_.own) places.own = scope_.own(*scope_.disk, state, places.layout);
   CleanupSettings settings = scope_.settings;
@@ -80,7 +80,10 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
 }
 
 void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
-  for (const std::string& note : plan.notes) scope_.say(note);
+  for (const std::string& note : plan.notes) {
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) scope_.say(note);  // once, not after each save
+  }
+  if (!plan.notes.empty()) notes_ = plan.notes;
   if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
     const bool person = for_ == For::kPerson;
     plan_ =

@@ -70,18 +70,19 @@ class CleanupTask final : public Task {
   Clock& clock_;
   CleanupTaskScope scope_;
   bool doubts_settled_ = false;
-  For for_ = For::kSpace;          ///< of the present plan
-  uint32_t incident_ = 0;          ///< the incident that the plan is for
-  uint32_t reported_ = 0;          ///< incident for which the deletable files were reported
-  size_t retention_seen_ = 0;      ///< retention_news() up to which retention was done
-  bool held_ = false;              ///< an attempt was running at the last turn
-  bool stale_due_ = false;         ///< one has ended since
-  std::vector<CleanupItem> plan_;  ///< still to be deleted, the next at the end
-  CleanupItem item_;               ///< what is being deleted
-  uint32_t action_ = 0;            ///< its number in the journal
-  int64_t freed_bytes_ = 0;        ///< bytes, since made_room() was last answered
-  std::vector<RunAsk> asks_;       ///< of people; the first is in progress when for_ is kPerson
-  CleanupResult result_;           ///< of that request so far
+  For for_ = For::kSpace;           ///< of the present plan
+  uint32_t incident_ = 0;           ///< the incident that the plan is for
+  std::vector<std::string> notes_;  ///< of the last plan that had some
+  uint32_t reported_ = 0;           ///< incident for which the deletable files were reported
+  size_t retention_seen_ = 0;       ///< retention_news() up to which retention was done
+  bool held_ = false;               ///< an attempt was running at the last turn
+  bool stale_due_ = false;          ///< one has ended since
+  std::vector<CleanupItem> plan_;   ///< still to be deleted, the next at the end
+  CleanupItem item_;                ///< what is being deleted
+  uint32_t action_ = 0;             ///< its number in the journal
+  int64_t freed_bytes_ = 0;         ///< bytes, since made_room() was last answered
+  std::vector<RunAsk> asks_;        ///< of people; the first is in progress when for_ is kPerson
+  CleanupResult result_;            ///< of that request so far
   std::optional<Duration> planned_, asked_;
   bool asked_done_ = false;  ///< the plan for made_room() was begun
   BackgroundCall<std::unique_ptr<CleanupPlan>> planning_;

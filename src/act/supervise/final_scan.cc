@@ -35,6 +35,7 @@ std::string folder_named(const event::CheckpointSaved& saved, int64_t step, cons
   if (saved.path.empty()) return "";
   const std::string path = plain_path(saved.path.front() == '/' ? saved.path : cat(folder, "/", saved.path));
   if (path.front() != '/' || !layout.known() || step == kNoStep) return path.front() == '/' ? path : "";
+  if (layout.counts_saves) return checkpoint_in(path, layout);
   const std::string root = root_of(path, layout);  // some name only where all of theirs are
   return cat(root.empty() ? path : root, "/", with_step(layout.folder, step));
 }
@@ -62,7 +63,8 @@ class Collector {
       if (!steps.ok() || !own->may_save_in(root)) continue;
       for (const int64_t step : *steps) {
         const auto whose = whose_is(disk_, *own, root, layout_, step);
-        if (whose.ok() && *whose == Whose::kOwn) add(cat(root, "/", with_step(layout_.folder, step)), step, 0);
+        if (whose.ok() && *whose == Whose::kOwn)
+          add(cat(root, "/", with_step(layout_.folder, step)), step_of_number(layout_, step), 0);
       }
     }
   }
@@ -80,6 +82,7 @@ class Collector {
 
  private:
   void add(const std::string& path, int64_t step, uint16_t attempt) {
+    if (step == kNoStep && due_.count(path) != 0) return;  // its log says more of it
     const auto known = found_.find(path);
     const bool anew = known != found_.end() && attempt > known->second.attempt;
     if (known == found_.end() || known->second.how == How::kBroken || anew) {
@@ -158,7 +161,7 @@ void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& stat
     }
     const bool good = scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
     if (good && (due_[i].saved_anew || is_news(state, scan.seen)))
-      writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
+      writer.observed(std::string(kScanSource), with_logged_step(state, scan.seen));
   }
   due_ = std::move(left);
   if (std::all_of(due_.begin(), due_.end(), [](const DueScan& one) { return one.known; })) due_.clear();
@@ -186,7 +189,7 @@ std::unique_ptr<FinalScan> final_scan(Clock& clock, const RunSpec& spec, const s
   FinalScanScope scope;
   scope.disk = make_posix_disk();
   scope.due = [disk = scope.disk, spec, run_folder, layout = std::move(layout)](const State& state) {
-    return due_scans(*disk, run_folder, spec, state, layout(state.framework));
+    return due_scans(*disk, run_folder, spec, state, layout(state.saver()));
   };
   scope.wait = wait;
   return std::make_unique<FinalScan>(clock, std::move(scope));

@@ -100,13 +100,15 @@ Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointL
 Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                      int64_t suspect, const Ownership* own) {
   bool stepless = false;
-  const std::map<int64_t, std::string> said = said_saved(state, suspect, &stepless);
+  // Where numbers count saves, what the log says of steps is of no use: the disk decides.
+  const auto said = layout.counts_saves ? std::map<int64_t, std::string>() : said_saved(state, suspect, &stepless);
   const auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder);
   if (!roots.ok()) return roots.error();
   for (const std::string& root : *roots) {
     const auto step = newest_in(disk, root, layout, said, suspect, own);
     if (!step.ok()) return step.error();
-    if (*step != kNoStep) return Place{*step, cat(root, "/", with_step(layout.folder, *step)), root, true};
+    if (*step != kNoStep)
+      return Place{step_of_number(layout, *step), cat(root, "/", with_step(layout.folder, *step)), root, true};
   }
   Place newest = newest_said(disk, said, spec.folder);
   newest.any = newest.any || stepless;

@@ -13,10 +13,14 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-std::string listed(const std::vector<int64_t>& steps) {
+/// "checkpoints of step 5, 10".
+std::string listed(const CheckpointLayout& layout, const std::vector<int64_t>& numbers) {
   std::string text;
-  for (const int64_t step : steps) text += cat(text.empty() ? "" : ", ", step);
-  return text;
+  for (const int64_t one : numbers) {
+    text += text.empty() ? "" : ", ";
+    text += layout.counts_saves ? with_step(layout.folder, one) : cat(one);
+  }
+  return cat("checkpoints ", layout.counts_saves ? "" : "of step ", text);
 }
 
 /// The checkpoints of one folder, before and after the step of the rollback.
@@ -110,7 +114,7 @@ class RootPlan {
   }
 
   void not_ours(int64_t step, const std::string& what) {
-    trouble = cat(what, " the checkpoint of step ", step, ", which is ",
+    trouble = cat(what, " ", checkpoint_called(scope_.layout, step), ", which is ",
                   is_broken(step) ? "broken" : "not proven to be this run's own");
   }
 
@@ -128,6 +132,7 @@ Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollb
   out.back = std::move(back);
   out.back.plans.clear();
   if (out.back.from == kNoStep) return out;
+  out.from = number_called(scope.layout, out.back.from);
   for (const std::string& root : scope.roots) {
     RootPlan one(disk, scope, root, out.back.from);
     MW_TRY(one.make());
@@ -159,7 +164,7 @@ void guard_rollback(const RollbackPlan& plan, const RunSpec& spec, Judgement& ju
     decision.restart = false;
     decision.why = cat(decision.why, " But ", plan.trouble, ": a person must look.");
   } else if (plan.from_nothing && !spec.from_scratch) {
-    const std::string what = cat(decision.why, " No checkpoint of this run from before step ", judgement.back.from,
+    const std::string what = cat(decision.why, " No checkpoint of this run from before ", plan.from,
                                  " is left to resume from: it would begin from nothing.");
     if (spec.restarting == Mode::kAsk) {
       judgement.asks = true;
@@ -190,9 +195,10 @@ Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const 
     moved = moved || !done->moved.empty() || plan.set_pointer;
     text += text.empty() ? "" : "; ";
     text += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
-                                : cat("moved the checkpoints of step ", listed(done->moved), " to ", plan.root, "/",
+                                : cat("moved the ", listed(layout, done->moved), " to ", plan.root, "/",
                                       kQuarantineFolder, "/", plan.label);
-    text += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
+    text += done->kept == kNoStep ? "; none is left to resume from"
+                                  : cat("; ", number_called(layout, done->kept), " is the newest now");
     if (!done->manifest.empty()) text += cat("; that disk is full, and the manifest lies in ", done->manifest);
   }
   return moved ? cat(text, "; midwatch restore --run ", basename(of.run_folder), " puts it back") : text;

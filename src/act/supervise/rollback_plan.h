@@ -24,6 +24,7 @@ Rollback rollback_from(int64_t suspect, const std::optional<LastWhole>& way);
 
 struct RollbackPlan {
   Rollback back;              ///< no plans: there is nothing to do
+  std::string from = {};      ///< what a person calls `back.from`: "step 30", "checkpoint_3"
   bool from_nothing = false;  ///< done so, the trainer would begin from nothing although it has saved,
                               ///< and not only what is broken
   std::string trouble;        ///< why it cannot be done at all; "": it can

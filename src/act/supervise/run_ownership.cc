@@ -33,6 +33,32 @@ Result<std::vector<Ownership::Life>> lives_of(Disk& disk, const std::string& run
   return lives;
 }
 
+/// Numbers of saves that its files name.
+void add_counted(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const std::string path = plain_path(saved.path.starts_with("/") ? saved.path : cat(spec.folder, "/", saved.path));
+    const std::string folder = saved.path.empty() ? "" : checkpoint_in(path, layout);
+    const auto number = step_in(layout.folder, basename(folder));
+    if (!number) continue;
+    into.named.insert(folder_of(folder));
+    into.said.insert(*number);
+  }
+}
+
+/// Of a run that did not begin anew the highest number that lay there before is what it went on from, as its trainer
+/// takes that one.
+void add_counted_before(const State& state, const CheckpointLayout& layout, Ownership& into) {
+  if (state.attempts.empty()) return;
+  const AttemptState& first = state.attempts.front();
+  if (first.resumed_at == kNoStep && (first.first_step == kNoStep || first.first_step <= 1)) return;
+  for (const auto& [folder, things] : into.snapshot.folders) {
+    int64_t highest = kNoStep;
+    for (const auto& [name, thing] : things)
+      highest = std::max(highest, step_in(layout.folder, name).value_or(kNoStep));
+    if (highest != kNoStep && into.may_save_in(folder)) into.resumed.insert(highest);
+  }
+}
+
 void add_what_was_reported(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
   for (const AttemptState& attempt : state.attempts) {
     if (attempt.resumed_at != kNoStep) into.resumed.insert(attempt.resumed_at);
@@ -81,15 +107,19 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
     of.has_snapshot = true;
     of.snapshot = std::move(*snapshot);
   }
-  for (const std::string& folder : spec.checkpoints) of.declared.insert(plain_path(folder));
+  for (const std::string& folder : spec.checkpoints) {
+    of.declared.insert(plain_path(folder));
+    if (!layout.below.empty()) of.declared.insert(plain_path(cat(folder, "/", layout.below)));
+  }
   of.places = places_of(spec);
-  add_what_was_reported(state, layout, spec, of);
-  if (spec.first_step > 0) of.resumed.insert(static_cast<int64_t>(spec.first_step));
+  layout.counts_saves ? add_counted(state, layout, spec, of) : add_what_was_reported(state, layout, spec, of);
+  if (spec.first_step > 0 && !layout.counts_saves) of.resumed.insert(static_cast<int64_t>(spec.first_step));
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
     Writers writers = parse_writers(*text);
     of.seen = std::move(writers.own);
     of.strangers = std::move(writers.strangers);
   }
+  if (layout.counts_saves) add_counted_before(state, layout, of);
   return of;
 }
 

@@ -242,7 +242,7 @@ Result<void> Supervisor::look_at_remains(const State& state) {
 }
 
 Result<Supervisor::Remains> Supervisor::remains(const State& state) {
-  const CheckpointLayout layout = doors_.layout(state.framework);
+  const CheckpointLayout layout = doors_.layout(state.saver());
   auto roots = checkpoint_roots(doors_.disk, state, layout, spec_.checkpoints, spec_.folder);
   if (!roots.ok()) return roots.error();
   auto own = ownership_of(doors_.disk, folder_, spec_, state, layout);
@@ -250,7 +250,7 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   std::erase_if(*roots, [&own](const std::string& root) { return !own->may_save_in(root); });
   auto skip = not_to_resume_from(doors_.disk, *own, *roots, layout);
   if (!skip.ok()) return skip.error();
-  Remains found{std::move(*roots), kNoStep, std::move(*skip), std::move(*own)};
+  Remains found{std::move(*roots), kNoStep, kNoStep, std::move(*skip), std::move(*own)};
   std::optional<Trip> trip = trip_;
   const Incident* incident = spec_.breaker && kept_.child.known() ? tainted_by(state, spec_.from_scratch) : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
@@ -258,19 +258,22 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   const auto unreported =
       first_unreported_tainted(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
   if (!unreported.ok()) return unreported.error();
-  found.suspect = earlier(first_reported_tainted(state, *trip), *unreported);
+  // A step that the log says is no number of a save.
+  found.suspect = layout.counts_saves ? *unreported : earlier(first_reported_tainted(state, *trip), *unreported);
+  found.suspect_step =
+      layout.counts_saves && found.suspect != kNoStep ? std::max<int64_t>(trip->step, 0) : found.suspect;
   return found;
 }
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
-  const int64_t suspect = remains_ ? remains_->suspect : kNoStep;
+  const int64_t suspect = remains_ ? remains_->suspect_step : kNoStep;
   return outcome_of({kept_, trip_, way_, stopping(), room_.value_or(false), suspect}, state, knowledge_);
 }
 
 /// Early enough for a person to do something.
 Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
   if (resume_checked_ || !settled_ || kept_.ending || !asks_to_resume(spec_.command)) return {};
-  auto trouble = resume_trouble(doors_.disk, state, doors_.layout(state.framework), spec_, resume_);
+  auto trouble = resume_trouble(doors_.disk, state, doors_.layout(state.saver()), spec_, resume_);
   if (!trouble) return {};
   resume_checked_ = true;
   if (trouble->empty()) return {};
@@ -283,13 +286,13 @@ Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
 /// Scans the checkpoints that the next attempt would resume from. False while the result is not known.
 bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
-  CheckpointLayout layout = doors_.layout(state.framework);
+  CheckpointLayout layout = doors_.layout(state.saver());
   if (!layout.known()) return true;
   if (asks_to_resume(spec_.command)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
-    if (is_news(state, seen)) writer.observed(std::string(kScanSource), event::CheckpointSeen(seen));
+    if (is_news(state, seen)) writer.observed(std::string(kScanSource), with_logged_step(state, seen));
   }
   return true;
 }
@@ -304,14 +307,14 @@ bool Supervisor::space_is_settled(const State& state) {
 Result<Judgement> Supervisor::judgement(const State& state) const {
   Judgement judgement;
   judgement.outcome = outcome(state);
-  const CheckpointLayout layout = doors_.layout(state.framework);
+  const CheckpointLayout layout = doors_.layout(state.saver());
   const auto plan = plan_rollback(doors_.disk,
                                   {remains_->own, layout, remains_->roots, way_, asks_to_resume(spec_.command),
                                    quarantine_label(folder_, attempt_, kept_.started)},
-                                  rollback_from(judgement.outcome.suspect, way_));
+                                  rollback_from(remains_->suspect, way_));
   if (!plan.ok()) return plan.error();
   judgement.back = plan->back;
-  judgement.framework = state.framework;
+  judgement.framework = state.saver();
   judgement.outcome.can_roll_back = !remains_->roots.empty() && may_roll_back(*plan, spec_);
   std::vector<AttemptOutcome> all;
   for (const SupervisedAttempt& before : state.supervision.attempts) {

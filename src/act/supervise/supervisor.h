@@ -136,7 +136,8 @@ class Supervisor {
   enum class Stop { kNo, kAsked, kNow };
   struct Remains {
     std::vector<std::string> roots;  ///< folders with checkpoints, in which this run may save
-    int64_t suspect = kNoStep;       ///< the first checkpoint that was saved from poisoned data
+    int64_t suspect = kNoStep;       ///< the first checkpoint that was saved from poisoned data, by its number
+    int64_t suspect_step = kNoStep;  ///< its step; where numbers count saves, the step of the onset
     std::set<std::string> skip;      ///< checkpoints there that are none of this run's
     Ownership own;                   ///< decides whose a checkpoint is
   };
@@ -157,6 +158,7 @@ class Supervisor {
   Result<void> begin_attempt(int number);
   Result<void> begin_next(const State& state, EventWriter& writer);
   Result<void> roll_back_first(const State& state, EventWriter& writer);
+  std::string called_back_from() const;
   Result<std::string> roll_back_somehow(EventWriter& writer);
   Result<void> give_up_rolling_back(const State& state, const Error& error, EventWriter& writer);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);

@@ -10,10 +10,13 @@ constexpr Duration kTryAgain = Duration::seconds(30);  // what the disk refused 
 
 }  // namespace
 
+std::string Supervisor::called_back_from() const { return number_called(doors_.layout(framework_), back_.from); }
+
 /// Checkpoints that were saved since the onset are quarantined, so that the next attempt resumes from before it.
 Result<void> Supervisor::roll_back_first(const State& state, EventWriter& writer) {
   if (back_.plans.empty()) return {};
-  const auto action = writer.intend({0, "quarantine", cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
+  const auto action =
+      writer.intend({0, "quarantine", cat("checkpoints from ", called_back_from(), " on"), 0, back_.why});
   if (!action.ok()) return action.error();
   const auto done = roll_back_somehow(writer);
   writer.acted({*action, done.ok(), done.ok() ? *done : done.error().what, 0});
@@ -44,7 +47,7 @@ Result<std::string> Supervisor::roll_back_somehow(EventWriter& writer) {
   std::string roots;
   for (const QuarantinePlan& plan : back_.plans) roots += cat(roots.empty() ? "" : ", ", plan.root);
   return Error{Error::Code::kFull,
-               cat("the checkpoints from step ", back_.from, " on cannot be quarantined, as the disk of ", roots,
+               cat("the checkpoints from ", called_back_from(), " on cannot be quarantined, as the disk of ", roots,
                    " is full: free some space there. The next attempt begins then; midwatch tries again every ",
                    format_duration(kTryAgain), " (", done.error().what, ")"),
                ""};
@@ -57,7 +60,7 @@ Result<void> Supervisor::give_up_rolling_back(const State& state, const Error& e
   Judgement judged = judgement_of(*known);
   judged.decision.restart = judged.asks = false;
   judged.decision.why =
-      cat(why_over_, " But: The checkpoints since step ", back_.from, " cannot be quarantined: ", error.what, ".");
+      cat(why_over_, " But: The checkpoints since ", called_back_from(), " cannot be quarantined: ", error.what, ".");
   MW_TRY(writer.record(decided_event(attempt_, judged)));
   why_over_ = judged.decision.why;
   phase_ = Phase::kOver;

@@ -33,6 +33,16 @@ bool is_reported(const State& state, int64_t step) {
   });
 }
 
+/// The last time at which the attempt that began then was not at the onset yet, as far as the log shows.
+Time last_sound(const State& state, const Trip& trip, Time began) {
+  Time at = began;
+  if (trip.step == kNoStep) return at;
+  for (const Tick& tick : state.ticks) {
+    if (tick.step != kNoStep && tick.step < trip.step) at = std::max(at, tick.at);
+  }
+  return at;
+}
+
 /// Of a checkpoint that may be a file or a folder: the newest of itself and what lies in it. kIo when the disk does not
 /// answer.
 Result<Time> changed(Disk& disk, const std::string& path) {
@@ -86,16 +96,20 @@ Result<int64_t> first_unreported_tainted(Disk& disk, const std::vector<std::stri
   const AttemptState& last = state.attempts.back();
   if (trip.step == kNoStep && last.first_step == kNoStep) return kNoStep;
   int64_t first = kNoStep;
+  // A number that counts saves says nothing of the step: then the time decides, to which all of a save is later.
+  const Time sound = layout.counts_saves ? last_sound(state, trip, began) : began;
   for (const std::string& root : roots) {
     const auto steps = checkpoint_steps(disk, root, layout);
     if (!steps.ok()) return steps.error();
     for (const int64_t step : *steps) {
-      if (trip.step != kNoStep && step < trip.step) continue;
+      if (!layout.counts_saves && trip.step != kNoStep && step < trip.step) continue;
       if (first != kNoStep && step >= first) break;
-      if (is_reported(state, step) || skip.count(cat(root, "/", with_step(layout.folder, step))) != 0) continue;
+      if ((!layout.counts_saves && is_reported(state, step)) ||
+          skip.count(cat(root, "/", with_step(layout.folder, step))) != 0)
+        continue;
       const auto at = changed(disk, cat(root, "/", with_step(layout.folder, step)));
       if (!at.ok()) return at.error();
-      if (*at < began) continue;
+      if (*at < sound) continue;
       first = step;
       break;
     }

@@ -68,3 +68,29 @@ TEST_CASE("what lies on the disk unreported is suspect from the onset's step on,
   without_steps.attempts.back().first_step = kNoStep;
   CHECK(first(without_steps, kNoStep) == kNoStep);
 }
+
+TEST_CASE("where names count saves the time decides what was saved since the onset, and no number is a step") {
+  const CheckpointLayout counted{"checkpoint_{step}", "", "", {}, "checkpoints", true};
+  FakeDisk disk;
+  const auto save = [&disk](double at, const std::string& name) {
+    disk.set_time(Time::from_seconds(at));
+    disk.put("/out/checkpoints/" + name + "/model.safetensors", "x");
+  };
+  save(2010, "checkpoint_0");
+  save(2020, "checkpoint_1");
+  save(2030, "checkpoint_2");
+  State state = with_saved({});
+  for (const int step : {10, 20, 30}) state.ticks.push_back({0, Time::from_seconds(2000.0 + step), step, true});
+  const auto first = [&](const std::string& kind, int64_t step) {
+    const auto found = first_unreported_tainted(disk, {"/out/checkpoints"}, counted, state, trip_at(kind, step),
+                                                Time::from_seconds(1500));
+    REQUIRE(found.ok());
+    return *found;
+  };
+  CHECK(first("non-finite", 31) == 2);       // saved at the very time at which step 30 was last seen
+  CHECK(first("non-finite", 25) == 1);       // all that was saved since step 20 was last seen
+  CHECK(first("non-finite", 2) == 0);        // and 2 is no checkpoint_2
+  CHECK(first("non-finite", kNoStep) == 0);  // nothing was trained yet when it began
+  state.ticks.push_back({0, Time::from_seconds(2031), 30, true});
+  CHECK(first("non-finite", 31) == kNoStep);
+}

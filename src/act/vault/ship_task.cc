@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/supervise/action_kind.h"
 
 namespace mw {
@@ -94,7 +95,7 @@ void ShipTask::begin(const State& state, EventWriter& writer) {
   what_ = *next;
   began_ = clock_.steady();
   ShipJob job = job_of(state, std::move(*next), scope_.facts);
-  job.layout = scope_.layout(state.framework);
+  job.layout = scope_.layout(state.saver());
   call_.start([ship = scope_.ship, job, stop = stop_] { return ship(job, stop); });
   if (!call_.started()) take_failure({Error::Code::kIo, "no thread is to be had", ""}, writer);
 }
@@ -195,7 +196,12 @@ void ShipTask::say_what_is_left(const State& state) const {
     if (!due || bad || sending || !scope_.there(one.path)) continue;
     steps += cat(count++ == 0 ? "" : ", ", one.step);
   }
-  if (all.empty() && trained(state)) {
+  if (const auto counted = newest_without_step(state); all.empty() && counted) {
+    scope_.say(
+        cat("none of the checkpoints in ", folder_of(counted->path), " is in ", scope_.place,
+            ": their numbers count saves, and a store keeps checkpoints by their steps. midwatch checkpoint push ",
+            counted->path, " ", scope_.place, " --step N ships one"));
+  } else if (all.empty() && trained(state)) {
     scope_.say(cat("no checkpoint of this run was recognised, so none is in ", scope_.place,
                    ". If it saved some, say where and how their folders are named: --checkpoints DIR, and pattern of "
                    "[checkpoints]"));

@@ -14,10 +14,17 @@ constexpr Knob kKnobs[] = {
     {"reported", 5, "checkpoints", "Where every save fails the first ones say it all", "own"},
 };
 
+/// Was it saved after the other? Where names count saves, by the names: the longer number is the higher.
+bool is_newer(const event::CheckpointSeen& one, const event::CheckpointSeen& other) {
+  if (one.step != kNoStep || other.step != kNoStep) return one.step > other.step;
+  const std::string_view a = basename(one.path), b = basename(other.path);
+  return a.size() != b.size() ? a.size() > b.size() : a > b;
+}
+
 /// Whether the trouble is over: it was finished after all, or a later one beside it is whole.
 bool heals(const event::CheckpointSeen& broken, const event::CheckpointSeen& later) {
   if (later.path == broken.path) return !is_unfit(later);
-  return later.how == How::kWhole && later.step > broken.step && folder_of(later.path) == folder_of(broken.path);
+  return later.how == How::kWhole && is_newer(later, broken) && folder_of(later.path) == folder_of(broken.path);
 }
 
 /// An earlier one lacked the same, and a later one beside it had all: so this run saves.
@@ -29,7 +36,7 @@ bool is_usual(const std::vector<Scan>& scans, size_t index) {
     const bool alike = earlier.lacks == seen.lacks && earlier.how != How::kBroken && earlier.path != seen.path;
     if (!alike || folder_of(earlier.path) != folder_of(seen.path)) continue;
     const bool had_all = std::any_of(scans.begin(), scans.end(), [&](const Scan& one) {
-      return one.second.how == How::kWhole && one.second.lacks.empty() && one.second.step > earlier.step &&
+      return one.second.how == How::kWhole && one.second.lacks.empty() && is_newer(one.second, earlier) &&
              folder_of(one.second.path) == folder_of(seen.path);
     });
     if (had_all) return true;

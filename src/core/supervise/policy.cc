@@ -75,8 +75,9 @@ bool serves_answers(std::string_view layer) {
 std::string after_rollback(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   const std::string step = last.onset == kNoStep ? "" : cat(" at step ", last.onset);
-  const bool can_go_back =
-      last.kind == kUserRule ? last.reaction == kGoBack : last.last_checkpoint != kNoStep || last.resumed_at != kNoStep;
+  const bool can_go_back = last.kind == kUserRule ? last.reaction == kGoBack
+                                                  : last.last_checkpoint != kNoStep || last.resumed_at != kNoStep ||
+                                                        (last.suspect != kNoStep && last.can_roll_back);
   if (!can_go_back) return cat(failure(last), step, ": there is no checkpoint from before to roll back to.");
   const bool again = std::any_of(attempts.begin(), attempts.end() - 1, [&last](const AttemptOutcome& before) {
     const bool as_far = last.onset == kNoStep || before.last_step == kNoStep || last.onset <= before.last_step;

@@ -258,6 +258,12 @@ TEST_CASE("after a rule of the user's own: once more from before it, and never i
   tripped.reaction = "rollback-before-onset";
   tripped.onset = tripped.suspect = 25;
   CHECK(after_end({tripped}, {}).restart);
+  AttemptOutcome counted = tripped;  // its checkpoints are known by their number and their time alone
+  counted.kind = "non-finite";
+  counted.last_checkpoint = counted.resumed_at = kNoStep;
+  CHECK(after_end({counted}, {}).restart);
+  counted.can_roll_back = false;
+  CHECK_FALSE(after_end({counted}, {}).restart);
   AttemptOutcome nowhere = tripped;
   nowhere.reaction = "stop-and-notify";
   CHECK(after_end({nowhere}, {}).why ==

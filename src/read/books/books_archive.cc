@@ -31,8 +31,8 @@ void fields(Archive& archive, T& resume) {
 
 template <typename Archive, MaybeConst<CheckpointLayout> T>
 void fields(Archive& archive, T& layout) {
-  auto& [folder, pointer, pointer_text, resume] = layout;
-  archive(folder, pointer, pointer_text, resume);
+  auto& [folder, pointer, pointer_text, resume, below, counts_saves] = layout;
+  archive(folder, pointer, pointer_text, resume, below, counts_saves);
 }
 
 template <typename Archive, MaybeConst<Dialect> T>

@@ -221,14 +221,17 @@ Result<void> Reader::steps(const Toml& table, Dialect& out) {
 }
 
 Result<void> Reader::checkpoints(const Toml& table, Dialect& out) {
-  MW_TRY(table.check_keys(path_, {"folder", "pointer", "pointer_text"}));
+  MW_TRY(table.check_keys(path_, {"folder", "pointer", "pointer_text", "below", "counts_saves"}));
   CheckpointLayout& layout = out.checkpoints;
   layout.folder = table.text_or("folder", "");
   layout.pointer = table.text_or("pointer", "");
   layout.pointer_text = table.text_or("pointer_text", "{step}");
+  layout.below = table.text_or("below", "");
+  layout.counts_saves = table.boolean_or("counts_saves", false);
   if (!is_step_pattern(layout.folder)) {
     return table.error(path_, "\"folder\" must be one name with {step} or {step:07} in it");
   }
+  if (layout.below.find('/') != std::string::npos) return table.error(path_, "\"below\" must be a folder's name");
   if (layout.pointer.find('/') != std::string::npos) return table.error(path_, "\"pointer\" must be a file's name");
   if (with_step(layout.pointer_text, 1) == layout.pointer_text) {
     return table.error(path_, "\"pointer_text\" must have {step} in it");

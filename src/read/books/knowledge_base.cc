@@ -158,6 +158,14 @@ void KnowledgeBase::name_checkpoints(const std::string& pattern) {
 
 const Knowledge& KnowledgeBase::knowledge() const { return signatures_->knowledge(); }
 
+std::vector<std::string> KnowledgeBase::savers() const {
+  std::vector<std::string> out;
+  for (const Dialect& dialect : book_.dialects()) {
+    if (dialect.checkpoints.counts_saves) out.push_back(dialect.framework);
+  }
+  return out;
+}
+
 CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) const {
   CheckpointLayout layout;
   for (const Dialect& dialect : book_.dialects()) {
@@ -166,10 +174,12 @@ CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) con
     layout = dialect.checkpoints;
     break;
   }
-  if (!checkpoint_pattern_.empty() && layout.folder != checkpoint_pattern_) {
+  if (!checkpoint_pattern_.empty() && (layout.counts_saves || layout.folder != checkpoint_pattern_)) {
     layout.folder = checkpoint_pattern_;
     layout.pointer.clear();  // what names its checkpoints otherwise may write another pointer, too
     layout.pointer_text.clear();
+    layout.below.clear();
+    layout.counts_saves = false;
   }
   return layout;
 }

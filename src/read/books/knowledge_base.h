@@ -51,6 +51,9 @@ class KnowledgeBase {
   std::string digest() const;
   /// How a framework names its checkpoints, or as the user said; unknown for one of which that is not known.
   CheckpointLayout checkpoints_of(const std::string& framework) const;
+  /// Those whose checkpoints are known by what is in them, as a run's logs do not show whose they are: their numbers
+  /// count saves.
+  std::vector<std::string> savers() const;
 
  private:
   KnowledgeBase() = default;

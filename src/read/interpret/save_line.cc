@@ -76,6 +76,8 @@ int64_t step_of_path(std::string_view path) {
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
   const std::string_view digits = name.substr(begin, end - begin);
   if (digits.empty() || digits.size() > kStepDigits || counts_no_steps(name.substr(0, begin))) return kNoStep;
+  // accelerate's automatic names count saves.
+  if (name.starts_with("checkpoint_") && path.ends_with(cat("checkpoints/", name))) return kNoStep;
   if (end < name.size() && (name[end] == 'b' || name[end] == 'B')) return kNoStep;  // billions of weights
   return parse_int(digits).value_or(kNoStep);
 }

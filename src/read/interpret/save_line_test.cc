@@ -10,26 +10,30 @@ TEST_CASE("saves as people report them") {
     std::string_view text, path;
     int64_t step;
   };
-  const Case cases[] = {{"Saved model to out/step_5", "out/step_5", 5},
-                        {"[ckpt] saved out/ckpt_5.pt", "out/ckpt_5.pt", 5},
-                        {"Checkpoint saved to /data/x", "/data/x", kNoStep},
-                        {"Model saved: runs/a/model-000040.safetensors.", "runs/a/model-000040.safetensors", 40},
-                        {"Saved checkpoint: out/latest.pt (step 5)", "out/latest.pt", 5},
-                        {"torch.save ok: ckpt-7.pth", "ckpt-7.pth", 7},
-                        {"checkpoint @ step 30", "", 30},
-                        {"at step 40 the best so far, save model to out/best", "out/best", 40},
-                        {"模型已保存到 out/step_20", "out/step_20", 20},
-                        {"saving checkpoint at step 10... done", "", 10},
-                        {"  -> Checkpoint step_30", "", 30},
-                        {"[run_a]   -> Checkpoint step_40", "", 40},
-                        {"Model saved to /model/gpt2 Successfully", "/model/gpt2", kNoStep},
-                        {"model saved to out/llama-3", "out/llama-3", kNoStep},
-                        {"model saved to out/qwen2.5-7b-dpo", "out/qwen2.5-7b-dpo", kNoStep},
-                        {"Saved checkpoint to out/checkpoint-epoch-2", "out/checkpoint-epoch-2", kNoStep},
-                        {"epoch 3: saved model to out/ep3.pt", "out/ep3.pt", kNoStep},
-                        {"model saved to out/run3", "out/run3", kNoStep},
-                        {"model saved to out/policy-120", "out/policy-120", 120},
-                        {"model saved to out/iter12.pt", "out/iter12.pt", 12}};
+  const Case cases[] = {
+      {"Saved model to out/step_5", "out/step_5", 5},
+      {"[ckpt] saved out/ckpt_5.pt", "out/ckpt_5.pt", 5},
+      {"Checkpoint saved to /data/x", "/data/x", kNoStep},
+      {"Model saved: runs/a/model-000040.safetensors.", "runs/a/model-000040.safetensors", 40},
+      {"Saved checkpoint: out/latest.pt (step 5)", "out/latest.pt", 5},
+      {"torch.save ok: ckpt-7.pth", "ckpt-7.pth", 7},
+      {"checkpoint @ step 30", "", 30},
+      {"Saved state to out/checkpoints/checkpoint_3", "out/checkpoints/checkpoint_3", kNoStep},
+      {"Saved checkpoint out/checkpoints/checkpoint_3 at step 40", "out/checkpoints/checkpoint_3", 40},
+      {"Saved checkpoint to out/checkpoint_3", "out/checkpoint_3", 3},
+      {"at step 40 the best so far, save model to out/best", "out/best", 40},
+      {"模型已保存到 out/step_20", "out/step_20", 20},
+      {"saving checkpoint at step 10... done", "", 10},
+      {"  -> Checkpoint step_30", "", 30},
+      {"[run_a]   -> Checkpoint step_40", "", 40},
+      {"Model saved to /model/gpt2 Successfully", "/model/gpt2", kNoStep},
+      {"model saved to out/llama-3", "out/llama-3", kNoStep},
+      {"model saved to out/qwen2.5-7b-dpo", "out/qwen2.5-7b-dpo", kNoStep},
+      {"Saved checkpoint to out/checkpoint-epoch-2", "out/checkpoint-epoch-2", kNoStep},
+      {"epoch 3: saved model to out/ep3.pt", "out/ep3.pt", kNoStep},
+      {"model saved to out/run3", "out/run3", kNoStep},
+      {"model saved to out/policy-120", "out/policy-120", 120},
+      {"model saved to out/iter12.pt", "out/iter12.pt", 12}};
   for (const Case& one : cases) {
     CAPTURE(one.text);
     const auto found = read_save(one.text);

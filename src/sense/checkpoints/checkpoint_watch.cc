@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
+#include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/writers.h"
@@ -100,7 +101,9 @@ void CheckpointWatch::hear(const State& state, const CheckpointLayout& layout) {
     const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
     const bool relative = !saved.path.empty() && saved.path.front() != '/';
     const std::string path = relative && !scope_.folder.empty() ? cat(scope_.folder, "/", saved.path) : saved.path;
-    if (path.empty() || path.front() != '/') {
+    if (layout.counts_saves) {
+      hear_counted(layout, path, step, moment, saved.complete);
+    } else if (path.empty() || path.front() != '/') {
       if (saved.complete && step != kNoStep) said(layout, step, moment.attempt);
     } else if (layout.known() && step != kNoStep) {
       const std::string root = root_of(path, layout);
@@ -111,6 +114,17 @@ void CheckpointWatch::hear(const State& state, const CheckpointLayout& layout) {
       meet(path, step, moment.attempt, saved.complete);
     }
   }
+}
+
+/// A step says nothing of the number of a save: only a line that names the folder speaks of it.
+void CheckpointWatch::hear_counted(const CheckpointLayout& layout, const std::string& path, int64_t step,
+                                   const Moment& moment, bool complete) {
+  const std::string folder = path.starts_with("/") ? checkpoint_in(plain_path(path), layout) : "";
+  const auto number = step_in(layout.folder, basename(folder));
+  if (!number) return;
+  roots_.try_emplace(folder_of(folder), false);
+  meet(folder, *number, moment.attempt, complete);
+  kept_[folder].log_step = step;
 }
 
 /// It is done, and where it is was said before, or lies where all of them are.
@@ -148,7 +162,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   const bool list = layout.known() && !roots_.empty() && (listed_.ns == 0 || later(now_, listed_, kPeriod));
   if (due == kept_.end() && !list) return;
   std::string folder = due == kept_.end() ? "" : due->first;
-  const int64_t step = due == kept_.end() ? kNoStep : due->second.step;
+  const int64_t step = due == kept_.end() ? kNoStep : layout.counts_saves ? due->second.log_step : due->second.step;
   std::optional<CheckpointScan> previous;
   if (!folder.empty()) {
     if (const CheckpointScan* one = before(folder, due->second); one != nullptr) previous = *one;
@@ -167,7 +181,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   }
   call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
-               doubted = std::move(doubted), run_folder = scope_.run_folder] {
+               doubted = std::move(doubted), run_folder = scope_.run_folder, began = began_] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
       note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
@@ -182,7 +196,11 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     for (const std::string& root : roots) {
       const auto steps = checkpoint_steps(*disk, root, layout);
       for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
-        answer.found.emplace_back(cat(root, "/", with_step(layout.folder, one)), one);
+        std::string found = cat(root, "/", with_step(layout.folder, one));
+        // It was learnt late that these are the run's.
+        const auto info = layout.counts_saves ? disk->info(found) : Result<FileInfo>(FileInfo{});
+        if (info.ok() && info->changed >= began) answer.fresh.insert(found);
+        answer.found.emplace_back(std::move(found), one);
       }
       answer.pointers[root] = scan_pointer(*disk, root, layout);
       if (doubted.count(root) != 0 && system != nullptr && is_held_open(*system, root)) answer.held_roots.insert(root);
@@ -204,7 +222,7 @@ void CheckpointWatch::search(const CheckpointLayout& layout) {
                run_folder = scope_.run_folder, beside] {
     Answer answer;
     answer.written = written_now(*system, pids, layout);
-    if (beside) answer.beside = saved_beside(*disk, *system, pids, layout);
+    if (beside && !layout.counts_saves) answer.beside = saved_beside(*disk, *system, pids, layout);
     Writers own;
     for (const std::string& folder : answer.written) own.own.insert(root_of(folder, layout));
     if (!own.own.empty() && !run_folder.empty()) note_writers(*disk, run_folder, own);
@@ -285,8 +303,8 @@ void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLa
   }
   for (const auto& [folder, step] : answer.found) {
     // What lay there before the watch began is not reported.
-    if (listed_folders_.insert(folder).second && answer.listed_before.count(folder_of(folder)) > 0 &&
-        kept_.count(folder) == 0) {
+    const bool is_new = answer.listed_before.count(folder_of(folder)) > 0 || answer.fresh.count(folder) > 0;
+    if (listed_folders_.insert(folder).second && is_new && kept_.count(folder) == 0) {
       meet(folder, step, attempt, false);
     }
     const auto pointer = answer.pointers.find(folder_of(folder));
@@ -320,8 +338,9 @@ void CheckpointWatch::forget() {
 std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWriter& writer) {
   now_ = clock_.steady();
   if (!state.attempts.empty()) steps_.at(clock_.now(), state.attempts.back().last_step);
+  const CheckpointLayout layout = scope_.layout(state.saver());  // a copy of several strings: once a turn
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
-  const CheckpointLayout layout = scope_.layout(state.framework);  // a copy of several strings: once a turn
+  if (!state.saves_in.empty()) roots_.try_emplace(state.saves_in, false);
   hear(state, layout);
   if (auto answer = call_.take()) take(std::move(*answer), state, layout, writer);
   if (!call_.started()) ask(layout);

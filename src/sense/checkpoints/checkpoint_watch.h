@@ -45,7 +45,7 @@ class CheckpointWatch final : public Task {
   static constexpr Duration kHealing = Duration::seconds(900);  ///< in which a broken one may still become whole
   static constexpr size_t kKept = 64;                           ///< checkpoints remembered, the newest
 
-  CheckpointWatch(Clock& clock, CheckpointScope scope) : clock_(clock), scope_(std::move(scope)) {}
+  CheckpointWatch(Clock& clock, CheckpointScope scope) : clock_(clock), scope_(std::move(scope)), began_(clock.now()) {}
   ~CheckpointWatch() override;
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
@@ -53,7 +53,8 @@ class CheckpointWatch final : public Task {
  private:
   /// One checkpoint that the run speaks of, or that was found.
   struct Kept {
-    int64_t step = kNoStep;
+    int64_t step = kNoStep;      ///< by its name, where numbers count saves its number: which is newer
+    int64_t log_step = kNoStep;  ///< at which its run says that it was saved
     uint16_t attempt = 0;
     bool said = false;          ///< the run said that it is done
     bool seen_written = false;  ///< it was found by who wrote it: that it is done is soon to be seen
@@ -69,11 +70,12 @@ class CheckpointWatch final : public Task {
     CheckpointScan scan;
     bool held_open = false;                              ///< somebody has a file in it open
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
-    std::set<std::string> listed_before;                 ///< roots that an earlier scan listed
-    std::map<std::string, PointerScan> pointers;         ///< by root
-    std::set<std::string> held_roots;                    ///< of those that are doubted: somebody has a file there open
-    std::set<std::string> written;                       ///< folders that are being saved to
-    std::map<std::string, SavedBeside> beside;           ///< others where it may save
+    std::set<std::string> fresh;                  ///< of those: made since the watch began, where names count saves
+    std::set<std::string> listed_before;          ///< roots that an earlier scan listed
+    std::map<std::string, PointerScan> pointers;  ///< by root
+    std::set<std::string> held_roots;             ///< of those that are doubted: somebody has a file there open
+    std::set<std::string> written;                ///< folders that are being saved to
+    std::map<std::string, SavedBeside> beside;    ///< others where it may save
   };
 
   void hear(const State& state, const CheckpointLayout& layout);
@@ -81,6 +83,8 @@ class CheckpointWatch final : public Task {
   void ask(const CheckpointLayout& layout);
   void search(const CheckpointLayout& layout);
   void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
+  void hear_counted(const CheckpointLayout& layout, const std::string& path, int64_t step, const Moment& moment,
+                    bool complete);
   void take(Answer answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
   void judge_pointers(const Answer& answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
   void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
@@ -90,6 +94,7 @@ class CheckpointWatch final : public Task {
 
   Clock& clock_;
   CheckpointScope scope_;
+  Time began_;
   Duration searched_;                     // by the steady clock; 0: not yet
   Duration searched_beside_;              // likewise, where the run may save
   std::map<std::string, Kept> kept_;      // by folder

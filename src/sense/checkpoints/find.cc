@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/one_of.h"
 #include "base/text.h"
+#include "core/checkpoint_layout.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/layouts/layout.h"
@@ -165,6 +166,10 @@ std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& 
   std::stable_sort(found.begin(), found.end(),
                    [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
   return found;
+}
+
+bool counts_saves(const std::string& checkpoint) {
+  return step_in("checkpoint_{step}", basename(checkpoint)) && basename(folder_of(checkpoint)) == "checkpoints";
 }
 
 bool is_checkpoint_by_names(const std::vector<std::string>& names) {

@@ -29,6 +29,9 @@ int64_t step_of_file(std::string_view name);
 std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& folder,
                                                  const std::vector<std::string>& names);
 
+/// Does the number in its name count saves, and say no step? accelerate's own names do: "checkpoints/checkpoint_3".
+bool counts_saves(const std::string& checkpoint);
+
 /// By names that no folder of many checkpoints has in it, as weights or an optimizer: whose folder is this?
 bool is_checkpoint_by_names(const std::vector<std::string>& names);
 

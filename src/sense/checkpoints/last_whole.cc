@@ -91,7 +91,7 @@ class Search {
                                : !one.seen.lacks.empty()    ? event::lacks_sentence(one.seen)
                                                             : unsound(one);
       if (what.empty()) continue;
-      if (found_.why.empty()) found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", what);
+      if (found_.why.empty()) found_.why = cat(checkpoint_called(layout_, step), " is not to be resumed from: ", what);
       return false;
     }
     return true;
@@ -128,7 +128,8 @@ class Search {
         const auto steps = checkpoint_steps(disk_, place, layout_);
         for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
           if (scans++ >= kBefore) return std::nullopt;
-          CheckpointScan one = scan_checkpoint(disk_, cat(place, "/", with_step(layout_.folder, step)), step, nullptr);
+          CheckpointScan one = scan_checkpoint(disk_, cat(place, "/", with_step(layout_.folder, step)),
+                                               step_of_number(layout_, step), nullptr);
           if (one.there && one.seen.how != How::kBroken && !one.weights.empty()) return one;
         }
       }
@@ -140,7 +141,8 @@ class Search {
     const std::string folder = cat(root, "/", with_step(layout_.folder, step));
     const auto known = scans_.find(folder);
     if (known != scans_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
-    const CheckpointScan& fresh = scans_[folder] = scan_checkpoint(disk_, folder, step, before);
+    const CheckpointScan& fresh = scans_[folder] =
+        scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
     if (before != nullptr) compared_.insert(folder);
     if (known == scans_.end()) found_.seen.push_back(fresh.seen);
     return fresh;

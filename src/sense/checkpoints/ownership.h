@@ -62,6 +62,7 @@ struct Ownership {
   std::vector<Range> steps;         ///< that its attempts can have saved; none: its files name no steps
   std::set<int64_t> resumed;        ///< steps that it was resumed from
   std::set<int64_t> said;           ///< steps of which its files said that they were saved
+                                    ///< (the three are numbers of saves where the layout counts those)
   std::set<std::string> declared;   ///< folders that were declared to hold its checkpoints
   std::vector<std::string> places;  ///< folders below which it may save: declared, worked in, watched
   std::set<std::string> named;      ///< folders with checkpoints that its files named

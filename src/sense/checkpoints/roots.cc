@@ -18,6 +18,7 @@ std::string absolute(const std::string& path, const std::string& folder) {
 
 Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
                          std::vector<std::string>& roots) {
+  if (!layout.below.empty() && basename(folder) != layout.below) return {};
   if (folder.empty() || std::find(roots.begin(), roots.end(), folder) != roots.end()) return {};
   const auto steps = checkpoint_steps(disk, folder, layout);
   if (!steps.ok() && is_silent(steps.error())) return steps.error();
@@ -39,6 +40,11 @@ std::string root_of(const std::string& path, const CheckpointLayout& layout) {
   return "";
 }
 
+std::string checkpoint_in(const std::string& path, const CheckpointLayout& layout) {
+  const std::string root = root_of(path, layout);
+  return root.empty() || root == "." ? "" : path.substr(0, path.find('/', root.size() + 1));
+}
+
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
                                                   const std::vector<std::string>& declared, const std::string& folder) {
   std::vector<std::string> roots;
@@ -58,6 +64,7 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
     return root.empty() ? Result<void>() : add_if_root(disk, layout, absolute(root, folder), roots);
   };
   for (const auto& [moment, saved] : state.checkpoints) MW_TRY(add(saved.path));
+  if (!state.saves_in.empty()) MW_TRY(add_if_root(disk, layout, plain_path(state.saves_in), roots));
   // Those that were found by what its processes wrote.
   for (const auto& [moment, seen] : state.checkpoint_scans) MW_TRY(add(seen.path));
   return roots;
@@ -67,6 +74,12 @@ const std::pair<Moment, event::CheckpointSeen>* last_scan_of(const State& state,
   const auto last = std::find_if(state.checkpoint_scans.rbegin(), state.checkpoint_scans.rend(),
                                  [&path](const auto& scan) { return scan.second.path == path; });
   return last == state.checkpoint_scans.rend() ? nullptr : &*last;
+}
+
+event::CheckpointSeen with_logged_step(const State& state, event::CheckpointSeen seen) {
+  const auto* const last = seen.step == kNoStep ? last_scan_of(state, seen.path) : nullptr;
+  if (last != nullptr) seen.step = last->second.step;
+  return seen;
 }
 
 bool is_news(const State& state, const event::CheckpointSeen& seen) {

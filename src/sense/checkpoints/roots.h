@@ -19,6 +19,9 @@ inline bool is_silent(const Error& error) { return error.code == Error::Code::kI
 /// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
 std::string root_of(const std::string& path, const CheckpointLayout& layout);
 
+/// The checkpoint that `path` is, or lies in: its folder, as it is named there; "" when there is none.
+std::string checkpoint_in(const std::string& path, const CheckpointLayout& layout);
+
 /// The folders that hold checkpoints of that layout: `declared` ones and their subfolders, else those that the run's
 /// files name, relative ones from `folder` on, and those that its processes were seen to write. Only folders in which
 /// there is one; what is missing or not to be read holds none. kIo when the disk does not answer: then nobody knows.
@@ -29,6 +32,9 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
 inline constexpr std::string_view kScanSource = "host:checkpoints";
 /// The last recorded scan of the checkpoint at `path`; nullptr: there is none.
 const std::pair<Moment, event::CheckpointSeen>* last_scan_of(const State& state, const std::string& path);
+/// `seen` with the step that the last recorded scan of that checkpoint has, where it has none itself: of one whose name
+/// says none only the run's log may.
+event::CheckpointSeen with_logged_step(const State& state, event::CheckpointSeen seen);
 /// Does it differ from the last recorded scan of that checkpoint?
 bool is_news(const State& state, const event::CheckpointSeen& seen);
 /// The highest step that the last attempt saved, as its files say or a scan during it shows, and that neither `state`

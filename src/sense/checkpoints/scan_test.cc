@@ -167,6 +167,22 @@ TEST_CASE("a restart goes on from the newest that is not broken") {
   CHECK(find_last_whole(none.disk, {"nowhere"}, kTrl, kNoStep).from == kNoStep);
 }
 
+TEST_CASE("where names count saves the number orders them, and is the step of nothing") {
+  const CheckpointLayout counted{"checkpoint_{step}", "", "", {}, "checkpoints", true};
+  Folder f;
+  for (const char* name : {"checkpoints/checkpoint_0", "checkpoints/checkpoint_1"}) f.whole(name);
+  f.hollow("checkpoints/checkpoint_2");
+  const LastWhole found = find_last_whole(f.disk, {"checkpoints"}, counted, kNoStep);
+  CHECK(found.from == 2);
+  CHECK(found.kept == 1);
+  CHECK(found.why.starts_with("the checkpoint checkpoint_2 is not to be resumed from: "));
+  for (const event::CheckpointSeen& seen : found.seen) CHECK(seen.step == kNoStep);
+  State state;
+  const auto [path, how] = std::pair(found.seen.front().path, found.seen.front().how);
+  state.checkpoint_scans.emplace_back(Moment(), event::CheckpointSeen{30, path, how, "", "", 0, 0, ""});
+  CHECK(with_logged_step(state, found.seen.front()).step == 30);  // as its log said before
+}
+
 TEST_CASE("the first one after a rollback is compared with what was quarantined") {
   Folder f;
   f.whole("ck/.midwatch-quarantine/attempt-1-of-run-0123/checkpoint-10");

@@ -6,12 +6,19 @@
 
 #include "base/text.h"
 #include "core/state.h"
+#include "sense/checkpoints/beside.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/roots.h"
+#include "sense/checkpoints/verify.h"
+#include "sense/checkpoints/writers.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kFolders = 200;                   // that are looked at
+constexpr size_t kVerified = 3;                    // checkpoints of one folder, the newest
 constexpr Duration kSoon = Duration::millis(200);  // while a call is out
 
 /// The usual pattern that a name has; "" where none.
@@ -62,27 +69,131 @@ std::optional<StrangeNames> find_strange_names(Disk& disk, const std::vector<std
   return found.begin()->second;
 }
 
-std::optional<Duration> StrangeNamesTask::turn(const State& state, bool, EventWriter& writer) {
-  if (auto found = call_.take(); found && *found) {
+std::string find_counted(Disk& disk, const std::vector<std::string>& roots, const Saver& saver,
+                         const CheckpointLayout& own, Time since) {
+  for (const std::string& root : roots) {
+    if (!saver.layout.below.empty() && basename(root) != saver.layout.below) continue;
+    const auto numbers = checkpoint_steps(disk, root, saver.layout);
+    const auto others =
+        own.known() ? checkpoint_steps(disk, root, own) : Result<std::vector<int64_t>>(std::vector<int64_t>());
+    if (!numbers.ok() || numbers->empty() || !others.ok() || !others->empty()) continue;
+    const auto gap = [](int64_t a, int64_t b) { return b - a != 1; };  // steps have those, counts have none
+    if (std::adjacent_find(numbers->begin(), numbers->end(), gap) != numbers->end()) continue;
+    size_t looked = 0;
+    for (auto number = numbers->rbegin(); number != numbers->rend() && looked < kVerified; ++number, ++looked) {
+      const auto verdict = verify_checkpoint(disk, cat(root, "/", with_step(saver.layout.folder, *number)), {});
+      if (verdict.ok() && verdict->framework == saver.framework && verdict->newest >= since) return root;
+    }
+  }
+  return "";
+}
+
+namespace {
+
+/// Declared folders, and those of the framework's own name in them.
+std::vector<std::string> places_of(const std::vector<std::string>& declared, const Saver& saver) {
+  std::vector<std::string> places;
+  for (const std::string& folder : declared) {
+    places.push_back(plain_path(folder));
+    if (!saver.layout.below.empty()) places.push_back(plain_path(cat(folder, "/", saver.layout.below)));
+  }
+  return places;
+}
+
+/// It may be a first save of such a framework, of which too little is written to know it.
+bool may_be_begun(Disk& disk, const StrangeNames& names, const std::vector<Saver>& savers) {
+  return std::any_of(savers.begin(), savers.end(), [&](const Saver& saver) {
+    if (names.pattern != saver.layout.folder || basename(names.folder) != saver.layout.below) return false;
+    const auto numbers = checkpoint_steps(disk, names.folder, saver.layout);
+    return numbers.ok() && numbers->size() < 2;
+  });
+}
+
+/// Where processes of the run work, and saved since it began: it may be another run's that was started there.
+std::vector<std::string> beside(Disk& disk, System& system, const std::vector<int64_t>& pids, const Saver& saver) {
+  std::set<std::string> roots;
+  for (const auto& [path, saved] : saved_beside(disk, system, pids, saver.layout)) roots.insert(folder_of(path));
+  return {roots.begin(), roots.end()};
+}
+
+}  // namespace
+
+void StrangeNamesTask::say(const std::string& words, EventWriter& writer) {
+  scope_.say(words);
+  (void)writer.note({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
+}
+
+void StrangeNamesTask::take(const Answer& answer, const State& state, EventWriter& writer) {
+  written_.insert(answer.written.begin(), answer.written.end());
+  if (!answer.saver.empty()) {
+    learnt_ = true;
+    writer.observed(std::string(kScanSource), event::SavesAs{answer.saver, answer.root});
+    return scope_.say(cat("checkpoints in ", answer.root, " are ", answer.saver,
+                          "'s: their numbers count saves and are no steps. They are watched from now on"));
+  }
+  if (answer.strange && !said_) {
     said_ = true;
-    const StrangeNames& names = **found;
-    const std::string words =
-        cat("checkpoints in ", names.folder, " have names such as ", names.example, ", which ",
+    const StrangeNames& names = *answer.strange;
+    say(cat("checkpoints in ", names.folder, " have names such as ", names.example, ", which ",
             state.framework.empty() || state.framework == "custom" ? std::string("no framework is known by")
                                                                    : cat(state.framework, " does not give"),
             ": a restart does not pass over a broken one of them, and none is removed by a rule. Say pattern = \"",
-            names.pattern, "\" of [checkpoints] in midwatch.toml");
-    say_(words);
-    (void)writer.note({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
+            names.pattern, "\" of [checkpoints] in midwatch.toml"),
+        writer);
   }
-  if (said_ || state.attempts.empty()) return kPeriod;
-  if (!call_.started()) {
-    call_.start([disk = disk_, roots = roots_, layout = layout_(state.framework), since = since_] {
-      return find_strange_names(*disk, roots, layout, since);
-    });
-    return kSoon;
+  // Of one that is being written now the next look sees who does.
+  if (!answer.beside.empty() && answer.beside == beside_ && !said_beside_) {
+    said_beside_ = true;
+    say(cat("checkpoints in ", answer.beside,
+            " appeared since the run began, and no process of it was seen to write them: a restart does not pass over "
+            "a broken one of them. If they are this run's, start it with --checkpoints ",
+            answer.beside),
+        writer);
   }
-  return call_.started() ? kSoon : kPeriod;
+  if (answer.searched_beside) beside_ = answer.beside;
+}
+
+void StrangeNamesTask::ask(const State& state) {
+  const auto due = [now = clock_.steady()](Duration& last, Duration period) {
+    if (last.ns != 0 && now.ns - last.ns < period.ns) return false;
+    last = now;
+    return true;
+  };
+  const bool search = due(searched_, kPeriod), near = !said_beside_ && due(searched_beside_, kBeside);
+  call_.start([scope = scope_, own = scope_.layout(state.framework), pids = scope_.members(), since = since_,
+               written = written_, strange = !said_ && search, search, near] {
+    Answer answer;
+    answer.searched_beside = near;
+    for (const Saver& saver : scope.savers) {
+      std::vector<std::string> places = places_of(scope.roots, saver);
+      Writers own_writers;
+      answer.written = written_now(*scope.system, pids, saver.layout);
+      for (const std::string& folder : answer.written) own_writers.own.insert(folder_of(folder));
+      for (const std::string& folder : written) places.push_back(folder_of(folder));
+      if (!own_writers.own.empty()) note_writers(*scope.disk, scope.run_folder, own_writers);
+      if (!search && !near) continue;
+      answer.root = find_counted(*scope.disk, places, saver, own, since);
+      if (!answer.root.empty()) {
+        answer.saver = saver.framework;
+        return answer;
+      }
+      if (!near) continue;
+      answer.beside = find_counted(*scope.disk, beside(*scope.disk, *scope.system, pids, saver), saver, own, since);
+    }
+    if (strange) answer.strange = find_strange_names(*scope.disk, scope.roots, own, since);
+    if (answer.strange && may_be_begun(*scope.disk, *answer.strange, scope.savers)) answer.strange.reset();
+    return answer;
+  });
+}
+
+std::optional<Duration> StrangeNamesTask::turn(const State& state, bool, EventWriter& writer) {
+  if (auto answer = call_.take(); answer && !learnt_ && state.saves_as.empty()) take(*answer, state, writer);
+  // What it saves by its framework's own names is known.
+  const bool known =
+      learnt_ || !state.saves_as.empty() || (!state.checkpoint_scans.empty() && scope_.layout(state.framework).known());
+  if (state.attempts.empty() || known) return kPeriod;
+  if (!call_.started()) ask(state);
+  return call_.started() ? kSoon : kWriters;
 }
 
 }  // namespace mw

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
+#include "platform/system.h"
 
 namespace mw {
 
@@ -28,32 +30,64 @@ struct StrangeNames {
 std::optional<StrangeNames> find_strange_names(Disk& disk, const std::vector<std::string>& roots,
                                                const CheckpointLayout& layout, Time since);
 
-/// Says so, once in a run, on the terminal and as a note in the journal.
+/// A framework whose checkpoints are known by what is in them, and how it names them (KnowledgeBase::savers()).
+struct Saver {
+  std::string framework;
+  CheckpointLayout layout;
+};
+
+/// The first of `roots` that holds checkpoints of that framework and nobody else's: by their names, with the numbers of
+/// saves in a row; by the files in one that was changed at `since` or later; and none is there that `own` names. ""
+/// where there is none, or the disk does not answer.
+std::string find_counted(Disk& disk, const std::vector<std::string>& roots, const Saver& saver,
+                         const CheckpointLayout& own, Time since);
+
+/// What StrangeNamesTask asks, and whom.
+struct StrangeNamesScope {
+  std::shared_ptr<Disk> disk;
+  std::shared_ptr<System> system;
+  std::vector<std::string> roots;  ///< that were declared
+  std::string run_folder;          ///< who writes is noted there (writers.h)
+  std::function<CheckpointLayout(const std::string& framework)> layout;
+  std::vector<Saver> savers;                      ///< none where a person said how checkpoints are named
+  std::function<std::vector<int64_t>()> members;  ///< the run's own processes
+  std::function<void(const std::string& sentence)> say;
+};
+
+/// Learns, once in a run, that it saves as one of `savers` does: where that lies in a declared folder, in the folder of
+/// such a framework's name below it, or where a process of the run has files open to write. What lies elsewhere, or has
+/// other names, it says, once, on the terminal and as a note in the journal.
 class StrangeNamesTask final : public Task {
  public:
-  static constexpr Duration kPeriod = Duration::seconds(5);
+  static constexpr Duration kPeriod = Duration::seconds(2);
+  static constexpr Duration kBeside = Duration::seconds(30);  ///< between looks where its processes work
+  static constexpr Duration kWriters = Duration::seconds(1);  ///< between looks at who writes, while nothing is learnt
 
-  StrangeNamesTask(Clock& clock, std::shared_ptr<Disk> disk, std::vector<std::string> roots,
-                   std::function<CheckpointLayout(const std::string& framework)> layout,
-                   std::function<void(const std::string& sentence)> say)
-      : clock_(clock),
-        disk_(std::move(disk)),
-        roots_(std::move(roots)),
-        layout_(std::move(layout)),
-        say_(std::move(say)),
-        since_(clock.now()) {}
+  StrangeNamesTask(Clock& clock, StrangeNamesScope scope)
+      : clock_(clock), scope_(std::move(scope)), since_(clock.now()) {}
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
+  struct Answer {
+    std::set<std::string> written;  ///< folders of checkpoints in which the run's processes write
+    std::string saver, root;        ///< learnt; "": nothing
+    std::string beside;             ///< a folder with such checkpoints that nothing shows to be the run's
+    std::optional<StrangeNames> strange;
+    bool searched_beside = false;
+  };
+  void take(const Answer& answer, const State& state, EventWriter& writer);
+  void ask(const State& state);
+  void say(const std::string& words, EventWriter& writer);
+
   Clock& clock_;
-  std::shared_ptr<Disk> disk_;
-  std::vector<std::string> roots_;
-  std::function<CheckpointLayout(const std::string& framework)> layout_;
-  std::function<void(const std::string& sentence)> say_;
+  StrangeNamesScope scope_;
   Time since_;  ///< what is older may be another run's
-  bool said_ = false;
-  BackgroundCall<std::optional<StrangeNames>> call_;
+  bool said_ = false, said_beside_ = false, learnt_ = false;
+  std::set<std::string> written_;        ///< that were seen to be written in so far
+  std::string beside_;                   ///< as of the last answer
+  Duration searched_, searched_beside_;  ///< by the steady clock
+  BackgroundCall<Answer> call_;
 };
 
 }  // namespace mw

@@ -49,5 +49,53 @@ TEST_CASE("what lay there before, has nothing of a checkpoint in it, or has seve
   CHECK(mixed.pattern(mixed.trl).empty());
 }
 
+const Saver kSaver{"accelerate", {"checkpoint_{step}", "", "{step}", {}, "checkpoints", true}};
+
+struct Counted : Place {
+  void save_all(const std::string& folder, double at = 2000) {
+    save(folder, at);
+    disk.put(folder + "/scheduler.bin", "rate");
+    disk.put(folder + "/random_states_0.pkl", "dice");
+  }
+  std::string root(const CheckpointLayout& own = {}) {
+    return find_counted(disk, {"/out", "/out/checkpoints", "/out/steps"}, kSaver, own, Time::from_seconds(1000));
+  }
+};
+
+TEST_CASE("accelerate's own names are known by what lies in them, in the folder that it has for them") {
+  Counted place;
+  CHECK(place.root().empty());
+  place.save_all("/out/checkpoints/checkpoint_0");
+  CHECK(place.root() == "/out/checkpoints");
+  CHECK(place.root(place.trl) == "/out/checkpoints");
+  place.save("/out/checkpoints/checkpoint_1");  // it is being written, or never came to its end
+  CHECK(place.root() == "/out/checkpoints");
+  place.save("/out/checkpoints/checkpoint-10");  // it saves as its framework does, too
+  CHECK(place.root(place.trl).empty());
+}
+
+TEST_CASE("a first save that was cut short is known as accelerate's by the name of its optimizer") {
+  Counted place;
+  place.save("/out/checkpoints/checkpoint_0");
+  CHECK(place.root() == "/out/checkpoints");
+}
+
+TEST_CASE("no accelerate's: numbers that are steps, other folders, other files, and what lay there before") {
+  Counted steps;
+  steps.save_all("/out/checkpoints/checkpoint_100");
+  steps.save_all("/out/checkpoints/checkpoint_200");
+  CHECK(steps.root().empty());
+  Counted elsewhere;
+  elsewhere.save_all("/out/steps/checkpoint_0");
+  CHECK(elsewhere.root().empty());
+  Counted trainer;
+  trainer.save_all("/out/checkpoints/checkpoint_0");
+  trainer.disk.put("/out/checkpoints/checkpoint_0/trainer_state.json", "{}");
+  CHECK(trainer.root().empty());
+  Counted old;
+  old.save_all("/out/checkpoints/checkpoint_0", 500);
+  CHECK(old.root().empty());
+}
+
 }  // namespace
 }  // namespace mw

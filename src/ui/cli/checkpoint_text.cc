@@ -147,7 +147,8 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
   if (back.depth == "structural" && back.verified_at.known())
     how += cat("; every byte was read at ", to_the_second(back.verified_at));
   if (back.resumable == "no") how += "; not resumable";
-  std::string out = paint.hanging("Resume from ", cat(back.path, " (step ", back.step, ", ", how, ")"), 4);
+  std::string out = paint.hanging(
+      "Resume from ", cat(back.path, " (", back.step == kNoStep ? "" : cat("step ", back.step, ", "), how, ")"), 4);
   for (const Checkpoint& part : answer.resume_with) {
     out += paint.hanging(
         "  together with ",
@@ -224,7 +225,10 @@ std::string notes_of_newest(const std::vector<Checkpoint>& all, const Painter& p
   for (size_t i = 0; i < all.size(); ++i) {
     const bool newest = i + 1 == all.size() || folder_of(all[i + 1].path) != folder_of(all[i].path);
     if (!newest || !is_good(all[i])) continue;
-    for (const std::string& note : all[i].notes) out += line(paint, cat("step ", all[i].step), note);
+    for (const std::string& note : all[i].notes) {
+      const bool known = all[i].step != kNoStep;
+      out += line(paint, known ? cat("step ", all[i].step) : escape_terminal(basename(all[i].path)), note);
+    }
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "ui/report/paint.h"
 #include "ui/view/layout.h"
 #include "ui/view/overview.h"
@@ -179,6 +180,7 @@ NewestCheckpoint newest_checkpoint(const State& state) {
                     });
     if (!broken_since) newest = {true, seen.step, true};
   }
+  if (!newest.seen && newest_without_step(state)) return {true, kNoStep, true};
   for (const auto& [moment, saved] : state.checkpoints) {
     if (!saved.complete || newest.whole || (saved.step == kNoStep && newest.step != kNoStep)) continue;
     if (saved.step == kNoStep || saved.step >= newest.step) newest = {true, saved.step, false};

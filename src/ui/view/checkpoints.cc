@@ -130,7 +130,9 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
     rows.push_back(std::move(row));
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    const auto match = [&, step = seen.step](const CheckpointRow& row) { return row.step == step && step != kNoStep; };
+    const auto match = [&of = seen](const CheckpointRow& row) {
+      return row.step == of.step && (of.step != kNoStep || row.path == of.path);
+    };
     const auto at = std::find_if(rows.rbegin(), rows.rend(), match);
     if (at == rows.rend()) {
       rows.push_back({});
@@ -162,8 +164,15 @@ CrashCost crash_cost(const State& state) {
     if (cost.from != kNoStep && row.step < cost.from) continue;
     cost.from = row.step;
   }
+  const auto counted = cost.from == kNoStep ? newest_without_step(state) : std::nullopt;
   const int64_t resumed = state.attempts[last].resumed_at;
   if (resumed != kNoStep && cost.from < resumed) cost.from = resumed;  // it was there when this attempt began
+  if (counted) {
+    cost.path = counted->path;
+    cost.seconds = work_since(state, counted->verified);
+    cost.known = true;
+    return cost;
+  }
   const int64_t begin = cost.from != kNoStep ? cost.from : begun_from(state, first);
   cost.steps = std::max<int64_t>(0, reached - begin);
   cost.seconds = work_since(state, cost.from);
@@ -174,6 +183,10 @@ CrashCost crash_cost(const State& state) {
 std::string crash_cost_text(const State& state) {
   const CrashCost cost = crash_cost(state);
   if (!cost.known) return "";
+  if (!cost.path.empty()) {
+    const std::string work = work_text(cost.seconds, cost_per_hour(state));
+    return cat(work.empty() ? "what was done" : work, " since ", basename(cost.path), ", whose step is not known");
+  }
   std::string text = cat(cost.steps, cost.steps == 1 ? " step" : " steps");
   if (const std::string work = work_text(cost.seconds, cost_per_hour(state)); !work.empty()) text += cat(" and ", work);
   text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);

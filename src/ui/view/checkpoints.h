@@ -25,7 +25,8 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
 
 /// What would be lost if the run ended now.
 struct CrashCost {
-  int64_t from = kNoStep;  ///< step of the newest checkpoint of the last attempt's weights; kNoStep: there is none
+  int64_t from = kNoStep;  ///< step of the newest checkpoint of the last attempt's weights; kNoStep: there is none, or
+  std::string path = {};   ///< the newest is this one, whose step is not known; nor is `steps` then
   int64_t steps = 0;       ///< done since
   double seconds = 0;      ///< worked since, by the run's clock; 0 when not known
   bool known = false;      ///< false: no step was done, or the run is over

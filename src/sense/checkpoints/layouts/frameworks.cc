@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/find.h"
 #include "sense/checkpoints/layouts/layout.h"
 
 namespace mw {
@@ -187,7 +188,8 @@ void examine_verl(Examination& exam) {
 // ---- accelerate: Accelerator.save_state, as diffusers' scripts call it with checkpoint-N. Which of its files there
 // are depends on what the script prepared; of the first process at least there is a file of random states.
 bool is_accelerate(const CheckpointTree& tree) {
-  bool own = tree.has("scheduler.bin");
+  // Of a save that was cut short nothing more may be there than what is written first.
+  bool own = tree.has("scheduler.bin") || (counts_saves(tree.root()) && tree.has("optimizer.bin"));
   for (const TreeFile& file : tree.files()) {
     // transformers' Trainer lets accelerate write models and optimizers, and writes these itself.
     if (file.path.starts_with("rng_state") || file.path == "trainer_state.json" || file.path == "scheduler.pt" ||
@@ -210,7 +212,8 @@ void examine_accelerate(Examination& exam) {
   if (tree.has("scheduler.bin")) exam.has(Piece::kScheduler);
   if (rng) exam.has(Piece::kRng);
   if (!rng) exam.lacks(Piece::kRng, false);
-  if (exam.step() != kNoStep) exam.has(Piece::kStep);  // scripts take it from the folder's name
+  // Scripts take it from the folder's name, or, where that counts saves, from what they had saved with it.
+  if (exam.step() != kNoStep) exam.has(Piece::kStep);
 }
 
 // ---- transformers and TRL: checkpoint-N
