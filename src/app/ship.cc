@@ -22,6 +22,7 @@
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/manifest.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw {
 namespace {
@@ -43,6 +44,7 @@ Named name_of(const KnowledgeBase& knowledge, std::string_view folder) {
   Named out;
   std::set<std::string> frameworks;
   for (const Dialect& dialect : knowledge.book().dialects()) {
+    if (dialect.checkpoints.counts_saves) continue;
     const auto step = dialect.checkpoints.known() ? step_in(dialect.checkpoints.folder, name) : std::nullopt;
     if (!step) continue;
     out.step = *step;
@@ -127,18 +129,56 @@ Result<std::pair<std::string, Named>> newest_of(Disk& disk, const KnowledgeBase&
   return Error{Error::Code::kInvalid, cat("every checkpoint in ", path, " is broken"), ""};
 }
 
-/// Which folder is meant, and which step it is.
+/// A checkpoint that is a file.
+Result<std::pair<std::string, Named>> file_of_step(const std::string& path, int64_t step) {
+  if (step == kNoStep) {
+    return Error{Error::Code::kInvalid, cat("which step ", escape_terminal(path), " is cannot be seen from its name"),
+                 "Say --step N."};
+  }
+  Named named;
+  named.step = step;
+  return std::pair(path, named);
+}
+
+/// Of a folder in which each file is a checkpoint of its own: the newest that is not broken, or that of `step`.
+Result<std::pair<std::string, Named>> newest_file(Disk& disk, const std::vector<FoundCheckpoint>& files,
+                                                  const std::string& folder, int64_t step) {
+  size_t numbered = 0;
+  for (auto one = files.rbegin(); one != files.rend(); ++one) {
+    if (one->step == kNoStep || (step != kNoStep && one->step != step)) continue;
+    ++numbered;
+    const auto verdict = step == kNoStep ? verify_checkpoint(disk, one->path, {})
+                                         : Result<CheckpointVerdict>(CheckpointVerdict());  // the push says it
+    const bool broken = verdict.ok() && (verdict->state == CheckpointVerdict::State::kPartial ||
+                                         verdict->state == CheckpointVerdict::State::kCorrupt);
+    if (!broken) return file_of_step(one->path, one->step);
+  }
+  if (step != kNoStep)
+    return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", step, " in ", folder), ""};
+  return numbered > 0 ? Error{Error::Code::kInvalid, cat("every checkpoint in ", folder, " is broken"), ""}
+                      : Error{Error::Code::kInvalid, cat("no name in ", folder, " says a step"),
+                              cat("Name one of them, and its step: ", files.back().path, " --step N.")};
+}
+
+/// What to type where a folder's only checkpoint may be a file in it, which says its step.
+std::string one_file_in(const std::vector<std::string>& names, const std::string& folder) {
+  std::string only;
+  for (const std::string& name : names) {
+    if (step_of_file(name) == kNoStep) continue;
+    if (!only.empty()) return "Say --step N.";
+    only = name;
+  }
+  if (only.empty()) return "Say --step N.";
+  return cat("Say --step ", step_of_file(only), ", or push the file alone: ", folder, "/", only, ".");
+}
+
+/// Which folder or file is meant, and which step it is.
 Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   std::string path = absolute_path(request.path);
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   path = behind_link(disk, path);
-  if (const auto info = disk.info(path); info.ok() && info->kind == FileInfo::Kind::kFile) {
-    const int64_t step = step_of_file(basename(path));
-    return Error{Error::Code::kInvalid, cat(path, " is a file, and what is shipped is a folder"),
-                 cat("Put it into a folder of its own, and push that: mkdir ", folder_of(path), "/step_",
-                     step == kNoStep ? "N" : cat(step), " && ln ", path, " ", folder_of(path), "/step_",
-                     step == kNoStep ? "N" : cat(step), "/")};
-  }
+  if (const auto info = disk.info(path); info.ok() && info->kind == FileInfo::Kind::kFile)
+    return file_of_step(path, request.step != kNoStep ? request.step : step_of_file(basename(path)));
   const auto names = disk.list(path);
   if (!names.ok()) return names.error();
   Named own = name_of(knowledge, path);
@@ -149,10 +189,14 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
     return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", request.step, " in ", path), ""};
   if (sanitize_utf8(basename(path)) != basename(path))
     return Error{Error::Code::kInvalid, cat("the name of ", escape_terminal(path), " is not UTF-8"), "Rename it."};
+  const auto files = checkpoint_files_in(disk, path, *names);
+  const bool named = !own.layout.empty() || step_of_name(basename(path)) != kNoStep;
+  if (!named && !files.empty()) return newest_file(disk, files, path, request.step);
   MW_TRY(check_below(disk, path, *names));
   if (request.step != kNoStep) own.step = request.step;
   if (own.step == kNoStep) {
-    return Error{Error::Code::kInvalid, cat("which step ", path, " is cannot be seen from its name"), "Say --step N."};
+    return Error{Error::Code::kInvalid, cat("which step ", path, " is cannot be seen from its name"),
+                 one_file_in(*names, path)};
   }
   return std::pair(path, own);
 }
@@ -198,7 +242,10 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   const Duration began = (*harbour)->clock->steady();
   vault::PushOptions options;
   options.prefix = (*harbour)->prefix;
-  options.folder = what->first;
+  const auto info = disk.info(what->first);
+  const bool file = info.ok() && info->kind == FileInfo::Kind::kFile;
+  options.folder = file ? folder_of(what->first) : what->first;
+  if (file) options.file = basename(what->first);
   options.step = what->second.step;
   options.layout = what->second.layout;
   options.framework = what->second.framework;
@@ -210,12 +257,12 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.repair = true;
   options.pace = pace_of(request.store);
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
-  const auto verified = load_manifest(disk, home_of(""), options.folder);
+  const auto verified = load_manifest(disk, home_of(""), what->first);
   if (verified.ok()) options.verified = &*verified;
   const auto pushed = vault::push(doors, options);
   if (!pushed.ok()) return pushed.error();
   PushAnswer answer;
-  answer.path = options.folder;
+  answer.path = what->first;
   answer.checkpoint = pushed->manifest.id;
   answer.step = pushed->manifest.step;
   answer.files = static_cast<int64_t>(pushed->manifest.files.size());

@@ -46,7 +46,7 @@ def state_of(base, *args):
 
 
 def one_file_for_each_step(base):
-    """Files of steps in one folder are checkpoints of their own; a file is not pushed, and why is said with what to type."""
+    """Files of steps in one folder are checkpoints of their own; each can be pushed."""
     root = pathlib.Path(base + "/files")
     root.mkdir()
     good = (SAMPLES.parent / "single" / "best_val.pt").read_bytes()
@@ -59,9 +59,18 @@ def one_file_for_each_step(base):
         assert answer["resume_from"] == str(root / "ckpt_200.pt"), answer["resume_from"]
     code, text = midwatch(base, "verify", str(root))
     assert "200" in text and "No whole checkpoint" not in text, text
-    code, text = midwatch(base, "push", str(root / "ckpt_200.pt"), base + "/store")
-    text = " ".join(text.split())
-    assert code == 2 and "is a file, and what is shipped is a folder" in text and "/step_200 && ln " in text, (code, text)
+    # The newest that is not broken, a step that is asked for, and a file by its name; each comes back in a folder of its own.
+    for i, (asked, step) in enumerate((([str(root)], 200), ([str(root), "--step", "100"], 100), ([str(root / "ckpt_200.pt")], 200))):
+        store = f"{base}/store-{i}"
+        code, text = midwatch(base, "push", *asked[:1], store, *asked[1:])
+        assert code == 0 and f"step {step}: {root}/ckpt_{step}.pt" in text and "  1 file, " in text, (code, text)
+        code, text = midwatch(base, "pull", store, base + "/back/" + os.path.basename(store))
+        assert code == 0 and (pathlib.Path(base) / "back" / os.path.basename(store) / f"ckpt_{step}.pt").read_bytes() == good, (code, text)
+    for asked in ([str(root), "--step", "300"], [str(root / "ckpt_300.pt")]):
+        code, text = midwatch(base, "push", *asked[:1], base + "/none", *asked[1:])
+        assert code == 2 and "the checkpoint is broken" in text, (code, text)
+    code, text = midwatch(base, "push", str(root), base + "/none", "--step", "150")
+    assert code != 0 and "there is no checkpoint of step 150" in text and not os.path.exists(base + "/none"), (code, text)
 
 
 def whole_trees_are_whole(base):

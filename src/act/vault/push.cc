@@ -20,15 +20,30 @@ Error still_written(const std::string& path) {
           "Push it when its save is over."};
 }
 
+Result<Tree> tree_of(const VaultDoors& doors, const PushOptions& options) {
+  return options.file.empty() ? walk(doors.disk, options.folder) : walk_one(doors.disk, options.folder, options.file);
+}
+
+/// Of a checkpoint that is one file, which a scan of folders does not know.
+CheckpointScan scan_file(Disk& disk, const std::string& path, std::optional<CheckpointVerdict>& verdict) {
+  CheckpointScan scan;
+  auto found = verify_checkpoint(disk, path, {});
+  scan.there = found.ok();
+  if (!found.ok()) return scan;
+  verdict = std::move(*found);
+  if (verdict->state == CheckpointVerdict::State::kWhole) scan.seen.how = How::kWhole;
+  return scan;
+}
+
 /// The tree, when nobody writes to it: files that are younger than the time to settle are looked at twice.
 Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
-  auto tree = walk(doors.disk, options.folder);
+  auto tree = tree_of(doors, options);
   if (!tree.ok()) return tree;
   if (tree->files.empty()) return Error{Error::Code::kInvalid, cat("there is no file in ", options.folder), ""};
   const Duration age = doors.clock.now() - tree->newest;
   if (age.ns < 0 || age >= options.settle) return tree;  // a time to come says nothing: a clock was set
   doors.sleep({options.settle.ns - age.ns});
-  const auto again = walk(doors.disk, options.folder);
+  const auto again = tree_of(doors, options);
   if (!again.ok()) return again.error();
   const std::string other = difference(*tree, *again);
   if (!other.empty()) return still_written(other);
@@ -97,8 +112,11 @@ class Push {
     if (!tree.ok()) return tree.error();
     tree_ = std::move(*tree);
     std::optional<CheckpointVerdict> verdict;
-    const CheckpointScan scan = scan_checkpoint(doors_.disk, options_.folder, options_.step, nullptr, &verdict);
-    if (!scan.there) return Error{Error::Code::kNotFound, cat(options_.folder, " cannot be read"), ""};
+    const std::string place = cat(options_.folder, options_.file.empty() ? "" : "/", options_.file);
+    const CheckpointScan scan = options_.file.empty()
+                                    ? scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict)
+                                    : scan_file(doors_.disk, place, verdict);
+    if (!scan.there) return Error{Error::Code::kNotFound, cat(place, " cannot be read"), ""};
     std::string broken = scan.seen.what;
     if (scan.seen.how != How::kBroken) {
       broken = what_breaks(verdict, scan.may_hold_weights);
@@ -180,7 +198,8 @@ class Push {
     auto sent = upload(doors_, tree_, how, meter);
     if (!sent.ok()) return sent.error();
     manifest.step = options_.step;
-    manifest.name = basename(options_.folder);
+    // What comes back from a store is a folder.
+    manifest.name = options_.file.empty() ? std::string(basename(options_.folder)) : cat("step_", options_.step);
     manifest.layout = options_.layout;
     manifest.framework = framework_;
     manifest.verified = sent->checksums ? "checksums" : "sizes";
@@ -191,7 +210,7 @@ class Push {
     manifest.run = options_.run;
     manifest.files = std::move(sent->files);
     MW_TRY(look_for_manifest());
-    const auto after = walk(doors_.disk, options_.folder);
+    const auto after = tree_of(doors_, options_);
     if (!after.ok() && after.error().code != Error::Code::kNotFound) return after.error();
     const std::string other = after.ok() ? difference(tree_, *after) : options_.folder;
     if (!other.empty()) return still_written(other);
@@ -204,7 +223,7 @@ class Push {
   void clean_up(const Error& error) {
     if (error.code != Error::Code::kInvalid) return;
     const std::string prefix = keys_.files(out_.manifest.id);
-    const auto after = walk(doors_.disk, options_.folder);
+    const auto after = tree_of(doors_, options_);
     const bool gone = !after.ok() && after.error().code == Error::Code::kNotFound;
     if (!gone && (!after.ok() || after->state() == tree_.state())) return;
     const auto others = doors_.store.head(keys_.manifest(out_.manifest.id));  // who was quicker needs the files

@@ -18,8 +18,9 @@ namespace mw::vault {
 inline constexpr std::string_view kBrokenHint = "A broken checkpoint is not shipped. Push an earlier one.";
 
 struct PushOptions {
-  std::string prefix;  ///< of the run in the store, without slashes at its ends
-  std::string folder;  ///< of the checkpoint, absolute
+  std::string prefix;     ///< of the run in the store, without slashes at its ends
+  std::string folder;     ///< of the checkpoint, absolute
+  std::string file = {};  ///< the checkpoint is this one file in `folder`; "": it is all of the folder
   int64_t step = 0;
   std::string layout, framework;                         ///< "" where not known
   std::vector<std::string> may_be;                       ///< where it is not known: frameworks that name theirs so

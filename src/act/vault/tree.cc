@@ -34,23 +34,37 @@ Result<void> refuse(const std::string& folder, Unseen why, const std::string& pa
   return Error{Error::Code::kInvalid, cat(folder, "/", escape_terminal(path), " is neither a file nor a folder"), ""};
 }
 
+Result<void> add(const std::string& folder, std::string path, const FileInfo& info, Tree& tree) {
+  if (!is_plain_path(path))
+    return Error{Error::Code::kInvalid, cat("no object store keeps such a name: ", escape_terminal(path)), ""};
+  // A manifest is JSON: such a name would come back as another one.
+  if (sanitize_utf8(path) != path) {
+    return Error{Error::Code::kInvalid, cat("a file's name is not UTF-8: ", folder, "/", escape_terminal(path)),
+                 "No store keeps such a name. Rename it, or move it out of the checkpoint."};
+  }
+  tree.bytes += info.size;
+  tree.newest = std::max(tree.newest, info.changed);
+  tree.files.push_back({std::move(path), info});
+  return {};
+}
+
 }  // namespace
+
+Result<Tree> walk_one(Disk& disk, const std::string& folder, const std::string& name) {
+  const auto info = disk.info(cat(folder, "/", name));
+  if (!info.ok()) return info.error();
+  if (info->kind != FileInfo::Kind::kFile)
+    return Error{Error::Code::kInvalid, cat(folder, "/", escape_terminal(name), " is no file"), ""};
+  Tree tree;
+  MW_TRY(add(folder, name, *info, tree));
+  return tree;
+}
 
 Result<Tree> walk(Disk& disk, const std::string& folder) {
   Tree tree;
   FileWalk how{kFiles, kDepth};
-  how.file = [&tree, &folder](std::string path, const FileInfo& info) -> Result<void> {
-    if (!is_plain_path(path))
-      return Error{Error::Code::kInvalid, cat("no object store keeps such a name: ", escape_terminal(path)), ""};
-    // A manifest is JSON: such a name would come back as another one.
-    if (sanitize_utf8(path) != path) {
-      return Error{Error::Code::kInvalid, cat("a file's name is not UTF-8: ", folder, "/", escape_terminal(path)),
-                   "No store keeps such a name. Rename it, or move it out of the checkpoint."};
-    }
-    tree.bytes += info.size;
-    tree.newest = std::max(tree.newest, info.changed);
-    tree.files.push_back({std::move(path), info});
-    return {};
+  how.file = [&tree, &folder](std::string path, const FileInfo& info) {
+    return add(folder, std::move(path), info, tree);
   };
   how.unseen = [&folder](Unseen why, const std::string& path, const Error& error) {
     return refuse(folder, why, path, error);

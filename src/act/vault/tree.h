@@ -32,6 +32,9 @@ struct Tree {
 /// neither a file nor a folder, has a name that no store could keep, or leads in circles.
 Result<Tree> walk(Disk& disk, const std::string& folder);
 
+/// Likewise the one file `name` in it, and nothing else that lies there.
+Result<Tree> walk_one(Disk& disk, const std::string& folder, const std::string& name);
+
 /// What of `before` is otherwise in `after`: the path of the first such file; "" when all is the same.
 std::string difference(const Tree& before, const Tree& after);
 

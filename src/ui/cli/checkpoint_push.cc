@@ -10,8 +10,9 @@ namespace {
 using Latest = PushAnswer::Latest;
 
 void declare(ArgSpec& spec) {
-  spec.positional("path", "a checkpoint's folder, or the folder of several: then the newest that is not broken", false,
-                  true);
+  spec.positional("path",
+                  "a checkpoint (a folder, or a file), or the folder of several: then the newest that is not broken",
+                  false, true);
   spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.option("step", "N", "its step (default: as its name says), or which one of several");
   spec.flag("allow-older", "let latest go back to this step where it names a later one");
@@ -105,6 +106,7 @@ const Verb checkpoint_push = {
     "  midwatch checkpoint push ckpts/global_step_40 s3://bucket/run\n"
     "  midwatch checkpoint push ckpts s3://bucket/run            the newest one that is not broken\n"
     "  midwatch checkpoint push ckpts /mnt/share/run --step 40 --limit 50MB\n"
+    "  midwatch checkpoint push ckpts/ckpt_40.pt s3://bucket/run a file: it comes back in a folder, step_40\n"
     "\nInterrupted or killed, the same command goes on where it was. latest moves only when every file is verified. A\n"
     "checkpoint that is broken, still being written, or was found suspect by 'verify --deep' is refused. Credentials\n"
     "are those of AWS's own tools.\n"
