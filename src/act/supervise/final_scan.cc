@@ -161,7 +161,7 @@ void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& stat
     }
     const bool good = scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
     if (good && (due_[i].saved_anew || is_news(state, scan.seen)))
-      writer.observed(std::string(kScanSource), with_logged_step(state, scan.seen));
+      writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
   }
   due_ = std::move(left);
   if (std::all_of(due_.begin(), due_.end(), [](const DueScan& one) { return one.known; })) due_.clear();

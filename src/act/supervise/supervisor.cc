@@ -292,7 +292,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
-    if (is_news(state, seen)) writer.observed(std::string(kScanSource), with_logged_step(state, seen));
+    if (is_news(state, seen)) writer.observed(std::string(kScanSource), with_logged_step(state, layout, seen));
   }
   return true;
 }

@@ -66,6 +66,7 @@ bool counts_no_steps(std::string_view before) {
 /// The last number in the last part of a path: "out/ckpt_10.pt", "step-10/", "000010.safetensors".
 int64_t step_of_path(std::string_view path) {
   while (path.ends_with('/')) path.remove_suffix(1);
+  if (contains(path, "checkpoints/checkpoint_")) return kNoStep;  // accelerate's own names, which count saves
   std::string_view name = path.substr(path.rfind('/') == kNone ? 0 : path.rfind('/') + 1);
   for (const std::string_view end : kWeightFiles) {
     if (name.ends_with(end)) name.remove_suffix(end.size());
@@ -76,8 +77,6 @@ int64_t step_of_path(std::string_view path) {
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
   const std::string_view digits = name.substr(begin, end - begin);
   if (digits.empty() || digits.size() > kStepDigits || counts_no_steps(name.substr(0, begin))) return kNoStep;
-  // accelerate's automatic names count saves.
-  if (name.starts_with("checkpoint_") && path.ends_with(cat("checkpoints/", name))) return kNoStep;
   if (end < name.size() && (name[end] == 'b' || name[end] == 'B')) return kNoStep;  // billions of weights
   return parse_int(digits).value_or(kNoStep);
 }

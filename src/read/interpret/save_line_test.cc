@@ -20,6 +20,8 @@ TEST_CASE("saves as people report them") {
       {"checkpoint @ step 30", "", 30},
       {"Saved state to out/checkpoints/checkpoint_3", "out/checkpoints/checkpoint_3", kNoStep},
       {"Saved checkpoint out/checkpoints/checkpoint_3 at step 40", "out/checkpoints/checkpoint_3", 40},
+      {"Random states saved in o/checkpoints/checkpoint_3/random_states_0.pkl",
+       "o/checkpoints/checkpoint_3/random_states_0.pkl", kNoStep},
       {"Saved checkpoint to out/checkpoint_3", "out/checkpoint_3", 3},
       {"at step 40 the best so far, save model to out/best", "out/best", 40},
       {"模型已保存到 out/step_20", "out/step_20", 20},

@@ -76,9 +76,16 @@ const std::pair<Moment, event::CheckpointSeen>* last_scan_of(const State& state,
   return last == state.checkpoint_scans.rend() ? nullptr : &*last;
 }
 
-event::CheckpointSeen with_logged_step(const State& state, event::CheckpointSeen seen) {
-  const auto* const last = seen.step == kNoStep ? last_scan_of(state, seen.path) : nullptr;
-  if (last != nullptr) seen.step = last->second.step;
+event::CheckpointSeen with_logged_step(const State& state, const CheckpointLayout& layout, event::CheckpointSeen seen) {
+  if (seen.step != kNoStep || !layout.counts_saves) return seen;
+  for (auto one = state.checkpoints.rbegin(); one != state.checkpoints.rend(); ++one) {
+    const auto& [moment, saved] = *one;
+    const std::string named = saved.path.empty() ? "" : checkpoint_in(plain_path(saved.path), layout);
+    // It may be named from another folder on.
+    if (named.empty() || !cat("/", seen.path).ends_with(cat("/", named))) continue;
+    seen.step = saved.step != kNoStep ? saved.step : moment.step;
+    return seen;
+  }
   return seen;
 }
 

@@ -32,9 +32,8 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
 inline constexpr std::string_view kScanSource = "host:checkpoints";
 /// The last recorded scan of the checkpoint at `path`; nullptr: there is none.
 const std::pair<Moment, event::CheckpointSeen>* last_scan_of(const State& state, const std::string& path);
-/// `seen` with the step that the last recorded scan of that checkpoint has, where it has none itself: of one whose name
-/// says none only the run's log may.
-event::CheckpointSeen with_logged_step(const State& state, event::CheckpointSeen seen);
+/// `seen` with the step at which the run's log last says that this checkpoint was saved, where its name says none.
+event::CheckpointSeen with_logged_step(const State& state, const CheckpointLayout& layout, event::CheckpointSeen seen);
 /// Does it differ from the last recorded scan of that checkpoint?
 bool is_news(const State& state, const event::CheckpointSeen& seen);
 /// The highest step that the last attempt saved, as its files say or a scan during it shows, and that neither `state`

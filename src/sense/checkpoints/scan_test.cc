@@ -178,9 +178,15 @@ TEST_CASE("where names count saves the number orders them, and is the step of no
   CHECK(found.why.starts_with("the checkpoint checkpoint_2 is not to be resumed from: "));
   for (const event::CheckpointSeen& seen : found.seen) CHECK(seen.step == kNoStep);
   State state;
-  const auto [path, how] = std::pair(found.seen.front().path, found.seen.front().how);
-  state.checkpoint_scans.emplace_back(Moment(), event::CheckpointSeen{30, path, how, "", "", 0, 0, ""});
-  CHECK(with_logged_step(state, found.seen.front()).step == 30);  // as its log said before
+  event::CheckpointSeen last = found.seen.front();
+  last.path = "/w/out/checkpoints/checkpoint_2";
+  CHECK(with_logged_step(state, counted, last).step == kNoStep);
+  Moment moment;
+  moment.step = 30;
+  state.checkpoints.emplace_back(moment, event::CheckpointSaved{kNoStep, "out/checkpoints/checkpoint_2/a.bin", true});
+  state.checkpoints.emplace_back(moment, event::CheckpointSaved{40, "other/checkpoints/checkpoint_2", true});
+  CHECK(with_logged_step(state, counted, last).step == 30);
+  CHECK(with_logged_step(state, kTrl, last).step == kNoStep);
 }
 
 TEST_CASE("the first one after a rollback is compared with what was quarantined") {
