@@ -7,7 +7,6 @@
 #include <set>
 #include <thread>
 
-#include "act/supervise/resume.h"
 #include "act/supervise/run_files.h"
 #include "base/text.h"
 #include "core/resume_advice.h"
@@ -19,6 +18,7 @@
 #include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/open_files.h"
+#include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/tensor_diff.h"
@@ -370,15 +370,6 @@ Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const Checkpoi
   return answer;
 }
 
-/// The words by which a trainer resumes, as a person types them.
-std::string typed(const ResumeWords& one, const Checkpoint& back) {
-  std::string out;
-  for (const std::string& word : one.words) {
-    out += cat(out.empty() ? "" : " ", with_place(word, back.path, folder_of(back.path), back.step));
-  }
-  return out;
-}
-
 }  // namespace
 
 Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& request,
@@ -387,42 +378,6 @@ Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& r
   auto answer = looked_at(disk, looking, request, paths);
   if (answer.ok()) find_resume(looking, *answer);
   return answer;
-}
-
-void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer) {
-  Checkpoint& back = answer.resume_from;
-  if (back.path.empty() || back.resumable == "no") return;
-  const CheckpointLayout layout = knowledge.checkpoints_of(back.framework);
-  if (!layout.known() && layout.resume.empty()) return;
-  std::string words;
-  bool chooses = false;  // the words themselves say which
-  for (const ResumeWords& one : layout.resume) {
-    const std::string text = typed(one, back);
-    if (text.empty()) continue;
-    words +=
-        cat(words.empty() ? "" : ", or ", text, one.when.empty() ? "" : cat(" (where its command has ", one.when, ")"));
-    chooses = chooses || std::any_of(one.words.begin(), one.words.end(), [](const std::string& word) {
-                return contains(word, "{path}") || contains(word, "{step}");
-              });
-  }
-  const std::string with = words.empty() ? "" : cat(" with ", words);
-  if (!layout.known()) {  // one slot
-    back.notes.push_back(
-        cat(back.framework, " resumes from it", with, ", if it is started with the same names and folders"));
-  } else if (chooses) {
-    back.notes.push_back(cat(back.framework, " resumes from it", with));
-  } else if (!layout.pointer.empty()) {
-    back.notes.push_back(cat(back.framework, " resumes from it when ", layout.pointer, " beside it says ",
-                             with_step(layout.pointer_text, back.step), with.empty() ? "" : cat(", started", with)));
-  } else if (layout.counts_saves) {
-    if (!step_in(layout.folder, basename(back.path))) return;
-    back.notes.push_back(
-        cat("a script that resumes from the newest takes the highest number: move the later ones out of ",
-            folder_of(back.path), " first"));
-  } else {
-    back.notes.push_back(cat(back.framework, " takes the highest step that it finds: move the later ones out of ",
-                             folder_of(back.path), " first", with.empty() ? "" : cat(", then start it", with)));
-  }
 }
 
 Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& knowledge, const std::string& run_folder,
@@ -435,7 +390,14 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
   const auto roots = checkpoint_roots(disk, *state, layout, spec.ok() ? spec->checkpoints : std::vector<std::string>(),
                                       spec.ok() ? spec->folder : "");
   if (!roots.ok()) return roots.error();
-  std::vector<std::string> paths = *roots;
+  std::vector<std::string> paths;
+  for (const std::string& root : *roots) {
+    const auto steps = layout.names_files() ? checkpoint_steps(disk, root, layout)
+                                            : Result<std::vector<int64_t>>(std::vector<int64_t>());
+    for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>())
+      paths.push_back(cat(root, "/", with_step(layout.folder, step)));
+    if (!layout.names_files()) paths.push_back(root);
+  }
   for (const auto& [moment, seen] : state->checkpoint_scans) {  // also of a trainer whose layout is not known
     if (disk.info(seen.path).ok()) paths.push_back(seen.path);
   }

@@ -50,6 +50,11 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const st
   options.push.conditions = &conditions;
   options.push.pace = pace_of(address);
   MW_TRY(bound_push(*(*harbour)->store, (*harbour)->prefix, options.push));
+  if (const auto info = disk.info(job.what.path); info.ok() && info->kind == FileInfo::Kind::kFile) {
+    options.push.folder = folder_of(job.what.path);
+    options.push.file = basename(job.what.path);
+    return vault::push(stoppable(**harbour, disk, store, stop), options.push);
+  }
   options.owner = owner;
   options.links = job.links;
   options.least_bytes = job.least_bytes;

@@ -165,6 +165,7 @@ Made strange_names(TaskContext& context) {
   StrangeNamesScope scope{make_posix_disk(),
                           make_posix_system(),
                           context.supervisor->spec().checkpoints,
+                          context.supervisor->spec().folder,
                           context.folder,
                           layouts_of(context.knowledge),
                           {},

@@ -1,5 +1,8 @@
 #include "core/checkpoint_layout.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/event.h"
@@ -30,7 +33,18 @@ std::optional<Pattern> parse(std::string_view text) {
   return pattern;
 }
 
+bool ends_as_file(std::string_view text) {
+  const std::string pattern = to_lower(text);
+  constexpr std::string_view kEndings[] = {".pt", ".pth", ".bin", ".safetensors"};
+  return std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&pattern](std::string_view ending) { return pattern.ends_with(ending); });
+}
+
 }  // namespace
+
+bool CheckpointLayout::names_files() const { return ends_as_file(folder) || folder.ends_with(".ckpt"); }
+
+bool CheckpointLayout::names_folders() const { return !ends_as_file(folder); }
 
 std::string with_step(std::string_view pattern, int64_t step) {
   const auto parsed = parse(pattern);

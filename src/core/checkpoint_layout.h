@@ -27,6 +27,9 @@ struct CheckpointLayout {
   /// folder, and must not be compared with a step of the training.
   bool counts_saves = false;
   bool known() const { return !folder.empty(); }
+  /// May a checkpoint be a single file ("ckpt_{step}.pt"), and may it be a folder? ".ckpt" are both.
+  bool names_files() const;
+  bool names_folders() const;
 };
 
 /// `pattern` with "{step}", or "{step:07}" (padded with zeros), replaced.

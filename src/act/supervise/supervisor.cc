@@ -291,8 +291,9 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (asks_to_resume(spec_.command)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
   if (!way_) return false;
-  for (const event::CheckpointSeen& seen : way_->seen) {
-    if (is_news(state, seen)) writer.observed(std::string(kScanSource), with_logged_step(state, layout, seen));
+  for (event::CheckpointSeen& seen : way_->seen) {
+    seen = with_logged_step(state, layout, std::move(seen));
+    if (is_news(state, seen)) writer.observed(std::string(kScanSource), event::CheckpointSeen(seen));
   }
   return true;
 }

@@ -24,17 +24,6 @@ Result<Tree> tree_of(const VaultDoors& doors, const PushOptions& options) {
   return options.file.empty() ? walk(doors.disk, options.folder) : walk_one(doors.disk, options.folder, options.file);
 }
 
-/// Of a checkpoint that is one file, which a scan of folders does not know.
-CheckpointScan scan_file(Disk& disk, const std::string& path, std::optional<CheckpointVerdict>& verdict) {
-  CheckpointScan scan;
-  auto found = verify_checkpoint(disk, path, {});
-  scan.there = found.ok();
-  if (!found.ok()) return scan;
-  verdict = std::move(*found);
-  if (verdict->state == CheckpointVerdict::State::kWhole) scan.seen.how = How::kWhole;
-  return scan;
-}
-
 /// The tree, when nobody writes to it: files that are younger than the time to settle are looked at twice.
 Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
   auto tree = tree_of(doors, options);
@@ -113,9 +102,7 @@ class Push {
     tree_ = std::move(*tree);
     std::optional<CheckpointVerdict> verdict;
     const std::string place = cat(options_.folder, options_.file.empty() ? "" : "/", options_.file);
-    const CheckpointScan scan = options_.file.empty()
-                                    ? scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict)
-                                    : scan_file(doors_.disk, place, verdict);
+    const CheckpointScan scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict);
     if (!scan.there) return Error{Error::Code::kNotFound, cat(place, " cannot be read"), ""};
     std::string broken = scan.seen.what;
     if (scan.seen.how != How::kBroken) {

@@ -30,10 +30,9 @@ std::vector<std::string_view> choices_of(const ConfigKey& key) { return split(ke
 
 std::string shown(std::string_view text) { return cat("\"", clip(sanitize_utf8(text), 80), "\""); }
 
-/// As the frameworks end the names of single files of weights. (".ckpt" may be a folder: PyTorch Lightning's.)
-bool names_a_file(const std::string& pattern) {
-  constexpr std::string_view kEndings[] = {".pt",      ".pth",  ".bin", ".safetensors", ".pkl", ".pickle",
-                                           ".msgpack", ".gguf", ".npz", ".h5",          ".tar", ".zip"};
+/// Of files that hold weights, and that nothing of midwatch's can verify.
+bool names_another_file(const std::string& pattern) {
+  constexpr std::string_view kEndings[] = {".pkl", ".pickle", ".msgpack", ".gguf", ".npz", ".h5", ".tar", ".zip"};
   const std::string lower = to_lower(pattern);
   return std::any_of(std::begin(kEndings), std::end(kEndings),
                      [&lower](std::string_view ending) { return lower.ends_with(ending); });
@@ -302,11 +301,10 @@ class ConfigParser {
     if (!is_step_pattern(text)) {
       problem(at, cat(key.path, ": ", shown(text), " is not ", kind_phrase(key.kind)),
               "{step} stands for the number, {step:07} for one that is padded with zeros.");
-    } else if (names_a_file(text)) {
+    } else if (names_another_file(text)) {
       problem(
-          at, cat(key.path, ": ", shown(text), " names a file, and ", kind_phrase(key.kind), " is expected"),
-          "Beside a run only folders are looked at and shipped: have each step saved to a folder of its own. Single "
-          "files are what midwatch checkpoint verify FILE is for.");
+          at, cat(key.path, ": ", shown(text), " names a file of a kind that is not looked into"),
+          "Single files are .pt, .pth, .ckpt, .bin and .safetensors; else each step is saved to a folder of its own.");
     }
   }
 

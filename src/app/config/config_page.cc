@@ -64,7 +64,7 @@ std::string_view kind_phrase(Kind kind) {
     case Kind::kText:
       return "a string";
     case Kind::kPattern:
-      return "the name of a folder with {step} in it, such as \"step_{step}\"";
+      return "the name of a folder, or a file, with {step} in it, such as \"step_{step}\"";
     case Kind::kTexts:
       return "a list of strings";
     case Kind::kCommand:

@@ -277,7 +277,7 @@ constexpr std::array kKeys = {
               "it holds up nothing else"},
     ConfigKey{"checkpoints.pattern", Kind::kPattern, "", 0, 0, "",
               "The name of one checkpoint's folder, with {step} in it: \"step_{step}\", \"ckpt-{step:06}\" with zeros "
-              "before it. Single files (\"ckpt_{step}.pt\") are not looked at beside a run. What [run] checkpoints, or "
+              "before it; or of its file, where it is one: \"ckpt_{step}.pt\". What [run] checkpoints, or "
               "the log, says where they lie.",
               "known of the frameworks that midwatch knows"},
     ConfigKey{

@@ -34,11 +34,16 @@ TEST_CASE("[checkpoints] pattern names folders of checkpoints, of whatever frame
     CHECK(layout.pointer.empty());
   }
   CHECK(Config::parse("[checkpoints]\npattern = \"step={step}.ckpt\"\n", "midwatch.toml").check().ok());  // Lightning's
-  const auto file = Config::parse("[checkpoints]\npattern = \"ckpt_{step}.pt\"\n", "midwatch.toml").check();
+  for (const char* file : {"ckpt_{step}.pt", "{step}.PTH", "m{step}.safetensors"}) {
+    CHECK(Config::parse(cat("[checkpoints]\npattern = \"", file, "\"\n"), "midwatch.toml").check().ok());
+    CHECK(CheckpointLayout{file, "", ""}.names_files());
+    CHECK_FALSE(CheckpointLayout{file, "", ""}.names_folders());
+  }
+  const auto file = Config::parse("[checkpoints]\npattern = \"ckpt_{step}.npz\"\n", "midwatch.toml").check();
   REQUIRE_FALSE(file.ok());
   CHECK(contains(file.error().what, "names a file"));
   CHECK(contains(file.error().hint, "a folder of its own"));
-  for (const char* wrong : {"ckpt", "a/{step}", "{step}-{step}", ".{step}", "{step}.PTH", "m{step}.safetensors"}) {
+  for (const char* wrong : {"ckpt", "a/{step}", "{step}-{step}", ".{step}", "{step}.tar"}) {
     CAPTURE(std::string(wrong));
     CHECK_FALSE(Config::parse(cat("[checkpoints]\npattern = \"", wrong, "\"\n"), "midwatch.toml").check().ok());
   }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/event.h"
 #include "sense/checkpoints/open_files.h"
+#include "sense/checkpoints/quarantine.h"
 
 namespace mw {
 namespace {
@@ -57,10 +58,10 @@ class Search {
       if (!step && (levels == 0 || passed)) continue;
       const std::string full = cat(folder, "/", name);
       const auto info = disk_.info(full);
-      if (!info.ok() || info->kind != FileInfo::Kind::kFolder) continue;
+      if (!info.ok()) continue;
       if (!step) {
-        enter(full, levels - 1);
-      } else if (seen_.insert({info->device, info->inode}).second) {
+        if (info->kind == FileInfo::Kind::kFolder) enter(full, levels - 1);
+      } else if (is_checkpoint_kind(*info, layout_) && seen_.insert({info->device, info->inode}).second) {
         saved_[full] = {*step, info->changed};
       }
     }

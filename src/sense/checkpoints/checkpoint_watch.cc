@@ -27,7 +27,7 @@ constexpr int kLastCall = 500;  // ms
 
 bool later(Duration now, Duration then, Duration by) { return now.ns - then.ns >= by.ns; }
 
-/// Does a process that we may look into have a file below `folder` open?
+/// Does a process that we may look into have `folder`, where it is a file, or a file below it open?
 bool is_held_open(System& system, const std::string& folder) {
   const auto real = system.real(folder);
   const auto pids = system.names("/proc");
@@ -39,8 +39,8 @@ bool is_held_open(System& system, const std::string& folder) {
     const auto files = system.names(cat("/proc/", pid, "/fd"));
     for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
       const auto path = system.real(cat("/proc/", pid, "/fd/", (*files)[i]));
-      if (path.ok() && path->size() > real->size() && path->starts_with(*real) && (*path)[real->size()] == '/')
-        return true;
+      if (!path.ok() || !path->starts_with(*real)) continue;
+      if (path->size() == real->size() || (*path)[real->size()] == '/') return true;
     }
   }
   return false;
@@ -181,7 +181,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   }
   call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
-               doubted = std::move(doubted), run_folder = scope_.run_folder, began = began_] {
+               doubted = std::move(doubted), run_folder = scope_.run_folder, began = began_, saves_in = saves_in_] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
       note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
@@ -198,7 +198,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
       for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
         std::string found = cat(root, "/", with_step(layout.folder, one));
         // It was learnt late that these are the run's.
-        const auto info = layout.counts_saves ? disk->info(found) : Result<FileInfo>(FileInfo{});
+        const auto info = root == saves_in ? disk->info(found) : Result<FileInfo>(FileInfo{});
         if (info.ok() && info->changed >= began) answer.fresh.insert(found);
         answer.found.emplace_back(std::move(found), one);
       }
@@ -340,7 +340,8 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
   if (!state.attempts.empty()) steps_.at(clock_.now(), state.attempts.back().last_step);
   const CheckpointLayout layout = scope_.layout(state.saver());  // a copy of several strings: once a turn
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
-  if (!state.saves_in.empty()) roots_.try_emplace(state.saves_in, false);
+  if (saves_in_ != state.saves_in) saves_in_ = state.saves_in;
+  if (!saves_in_.empty()) roots_.try_emplace(saves_in_, false);
   hear(state, layout);
   if (auto answer = call_.take()) take(std::move(*answer), state, layout, writer);
   if (!call_.started()) ask(layout);

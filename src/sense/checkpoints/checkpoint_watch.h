@@ -70,7 +70,8 @@ class CheckpointWatch final : public Task {
     CheckpointScan scan;
     bool held_open = false;                              ///< somebody has a file in it open
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
-    std::set<std::string> fresh;                  ///< of those: made since the watch began, where names count saves
+    std::set<std::string>
+        fresh;  ///< of those: made since the watch began, where it was learnt late that they are the run's
     std::set<std::string> listed_before;          ///< roots that an earlier scan listed
     std::map<std::string, PointerScan> pointers;  ///< by root
     std::set<std::string> held_roots;             ///< of those that are doubted: somebody has a file there open
@@ -95,6 +96,7 @@ class CheckpointWatch final : public Task {
   Clock& clock_;
   CheckpointScope scope_;
   Time began_;
+  std::string saves_in_;                  // State::saves_in
   Duration searched_;                     // by the steady clock; 0: not yet
   Duration searched_beside_;              // likewise, where the run may save
   std::map<std::string, Kept> kept_;      // by folder

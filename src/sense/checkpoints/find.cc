@@ -131,6 +131,28 @@ class Search {
 
 int64_t step_of_file(std::string_view name) { return numbered(name).step; }
 
+std::string pattern_of_files(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  const std::string& first = names.front();
+  const int64_t step = step_of_file(first);
+  const auto fits_all = [&names](const std::string& pattern) {
+    return std::all_of(names.begin(), names.end(), [&pattern](const std::string& name) {
+      const auto in = step_in(pattern, name);
+      return in && *in == step_of_file(name);
+    });
+  };
+  for (size_t from = 0; step != kNoStep && from < first.size(); ++from) {
+    const size_t to = std::min(first.find_first_not_of("0123456789", from), first.size());
+    if (to == from) continue;
+    for (const std::string& place : {std::string("{step}"), cat("{step:0", to - from, "}")}) {
+      std::string pattern = cat(first.substr(0, from), place, first.substr(to));
+      if (fits_all(pattern)) return pattern;
+    }
+    from = to;
+  }
+  return "";
+}
+
 std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& folder,
                                                  const std::vector<std::string>& names) {
   std::map<std::string, std::set<int64_t>> families;

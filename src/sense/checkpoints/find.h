@@ -24,6 +24,8 @@ Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::str
 /// The step that a name such as "ckpt_300.pt", "step-40.safetensors" or "epoch=1-step=200.ckpt" says; kNoStep for
 /// others: also for parts of one checkpoint, as far as their names show that.
 int64_t step_of_file(std::string_view name);
+/// The pattern that all of these names have, "ckpt_{step}.pt", "step-{step:06}.ckpt"; "" where there is none.
+std::string pattern_of_files(const std::vector<std::string>& names);
 /// Of a folder in which a trainer puts one file of weights for each step: these files, by step, and others of weights
 /// there that are checkpoints, too ("best.pt"). Nothing where its files are, or may be, those of one checkpoint.
 std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& folder,

@@ -26,6 +26,12 @@ bool is_skipped(std::string_view name) {
   return name.starts_with(".") || name == "node_modules" || name == "__pycache__" || name == "site-packages";
 }
 
+/// May it be a checkpoint that is a file?
+bool is_single(std::string_view name) {
+  return name.ends_with(".pt") || name.ends_with(".pth") || name.ends_with(".bin") || name.ends_with(".safetensors") ||
+         name.ends_with(".ckpt");
+}
+
 class Taker {
  public:
   Taker(Disk& disk, const std::function<bool()>& enough, Snapshot& into) : disk_(disk), enough_(enough), into_(into) {}
@@ -46,11 +52,12 @@ class Taker {
       // One dead mount among them must not keep the command from its start. What is there stays unknown, so it counts
       // as there before the run.
       if (!info.ok() && silent(info.error())) things[name] = {};
-      if (info.ok() && info->kind == FileInfo::Kind::kFolder) things[name] = {info->device, info->inode};
+      if (info.ok() && (info->kind == FileInfo::Kind::kFolder || is_single(name)))
+        things[name] = {info->device, info->inode};
     }
     into_.folders[folder] = things;
     for (const auto& [name, thing] : things) {
-      if (depth < kDepth && !is_skipped(name)) MW_TRY(take(cat(folder, "/", name), depth + 1));
+      if (depth < kDepth && !is_skipped(name) && !is_single(name)) MW_TRY(take(cat(folder, "/", name), depth + 1));
     }
     return {};
   }
@@ -228,7 +235,11 @@ Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path,
   if (!info.ok() && silent(info.error())) return info.error();
   if (!info.ok()) return Whose::kUnknown;
   Written written;
-  MW_TRY(times_in(disk, folder, 0, written));
+  if (info->kind == FileInfo::Kind::kFile) {
+    written = {info->changed, info->changed, 1};
+  } else {
+    MW_TRY(times_in(disk, folder, 0, written));
+  }
   if (written.files == 0 && !of.snapshot.had(root, name, {info->device, info->inode})) {
     written.oldest = written.newest = info->changed;  // one that was only begun
   }

@@ -17,7 +17,7 @@
 
 namespace mw {
 
-/// The folders that lay where a run may save, before its first attempt began.
+/// The folders, and files that may be checkpoints, that lay where a run may save, before its first attempt began.
 struct Snapshot {
   struct Thing {
     uint64_t device = 0, inode = 0;  ///< inode 0: not known

@@ -153,5 +153,24 @@ TEST_CASE("what was not looked into is not known, what was not there is") {
   CHECK(plain_path("./a/../b") == "a/../b");
 }
 
+TEST_CASE("a checkpoint that is a file is its own by the same signs as a folder is") {
+  const CheckpointLayout files{"ckpt_{step}.pt", "", ""};
+  Run run;
+  run.disk.set_time(Time::from_seconds(500));
+  run.disk.put(cat(kRoot, "/ckpt_3.pt"), "weights");
+  const auto snapshot = take_snapshot(run.disk, {kRoot}, nullptr);
+  REQUIRE(snapshot.ok());
+  run.own.snapshot = *snapshot;
+  const auto whose = [&](int64_t step) { return *whose_is(run.disk, run.own, kRoot, files, step); };
+  run.disk.set_time(Time::from_seconds(1500));
+  run.disk.put(cat(kRoot, "/ckpt_5.pt"), "weights");
+  CHECK(whose(5) == Whose::kOwn);
+  CHECK(whose(3) == Whose::kForeign);
+  run.disk.put(cat(kRoot, "/ckpt_3.pt"), "anew");  // over what lay there: by whom, only the run's own word says
+  CHECK(whose(3) == Whose::kForeign);
+  run.own.said.insert(3);
+  CHECK(whose(3) == Whose::kOwn);
+}
+
 }  // namespace
 }  // namespace mw

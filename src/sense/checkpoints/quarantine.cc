@@ -240,6 +240,11 @@ std::optional<std::string> read_pointer(Disk& disk, const std::string& root, con
   return text.ok() ? std::move(*text) : std::nullopt;
 }
 
+bool is_checkpoint_kind(const FileInfo& info, const CheckpointLayout& layout) {
+  return (info.kind == FileInfo::Kind::kFolder && layout.names_folders()) ||
+         (info.kind == FileInfo::Kind::kFile && layout.names_files());
+}
+
 Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
   auto names = disk.list(root);
   if (!names.ok()) return names.error();
@@ -248,7 +253,7 @@ Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& roo
     const auto step = step_in(layout.folder, name);
     if (!step) continue;
     const auto info = disk.info(cat(root, "/", name));
-    if (info.ok() && info->kind == FileInfo::Kind::kFolder) steps.push_back(*step);
+    if (info.ok() && is_checkpoint_kind(*info, layout)) steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;

@@ -22,6 +22,9 @@ inline constexpr std::string_view kQuarantineFolder = ".midwatch-quarantine";
 /// Also the name of midwatch 0.1: what lies in that folder can still be restored and cleaned up.
 inline constexpr std::string_view kQuarantineFolders[] = {kQuarantineFolder, "set-aside-by-midwatch"};
 
+/// Is what lies there of the kind that checkpoints of that layout are, a folder or a file?
+bool is_checkpoint_kind(const FileInfo& info, const CheckpointLayout& layout);
+
 /// Steps of the checkpoints in `root`, ascending; other names there do not count.
 Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout);
 

@@ -55,6 +55,21 @@ TEST_CASE("patterns of names hold one step, and only names that they would make"
   }
 }
 
+TEST_CASE("a checkpoint that is a file is moved out of the way, and nothing else of that name") {
+  Folder f;
+  const CheckpointLayout files{"ckpt_{step}.pt", "", ""};
+  f.put("ckpt_5.pt", "five");
+  f.put("ckpt_10.pt", "ten");
+  REQUIRE(f.disk->make_folders(cat(f.root, "/ckpt_15.pt")).ok());
+  CHECK(*checkpoint_steps(*f.disk, f.root, files) == std::vector<int64_t>{5, 10});
+  const auto info = f.disk->info(cat(f.root, "/ckpt_10.pt"));
+  REQUIRE(info.ok());
+  QuarantinePlan plan{f.root, "attempt-1-of-a", {{10, {info->device, info->inode}}}, 5, false};
+  REQUIRE(quarantine(*f.disk, files, plan, QuarantineManifest()).ok());
+  CHECK(*checkpoint_steps(*f.disk, f.root, files) == std::vector<int64_t>{5});
+  CHECK(f.content(".midwatch-quarantine/attempt-1-of-a/ckpt_10.pt") == "ten");
+}
+
 /// The checkpoints of these steps, with the pointer set to `keep`.
 QuarantinePlan plan_of(Folder& f, std::vector<int64_t> steps, int64_t keep, const CheckpointLayout& layout = kVerl) {
   QuarantinePlan plan{f.root, "attempt-1-of-a", {}, keep, true};

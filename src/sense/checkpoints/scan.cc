@@ -61,8 +61,12 @@ class Scanner {
 
   CheckpointScan scan(const CheckpointScan* before) {
     const auto top = disk_.info(folder_);
-    if (!top.ok() || top->kind != FileInfo::Kind::kFolder) return scan_;
-    scan_.there = list();
+    if (!top.ok() || (top->kind != FileInfo::Kind::kFolder && top->kind != FileInfo::Kind::kFile)) return scan_;
+    if (top->kind == FileInfo::Kind::kFile) {
+      add(std::string(basename(folder_)), *top);
+      folder_ = folder_of(folder_);
+    }
+    scan_.there = !files_.empty() || list();
     if (!scan_.there) return scan_;
     scan_.seen.files = static_cast<int64_t>(files_.size());
     judge_names();
@@ -71,7 +75,8 @@ class Scanner {
     if (before != nullptr && before->there) compare(*before);
     if (scan_.seen.how != How::kBroken && whole_ > 0 && !partial_) scan_.seen.how = How::kWhole;
     if (scan_.seen.how != How::kBroken) {
-      scan_.seen.what = cat(format_bytes(static_cast<double>(scan_.seen.bytes)), " in ", files_.size(), " files");
+      scan_.seen.what = cat(format_bytes(static_cast<double>(scan_.seen.bytes)), " in ", files_.size(),
+                            files_.size() == 1 ? " file" : " files");
     }
     return std::move(scan_);
   }
@@ -293,7 +298,7 @@ class Scanner {
   }
 
   Disk& disk_;
-  const std::string& folder_;
+  std::string folder_;  ///< what lies in it is judged; where a file was asked for the folder of that
   CheckpointScan scan_;
   std::vector<FoundFile> files_;
   size_t proven_ = 0, whole_ = 0;

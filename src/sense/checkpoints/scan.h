@@ -13,9 +13,9 @@
 
 namespace mw {
 
-/// What one scan found. `seen.path` is the folder that was asked for.
+/// What one scan found. `seen.path` is the folder, or the file, that was asked for.
 struct CheckpointScan {
-  bool there = false;  ///< the folder is there and could be listed; else nothing else is known
+  bool there = false;  ///< it is there, and a folder could be listed; else nothing else is known
   event::CheckpointSeen seen;
   uint64_t state = 0;             ///< of names, sizes and times: the same number means that nothing changed in between
   Time newest;                    ///< when a file of it was changed last

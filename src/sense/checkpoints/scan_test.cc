@@ -167,6 +167,22 @@ TEST_CASE("a restart goes on from the newest that is not broken") {
   CHECK(find_last_whole(none.disk, {"nowhere"}, kTrl, kNoStep).from == kNoStep);
 }
 
+TEST_CASE("a checkpoint that is a file is scanned, and a restart goes on from the newest that is not cut") {
+  const CheckpointLayout files{"ckpt_{step}.safetensors", "", ""};
+  Folder f;
+  const std::string good = safetensors();
+  f.put("ck/ckpt_5.safetensors", good);
+  f.put("ck/ckpt_10.safetensors", good.substr(0, good.size() - 1));
+  f.put("ck/ckpt_15.pt", good);  // of another name
+  const CheckpointScan whole = scan_checkpoint(f.disk, "ck/ckpt_5.safetensors", 5, nullptr);
+  CHECK((whole.there && whole.seen.how == How::kWhole && whole.seen.files == 1));
+  CHECK(whole.seen.path == "ck/ckpt_5.safetensors");
+  CHECK(scan_checkpoint(f.disk, "ck/ckpt_10.safetensors", 10, nullptr).seen.how == How::kBroken);
+  CHECK_FALSE(scan_checkpoint(f.disk, "ck/ckpt_20.safetensors", 20, nullptr).there);
+  const LastWhole found = find_last_whole(f.disk, {"ck"}, files, kNoStep);
+  CHECK((found.from == 10 && found.kept == 5));
+}
+
 TEST_CASE("where names count saves the number orders them, and is the step of nothing") {
   const CheckpointLayout counted{"checkpoint_{step}", "", "", {}, "checkpoints", true};
   Folder f;

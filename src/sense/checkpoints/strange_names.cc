@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 
 #include "base/text.h"
 #include "core/state.h"
 #include "sense/checkpoints/beside.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/open_files.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
@@ -17,8 +19,10 @@
 namespace mw {
 namespace {
 
-constexpr size_t kFolders = 200;                   // that are looked at
-constexpr size_t kVerified = 3;                    // checkpoints of one folder, the newest
+constexpr size_t kFolders = 200;  // that are looked at
+constexpr size_t kVerified = 3;   // checkpoints of one folder, the newest
+constexpr int64_t kRest = 100;    // times what it took: a hundredth of a core at most
+constexpr Duration kTellsSteps = Duration::seconds(10);
 constexpr Duration kSoon = Duration::millis(200);  // while a call is out
 
 /// The usual pattern that a name has; "" where none.
@@ -118,18 +122,94 @@ std::vector<std::string> beside(Disk& disk, System& system, const std::vector<in
 
 }  // namespace
 
+std::vector<NamedFiles> find_named_files(Disk& disk, const std::set<std::string>& folders) {
+  std::vector<NamedFiles> out;
+  for (const std::string& folder : folders) {
+    const auto names = disk.list(folder);
+    const auto files = names.ok() ? checkpoint_files_in(disk, folder, *names) : std::vector<FoundCheckpoint>();
+    NamedFiles one;
+    std::vector<std::string> numbered;
+    for (const FoundCheckpoint& file : files) {
+      const auto info = file.step == kNoStep ? Result<FileInfo>(Error{}) : disk.info(file.path);
+      if (!info.ok()) continue;
+      numbered.emplace_back(basename(file.path));
+      one.saved[file.path] = {file.step, info->changed};
+    }
+    one.folder = folder;
+    one.pattern = pattern_of_files(numbered);
+    if (!one.pattern.empty()) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+namespace {
+
+/// Where files that are checkpoints may lie: declared folders and those in them, and where the run's files say, or
+/// show, that it saved one.
+std::set<std::string> folders_of_files(Disk& disk, const StrangeNamesScope& scope, const std::set<std::string>& said) {
+  std::set<std::string> folders = said;
+  for (const std::string& root : scope.roots) {
+    const std::string plain = plain_path(root);
+    folders.insert(plain);
+    const auto names = disk.list(plain);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (!name.starts_with(".") && folders.size() < kFolders) folders.insert(cat(plain, "/", name));
+    }
+  }
+  return folders;
+}
+
+/// Folders of files that the run said it saved.
+std::set<std::string> said_in(const State& state, const std::string& folder) {
+  std::set<std::string> out;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (step_of_file(basename(saved.path)) == kNoStep || out.size() >= kFolders) continue;
+    out.insert(folder_of(plain_path(saved.path.starts_with("/") ? saved.path : cat(folder, "/", saved.path))));
+  }
+  return out;
+}
+
+/// Folders in which one of these processes has a file open to write just now that may be a checkpoint.
+std::set<std::string> writing_in(System& system, const std::vector<int64_t>& pids) {
+  std::set<std::string> folders;
+  for (const int64_t pid : pids) {
+    for_each_open(system, cat(pid), [&folders](const std::string& path, const auto& to_write) {
+      if (step_of_file(basename(path)) != kNoStep && path.starts_with("/") && to_write())
+        folders.insert(folder_of(path));
+    });
+  }
+  return folders;
+}
+
+}  // namespace
+
 void StrangeNamesTask::say(const std::string& words, EventWriter& writer) {
   scope_.say(words);
   (void)writer.note({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
 }
 
+void StrangeNamesTask::learn(const std::string& saver, const std::string& folder, EventWriter& writer) {
+  learnt_ = true;
+  writer.observed(std::string(kScanSource), event::SavesAs{saver, folder});
+}
+
 void StrangeNamesTask::take(const Answer& answer, const State& state, EventWriter& writer) {
   written_.insert(answer.written.begin(), answer.written.end());
+  writing_.insert(answer.writing.begin(), answer.writing.end());
   if (!answer.saver.empty()) {
-    learnt_ = true;
-    writer.observed(std::string(kScanSource), event::SavesAs{answer.saver, answer.root});
+    learn(answer.saver, answer.root, writer);
     return scope_.say(cat("checkpoints in ", answer.root, " are ", answer.saver,
                           "'s: their numbers count saves and are no steps. They are watched from now on"));
+  }
+  // The names say steps, and each was made when the run had just reached its own: by whom else? Within the first
+  // seconds a count of saves may be as near to the steps.
+  for (const NamedFiles& files : answer.files) {
+    const bool late = std::any_of(files.saved.begin(), files.saved.end(),
+                                  [this](const auto& one) { return one.second.changed - since_ >= kTellsSteps; });
+    if (!late || steps_.folder_of(files.saved) != files.folder) continue;
+    learn(files.pattern, files.folder, writer);
+    return scope_.say(
+        cat("checkpoints in ", files.folder, " are files named ", files.pattern, ". They are watched from now on"));
   }
   if (answer.strange && !said_) {
     said_ = true;
@@ -141,7 +221,7 @@ void StrangeNamesTask::take(const Answer& answer, const State& state, EventWrite
             names.pattern, "\" of [checkpoints] in midwatch.toml"),
         writer);
   }
-  // Of one that is being written now the next look sees who does.
+  // Of one that is being written now it is seen soon who does.
   if (!answer.beside.empty() && answer.beside == beside_ && !said_beside_) {
     said_beside_ = true;
     say(cat("checkpoints in ", answer.beside,
@@ -153,46 +233,79 @@ void StrangeNamesTask::take(const Answer& answer, const State& state, EventWrite
   if (answer.searched_beside) beside_ = answer.beside;
 }
 
+void StrangeNamesTask::look_for_savers(const Question& question, Answer& answer) {
+  const StrangeNamesScope& scope = question.scope;
+  for (const Saver& saver : scope.savers) {
+    std::vector<std::string> places = places_of(scope.roots, saver);
+    Writers own;
+    answer.written = written_now(*scope.system, question.pids, saver.layout);
+    for (const std::string& folder : answer.written) own.own.insert(folder_of(folder));
+    for (const std::string& folder : question.written) places.push_back(folder_of(folder));
+    if (!own.own.empty()) note_writers(*scope.disk, scope.run_folder, own);
+    if (!question.search && !question.near) continue;
+    answer.root = find_counted(*scope.disk, places, saver, question.own, question.since);
+    if (!answer.root.empty()) {
+      answer.saver = saver.framework;
+      return;
+    }
+    if (!question.near) continue;
+    answer.beside = find_counted(*scope.disk, beside(*scope.disk, *scope.system, question.pids, saver), saver,
+                                 question.own, question.since);
+  }
+}
+
+StrangeNamesTask::Answer StrangeNamesTask::answer_to(const Question& question) {
+  const StrangeNamesScope& scope = question.scope;
+  Answer answer;
+  answer.searched_beside = question.near;
+  look_for_savers(question, answer);
+  if (!answer.saver.empty()) return answer;
+  if (!question.own.known()) {
+    Writers own;
+    own.own = writing_in(*scope.system, question.pids);
+    answer.writing = own.own;
+    if (!own.own.empty()) note_writers(*scope.disk, scope.run_folder, own);
+    if (question.search)
+      answer.files = find_named_files(*scope.disk, folders_of_files(*scope.disk, scope, question.said));
+  }
+  if (!question.strange) return answer;
+  answer.strange = find_strange_names(*scope.disk, scope.roots, question.own, question.since);
+  if (answer.strange && may_be_begun(*scope.disk, *answer.strange, scope.savers)) answer.strange.reset();
+  return answer;
+}
+
 void StrangeNamesTask::ask(const State& state) {
   const auto due = [now = clock_.steady()](Duration& last, Duration period) {
     if (last.ns != 0 && now.ns - last.ns < period.ns) return false;
     last = now;
     return true;
   };
-  const bool search = due(searched_, kPeriod), near = !said_beside_ && due(searched_beside_, kBeside);
-  call_.start([scope = scope_, own = scope_.layout(state.framework), pids = scope_.members(), since = since_,
-               written = written_, strange = !said_ && search, search, near] {
-    Answer answer;
-    answer.searched_beside = near;
-    for (const Saver& saver : scope.savers) {
-      std::vector<std::string> places = places_of(scope.roots, saver);
-      Writers own_writers;
-      answer.written = written_now(*scope.system, pids, saver.layout);
-      for (const std::string& folder : answer.written) own_writers.own.insert(folder_of(folder));
-      for (const std::string& folder : written) places.push_back(folder_of(folder));
-      if (!own_writers.own.empty()) note_writers(*scope.disk, scope.run_folder, own_writers);
-      if (!search && !near) continue;
-      answer.root = find_counted(*scope.disk, places, saver, own, since);
-      if (!answer.root.empty()) {
-        answer.saver = saver.framework;
-        return answer;
-      }
-      if (!near) continue;
-      answer.beside = find_counted(*scope.disk, beside(*scope.disk, *scope.system, pids, saver), saver, own, since);
-    }
-    if (strange) answer.strange = find_strange_names(*scope.disk, scope.roots, own, since);
-    if (answer.strange && may_be_begun(*scope.disk, *answer.strange, scope.savers)) answer.strange.reset();
+  Question question{scope_, scope_.layout(state.framework), scope_.members(), since_};
+  question.search = due(searched_, kPeriod);
+  question.near = !said_beside_ && due(searched_beside_, kBeside);
+  question.strange = !said_ && question.search;
+  question.written = written_;
+  question.said = said_in(state, scope_.folder);
+  question.said.insert(writing_.begin(), writing_.end());
+  call_.start([question = std::move(question)] {
+    const auto began = std::chrono::steady_clock::now();
+    Answer answer = answer_to(question);
+    answer.took = {std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()};
     return answer;
   });
 }
 
 std::optional<Duration> StrangeNamesTask::turn(const State& state, bool, EventWriter& writer) {
-  if (auto answer = call_.take(); answer && !learnt_ && state.saves_as.empty()) take(*answer, state, writer);
+  if (!state.attempts.empty()) steps_.at(clock_.now(), state.attempts.back().last_step);
+  if (auto answer = call_.take()) {
+    next_ = {clock_.steady().ns + std::clamp(answer->took.ns * kRest, kWriters.ns, kBeside.ns)};
+    if (!learnt_ && state.saves_as.empty()) take(*answer, state, writer);
+  }
   // What it saves by its framework's own names is known.
   const bool known =
       learnt_ || !state.saves_as.empty() || (!state.checkpoint_scans.empty() && scope_.layout(state.framework).known());
   if (state.attempts.empty() || known) return kPeriod;
-  if (!call_.started()) ask(state);
+  if (!call_.started() && clock_.steady() >= next_) ask(state);
   return call_.started() ? kSoon : kWriters;
 }
 

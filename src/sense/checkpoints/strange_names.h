@@ -1,8 +1,10 @@
-// Checkpoints that lie where a run saves, under names that its framework does not give: nothing of midwatch's looks at
-// them, keeps them or goes back to them, until a person says how they are named.
+// Checkpoints that lie where a run saves, under names that its framework does not give: how they are named is learned
+// where that is certain. Else nothing of midwatch's looks at them, keeps them or goes back to them, until a person says
+// how they are named.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +17,7 @@
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/system.h"
+#include "sense/checkpoints/beside.h"
 
 namespace mw {
 
@@ -42,11 +45,20 @@ struct Saver {
 std::string find_counted(Disk& disk, const std::vector<std::string>& roots, const Saver& saver,
                          const CheckpointLayout& own, Time since);
 
+/// Checkpoints of which each is a file.
+struct NamedFiles {
+  std::string folder, pattern;               ///< "ckpt_{step}.pt"
+  std::map<std::string, SavedBeside> saved;  ///< by path
+};
+/// Those in `folders`, of folders in which all of them have one pattern.
+std::vector<NamedFiles> find_named_files(Disk& disk, const std::set<std::string>& folders);
+
 /// What StrangeNamesTask asks, and whom.
 struct StrangeNamesScope {
   std::shared_ptr<Disk> disk;
   std::shared_ptr<System> system;
   std::vector<std::string> roots;  ///< that were declared
+  std::string folder;              ///< absolute; what relative paths in the run's files start from
   std::string run_folder;          ///< who writes is noted there (writers.h)
   std::function<CheckpointLayout(const std::string& framework)> layout;
   std::vector<Saver> savers;                      ///< none where a person said how checkpoints are named
@@ -55,8 +67,10 @@ struct StrangeNamesScope {
 };
 
 /// Learns, once in a run, that it saves as one of `savers` does: where that lies in a declared folder, in the folder of
-/// such a framework's name below it, or where a process of the run has files open to write. What lies elsewhere, or has
-/// other names, it says, once, on the terminal and as a note in the journal.
+/// such a framework's name below it, or where a process of the run has files open to write. Of a run whose framework is
+/// not known also that its checkpoints are files: in a declared folder or one in it, one that the run's files name, or
+/// in which its processes write, two at least of one pattern, each made when the run had just reached the step in its
+/// name. What lies elsewhere, or has other names, it says, once, on the terminal and as a note in the journal.
 class StrangeNamesTask final : public Task {
  public:
   static constexpr Duration kPeriod = Duration::seconds(2);
@@ -71,22 +85,39 @@ class StrangeNamesTask final : public Task {
  private:
   struct Answer {
     std::set<std::string> written;  ///< folders of checkpoints in which the run's processes write
+    std::set<std::string> writing;  ///< folders in which they write files that may be checkpoints
     std::string saver, root;        ///< learnt; "": nothing
     std::string beside;             ///< a folder with such checkpoints that nothing shows to be the run's
     std::optional<StrangeNames> strange;
+    std::vector<NamedFiles> files;
     bool searched_beside = false;
+    Duration took;
   };
+  struct Question {
+    StrangeNamesScope scope;
+    CheckpointLayout own;       ///< of the run's framework
+    std::vector<int64_t> pids;  ///< the run's own processes
+    Time since = {};
+    std::set<std::string> said = {};                     ///< folders that its files name, or in which it writes
+    std::set<std::string> written = {};                  ///< as written_
+    bool search = false, near = false, strange = false;  ///< what is due, besides who writes
+  };
+  static Answer answer_to(const Question& question);
+  static void look_for_savers(const Question& question, Answer& answer);
   void take(const Answer& answer, const State& state, EventWriter& writer);
   void ask(const State& state);
+  void learn(const std::string& saver, const std::string& folder, EventWriter& writer);
   void say(const std::string& words, EventWriter& writer);
 
   Clock& clock_;
   StrangeNamesScope scope_;
   Time since_;  ///< what is older may be another run's
   bool said_ = false, said_beside_ = false, learnt_ = false;
-  std::set<std::string> written_;        ///< that were seen to be written in so far
-  std::string beside_;                   ///< as of the last answer
-  Duration searched_, searched_beside_;  ///< by the steady clock
+  std::set<std::string> written_;               ///< checkpoints that were seen to be written in so far
+  std::set<std::string> writing_;               ///< likewise folders of files that may be some
+  std::string beside_;                          ///< as of the last answer
+  Duration next_, searched_, searched_beside_;  ///< by the steady clock
+  StepsInTime steps_;
   BackgroundCall<Answer> call_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "sense/checkpoints/find.h"
 
 namespace mw {
 namespace {
@@ -95,6 +96,28 @@ TEST_CASE("no accelerate's: numbers that are steps, other folders, other files, 
   Counted old;
   old.save_all("/out/checkpoints/checkpoint_0", 500);
   CHECK(old.root().empty());
+}
+
+TEST_CASE("files of steps have one pattern, or none") {
+  using Names = std::vector<std::string>;
+  CHECK(pattern_of_files(Names{"ckpt_5.pt", "ckpt_10.pt"}) == "ckpt_{step}.pt");
+  CHECK(pattern_of_files(Names{"v2-step-000005.ckpt", "v2-step-000010.ckpt"}) == "v2-step-{step:06}.ckpt");
+  CHECK(pattern_of_files(Names{"model_step_200.safetensors"}) == "model_step_{step}.safetensors");
+  CHECK(pattern_of_files(Names{"ckpt_5.pt", "model_step_10.pt"}).empty());
+  CHECK(pattern_of_files(Names{"best.pt"}).empty());
+  CHECK(pattern_of_files(Names{}).empty());
+}
+
+TEST_CASE("files that are checkpoints are found where all of a folder have one pattern") {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(2000));
+  for (const char* name : {"/out/ckpt_5.pt", "/out/ckpt_10.pt", "/out/best.pt", "/out/log.txt", "/one/ckpt_5.pt"})
+    disk.put(name, "weights");
+  const auto found = find_named_files(disk, {"/out", "/one", "/nowhere"});
+  REQUIRE(found.size() == 1);
+  CHECK((found[0].folder == "/out" && found[0].pattern == "ckpt_{step}.pt"));
+  REQUIRE(found[0].saved.size() == 2);
+  CHECK(found[0].saved.at("/out/ckpt_10.pt").step == 10);
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ std::set<std::string> written_now(System& system, const std::vector<int64_t>& pi
       if (!path.starts_with("/") || path.starts_with("/proc/") || path.starts_with("/dev/")) return;
       const std::string root = root_of(path, layout);
       const size_t end = root.empty() ? std::string::npos : path.find('/', root.size() + 1);
-      if (end != std::string::npos && to_write()) folders.insert(path.substr(0, end));
+      const bool one = !root.empty() && (end == std::string::npos ? layout.names_files() : layout.names_folders());
+      if (one && to_write()) folders.insert(path.substr(0, end));
     });
   }
   return folders;

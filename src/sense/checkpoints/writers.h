@@ -26,8 +26,8 @@ Writers parse_writers(std::string_view text);  ///< nothing of what is no such t
 /// their environment, or others. May take as long as a file system does not answer.
 Writers writers_below(System& system, const std::vector<std::string>& places, const CheckpointLayout& layout,
                       const std::string& run_folder);
-/// Folders named after a step of that layout in which one of these processes has a file open to write just now, by
-/// their real paths.
+/// Checkpoints, named after a step of that layout, in which, or which, one of these processes has open to write just
+/// now, by their real paths.
 std::set<std::string> written_now(System& system, const std::vector<int64_t>& pids, const CheckpointLayout& layout);
 /// Adds them to kWritersFile, where there are new ones.
 void note_writers(Disk& disk, const std::string& run_folder, const Writers& now);

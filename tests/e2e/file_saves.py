@@ -1,0 +1,93 @@
+"""midwatch run of a home-made loop whose checkpoints are files, out/ckpt_10.pt: a half-written newest one is moved out of the way before a
+restart, whether the log says where they lie, the folder was declared, or their names were; old ones go by a rule that was declared.
+
+file_saves.py MIDWATCH PRACTICE_RUN
+"""
+import glob
+import os
+import subprocess
+import sys
+import time
+
+from running import PROGRAM, Run
+from watching import Scratch
+
+# SAYS: what it says of a save. It dies by SIGKILL in the save of step 70, in its first attempt. The bytes of a file are those that torch
+# wrote (tests/checkpoints/samples).
+TRAINER = r'''
+import glob, os, signal, sys, time
+says, sample = sys.argv[1] == "says", open(sys.argv[2], "rb").read()
+attempt = int(os.environ["MIDWATCH_ATTEMPT"])
+def save(step):
+    path = "out/ckpt_%d.pt" % step
+    with open(path, "wb") as file:
+        file.write(sample[:len(sample) // 2])
+        file.flush()
+        if attempt == 1 and step == 70: os.kill(os.getpid(), signal.SIGKILL)
+        file.write(sample[len(sample) // 2:])
+    if says: print("Saved checkpoint to", path, flush=True)
+os.makedirs("out", exist_ok=True)
+saved = sorted(glob.glob("out/ckpt_*.pt"), key=lambda path: int(path[9:-3]))
+start = 0
+if saved:
+    if open(saved[-1], "rb").read() != sample: raise RuntimeError("PytorchStreamReader failed reading zip archive: failed finding central directory")
+    start = int(saved[-1][9:-3])
+    print("goes on from", saved[-1], flush=True)
+for step in range(start + 1, 81):
+    print("step %d/80 loss %.4f" % (step, 2 - step / 100), flush=True)
+    time.sleep(0.25)
+    if step % 10 == 0: save(step)
+print("done", flush=True)
+'''
+SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "checkpoints", "single", "best_val.pt")
+
+
+def passed_over(base, *options, says="says"):
+    script = os.path.join(base, "train.py")
+    with open(script, "w") as file:
+        file.write(TRAINER)
+    run = Run(base, [sys.executable, script, says, SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "2", *options)
+    assert run.end() == 0, run.err
+    assert "moved the checkpoints of step 70 to " in run.err and "; step 60 is the newest now" in run.err, run.err
+    with open(os.path.join(run.folder(), "output", "train.log")) as file:
+        text = file.read()
+    assert "goes on from out/ckpt_60.pt" in text and "goes on from out/ckpt_70.pt" not in text, text
+    moved = glob.glob(os.path.join(base, "out/.midwatch-quarantine/*/ckpt_*"))
+    assert [os.path.basename(one) for one in moved] == ["ckpt_70.pt"], moved
+    return run
+
+
+def steps_listed(base):
+    listed = subprocess.run([PROGRAM, "checkpoint", "list", "--home", os.path.join(base, "home")], capture_output=True, check=False, timeout=60)
+    return [int(line.split()[0]) for line in listed.stdout.decode().split("\n") if line[:9].strip().isdigit()]
+
+
+def log_names_them(base):
+    run = passed_over(base)
+    assert "out are files named ckpt_{step}.pt. They are watched from now on" in run.err, run.err
+    assert steps_listed(base) == [10, 20, 30, 40, 50, 60, 70, 80], steps_listed(base)
+
+
+def folder_was_declared(base):
+    run = passed_over(base, "--checkpoints", os.path.join(base, "out"), says="silent")
+    assert "out are files named ckpt_{step}.pt. They are watched from now on" in run.err, run.err
+
+
+def names_were_declared(base):
+    """The last two that are whole are kept, as the rule says; what lay there before stays."""
+    os.makedirs(os.path.join(base, "out"))
+    with open(SAMPLE, "rb") as sample, open(os.path.join(base, "out/ckpt_0.pt"), "wb") as file:
+        file.write(sample.read())
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write('[checkpoints]\npattern = "ckpt_{step}.pt"\n[retention]\nkeep_last = 2\n')
+    passed_over(base, "--checkpoints", os.path.join(base, "out"), says="silent")
+    left = sorted(name for name in os.listdir(os.path.join(base, "out")) if name.startswith("ckpt"))
+    assert "ckpt_0.pt" in left and "ckpt_80.pt" in left and "ckpt_10.pt" not in left and len(left) <= 5, left
+
+
+for test in (log_names_them, folder_was_declared, names_were_declared):
+    with Scratch() as base:
+        began = time.monotonic()
+        test(base)
+        print(f"{test.__name__} ok, {time.monotonic() - began:.1f} s", flush=True)
+sys.exit(0)
