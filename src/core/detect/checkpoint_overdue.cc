@@ -17,7 +17,9 @@ constexpr Knob kRegular{"regular", 1.5, "x", "Intervals that differ by more are 
 constexpr Knob kApart{"apart", 2, "x",
                       "A save's number that is so far from the run's step, at each of them, counts otherwise",
                       "DeepSpeed's global_step beside a bar over micro-batches"};
-constexpr Knob kKnobs[] = {kSaves, kFactor, kRegular, kApart};
+constexpr Knob kFound{"found", 90, "s", "A save of which only the disk shows is found so much later at most",
+                      "own: scans of its folder, and until nothing in it changes"};
+constexpr Knob kKnobs[] = {kSaves, kFactor, kRegular, kApart, kFound};
 
 struct Save {
   Moment moment;
@@ -36,6 +38,18 @@ void count_alike(const State& state, std::vector<Save>& saves) {
   for (size_t i = 0; i < saves.size(); ++i) saves[i].step = steps[i];
 }
 
+/// The step up to which a save would be known by now: where the log says nothing of saves, an earlier one.
+int64_t step_with_saves(const State& state, const Save& last) {
+  const int64_t now = state.attempts.back().last_step;
+  if (!state.by_host(last.moment.where)) return now;
+  int64_t step = kNoStep;
+  for (const Tick& tick : state.ticks) {
+    const bool ago = state.ticks.back().at - tick.at >= Duration::seconds(kFound.value);
+    if (ago && tick.at >= last.moment.at) step = tick.step;
+  }
+  return std::min(step, now);
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   if (state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
@@ -52,8 +66,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (size_t i = 1; i < saves.size(); ++i) gaps.push_back(static_cast<double>(saves[i].step - saves[i - 1].step));
   const double cadence = median(gaps);
   if (*std::max_element(gaps.begin(), gaps.end()) > kRegular.value * cadence) return;
-  const double since = static_cast<double>(attempt.last_step - saves.back().step);
-  if (since < kFactor.value * cadence) return;
+  const int64_t reached = step_with_saves(state, saves.back());
+  const double since = static_cast<double>(reached - saves.back().step);
+  if (reached == kNoStep || since < kFactor.value * cadence) return;
   Finding finding;
   finding.kind = finding.detector = "checkpoint-overdue";
   finding.onset = saves.back().moment;
