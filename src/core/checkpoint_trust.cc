@@ -100,6 +100,14 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, 
   return found;
 }
 
+bool is_named_later(std::string_view one, std::string_view other) {
+  const std::string_view a = basename(one), b = basename(other);
+  constexpr std::string_view kDigits = "0123456789";
+  const size_t digits = a.find_last_not_of(kDigits), others = b.find_last_not_of(kDigits);
+  if (digits != others || a.substr(0, digits + 1) != b.substr(0, others + 1)) return false;
+  return a.size() != b.size() ? a.size() > b.size() : a > b;
+}
+
 std::optional<SoundCheckpoint> newest_without_step(const State& state, Time before) {
   const Found all(state, {});
   std::map<std::string_view, const std::pair<Moment, event::CheckpointSeen>*> last;  // by path
@@ -109,7 +117,9 @@ std::optional<SoundCheckpoint> newest_without_step(const State& state, Time befo
     const auto& [moment, seen] = *scan;
     const bool sound = seen.how == Seen::kWhole && !is_unfit(seen) && all.unsound(path) == nullptr;
     if (seen.step != kNoStep || !sound || (before.known() && !(moment.at < before))) continue;
-    if (!found || moment.at > found->verified) found = SoundCheckpoint{kNoStep, seen.path, moment.at, false};
+    const bool beside = found && folder_of(found->path) == folder_of(seen.path);
+    const bool newer = !found || (beside ? is_named_later(seen.path, found->path) : moment.at > found->verified);
+    if (newer) found = SoundCheckpoint{kNoStep, seen.path, moment.at, false};
   }
   return found;
 }

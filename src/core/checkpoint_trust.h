@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "core/state.h"
 
@@ -36,8 +37,10 @@ struct SoundCheckpoint {
 /// The newest with a step below `before` (kNoStep: of all) of which all that was found by then (unknown: by now) is
 /// whole and nothing unsound.
 std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before = kNoStep, Time by = {});
-/// Of those whose step nobody says, as their names count saves: the one that was found whole last, and before `before`
-/// (unknown: at all), and is so still.
+/// Of two whose names are alike but for the number at their end: has `one` the higher one? The longer is the higher.
+bool is_named_later(std::string_view one, std::string_view other);
+/// Of those whose step nobody says, as their names count saves: the one with the highest number that was found whole,
+/// before `before` (unknown: at all), and is so still; of several folders the one that was found last.
 std::optional<SoundCheckpoint> newest_without_step(const State& state, Time before = {});
 
 }  // namespace mw

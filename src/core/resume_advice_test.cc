@@ -63,6 +63,7 @@ TEST_CASE("of checkpoints whose step nobody says the newest whole one is named b
   seen("/out/checkpoints/checkpoint_1", 2000, event::CheckpointSeen::How::kWhole);
   seen("/out/checkpoints/checkpoint_2", 3000, event::CheckpointSeen::How::kWhole);
   seen("/out/checkpoints/checkpoint_2", 3100, event::CheckpointSeen::How::kBroken);
+  seen("/out/checkpoints/checkpoint_0", 3200, event::CheckpointSeen::How::kWhole);  // looked at again
   auto advice = resume_advice(state);
   REQUIRE(advice.has_value());
   CHECK(advice->step == kNoStep);
@@ -71,7 +72,9 @@ TEST_CASE("of checkpoints whose step nobody says the newest whole one is named b
   went_bad(state, "zero-reward", 75);
   CHECK(resume_advice(state)->path.empty());  // when that was is not known
   state.incidents.back().onset.at = Time::from_seconds(1500);
-  CHECK(resume_advice(state)->path == "/out/checkpoints/checkpoint_0");
+  CHECK(resume_advice(state)->path.empty());  // that one was found whole later, and may have been saved later
+  state.incidents.back().onset.at = Time::from_seconds(2500);
+  CHECK(resume_advice(state)->path == "/out/checkpoints/checkpoint_1");
 }
 
 TEST_CASE("an attempt that begins in the middle, or got to no step, goes on with the weights of the one before") {

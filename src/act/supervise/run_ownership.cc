@@ -50,7 +50,7 @@ void add_counted(const State& state, const CheckpointLayout& layout, const RunSp
 void add_counted_before(const State& state, const CheckpointLayout& layout, Ownership& into) {
   if (state.attempts.empty()) return;
   const AttemptState& first = state.attempts.front();
-  if (first.resumed_at == kNoStep && (first.first_step == kNoStep || first.first_step <= 1)) return;
+  if (first.resumed_at == kNoStep && first.first_step <= 1) return;
   for (const auto& [folder, things] : into.snapshot.folders) {
     int64_t highest = kNoStep;
     for (const auto& [name, thing] : things)

@@ -14,11 +14,10 @@ constexpr Knob kKnobs[] = {
     {"reported", 5, "checkpoints", "Where every save fails the first ones say it all", "own"},
 };
 
-/// Was it saved after the other? Where names count saves, by the names: the longer number is the higher.
+/// Was it saved after the other?
 bool is_newer(const event::CheckpointSeen& one, const event::CheckpointSeen& other) {
-  if (one.step != kNoStep || other.step != kNoStep) return one.step > other.step;
-  const std::string_view a = basename(one.path), b = basename(other.path);
-  return a.size() != b.size() ? a.size() > b.size() : a > b;
+  if (one.step == kNoStep || other.step == kNoStep) return is_named_later(one.path, other.path);
+  return one.step > other.step;
 }
 
 /// Whether the trouble is over: it was finished after all, or a later one beside it is whole.
