@@ -23,9 +23,9 @@ class ResourceWatch final : public Task {
   static constexpr Duration kEvery = Duration::seconds(2);      ///< between checks of the names in /dev/shm
   static constexpr Duration kRayEvery = Duration::seconds(60);  ///< between searches for Ray sessions
   static constexpr Duration kYoung =
-      Duration::seconds(180);           ///< age of an attempt up to which each check searches for Ray sessions
-  static constexpr int kSparing = 400;  ///< pause after a check, in multiples of its duration: 0.25 % of a core
-  static constexpr int kTries = 3;      ///< checks without a holder after which a file counts as not the run's
+      Duration::seconds(180);            ///< age of an attempt up to which each check searches for Ray sessions
+  static constexpr int kSparing = 1000;  ///< pause after a check, in multiples of its duration: 0.1 % of a core
+  static constexpr int kTries = 3;       ///< checks without a holder after which a file counts as not the run's
 
   struct Scope {
     std::shared_ptr<Disk> disk;

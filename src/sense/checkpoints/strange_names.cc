@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kFolders = 200;  // that are looked at
 constexpr size_t kVerified = 3;   // checkpoints of one folder, the newest
-constexpr int64_t kRest = 100;    // times what it took: a hundredth of a core at most
+constexpr int64_t kRest = 1000;   // times what it took: a thousandth of a core at most
 constexpr Duration kTellsSteps = Duration::seconds(10);
 constexpr Duration kSoon = Duration::millis(200);  // while a call is out
 

@@ -23,7 +23,7 @@ constexpr size_t kStatBytes = 4096;
 constexpr size_t kStatusField = 52;  // of /proc/PID/stat: how it ended, shown to its own user (proc(5))
 constexpr Duration kFullLeast = Duration::seconds(2), kFullMost = Duration::seconds(15);
 constexpr Duration kPerProcess =
-    Duration::millis(5);  // of waiting for each process that a full scan reads: under 0.5 %
+    Duration::millis(15);  // of waiting for each process that a full scan reads: under 0.1 % of a core
 constexpr Duration kKnownAfter = Duration::seconds(1);  // what lives shorter is nobody's server
 constexpr Duration kReportAfter = Duration::seconds(3);
 constexpr double kPortsFirst = 1;  // seconds of age at which a process is first asked where it listens
