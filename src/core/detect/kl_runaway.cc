@@ -129,6 +129,8 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
   if (!walk.detected) return;
   Rise rise;
   rise.onset = rise.first = *walk.first;
+  // On its way there the reward may have been lost, of which part comes back.
+  while (rise.onset > 0 && track.values[rise.onset - 1] >= kNear.value / 2) --rise.onset;
   rise.detected = *walk.detected;
   rise.base = walk.least;
   // What pays for it at first may be lost later.
