@@ -154,6 +154,10 @@ void TracebackReader::finish(bool handled) {
   if (trace_.message.empty() && trace_.exception.ends_with("AssertionError") && code_.starts_with("assert ")) {
     trace_.message = code_;
   }
+  // An excerpt that ends with Ray's wrapper: "ray::LLMActor.load() (pid=11992, ip=10.1.0.9, actor_id=94eaf5)".
+  if (const size_t end = trace_.message.find('('); trace_.message.starts_with("ray::") && end != std::string::npos)
+    trace_.message =
+        cat("raised in ", trace_.message.substr(5, end - 5), " of a Ray worker, whose own words are not here");
   trace_.message = redact_secrets(trace_.message);
   // A program may well live under /tmp, but then it is entered from somewhere; what a tool runs begins there.
   const bool scratch = frame_is_scratch(trace_.frame);

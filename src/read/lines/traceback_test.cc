@@ -42,6 +42,14 @@ TEST_CASE("a plain traceback") {
   CHECK_FALSE(seen[0].trace.sample);
 }
 
+TEST_CASE("an excerpt that ends with Ray's wrapper says where the error was raised") {
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 12, in main", "    run()",
+            "ray.exceptions.RayTaskError(KeyError): ray::Actor.load() (pid=11, ip=10.1.0.9, actor_id=94ea"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.message == "raised in Actor.load of a Ray worker, whose own words are not here");
+}
+
 TEST_CASE("IPython's traceback, whatever source it shows") {
   const auto seen = read({"---------------------------------------------------------------------------",
                           "OSError                                   Traceback (most recent call last)",
