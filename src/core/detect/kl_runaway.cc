@@ -130,18 +130,21 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
   Rise rise;
   rise.onset = rise.first = *walk.first;
   // On its way there the reward may have been lost, of which part comes back.
-  while (rise.onset > 0 && track.values[rise.onset - 1] >= kNear.value / 2) --rise.onset;
+  size_t near = rise.onset;
+  while (near > 0 && track.values[near - 1] >= kNear.value / 2) --near;
   rise.detected = *walk.detected;
   rise.base = walk.least;
   // What pays for it at first may be lost later.
   for (size_t i = *walk.detected; i < track.size(); i += 1 + (i - *walk.detected) / 8) {
     const auto window = track.slice(i + 1 - points_of(kWidth), i + 1);
     if (quantile({window.begin(), window.end()}, 0.5) < kStanding.value) return;
-    const auto reward = outcome_of(state, track.points[rise.onset], track.points[i]);
+    const auto reward = outcome_of(state, track.points[near], track.points[i]);
     if (!reward || reward->share() > kGain.value) continue;
     rise.detected = i;
     rise.peak = track.values[i];
-    return add_finding(state, track, rise, out);
+    add_finding(state, track, rise, out);
+    out.back().severity = std::max(out.back().severity, Severity::kWarning);
+    return;
   }
 }
 
