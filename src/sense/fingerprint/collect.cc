@@ -291,7 +291,12 @@ Fingerprint collect_disks(System& system, const Subject& subject) {
   places.emplace_back("/dev/shm");
   places.emplace_back("/tmp");
   for (const std::string& place : places) {
-    const auto real = system.real(place);
+    auto real = system.real(place);
+    const bool there = real.ok();
+    // What is made later lies where the folder above it lies.
+    for (std::string above = place; !real.ok() && above.size() > 1 && above.front() == '/';) {
+      real = system.real(above = folder_of(above));
+    }
     const auto space = real.ok() ? system.space(*real) : Result<Space>(real.error());
     if (!space.ok()) continue;
     std::string on;
@@ -303,10 +308,12 @@ Fingerprint collect_disks(System& system, const Subject& subject) {
           words[1] == "/" || *real == words[1] || (real->starts_with(words[1]) && (*real)[words[1].size()] == '/');
       if (!under) continue;
       longest = words[1].size();
-      on = cat(words[2], " ", words[0]);
+      const bool read_only = words.size() > 3 && (words[3] == "ro" || words[3].starts_with("ro,"));
+      on = cat(words[2], " ", words[0], read_only ? ", read-only" : "");
     }
-    put(out.facts["disk"], place, cat(redact_secrets(on), ", ", format_bytes(static_cast<double>(space->size))));
-    put(out.facts["space"], place, cat(format_bytes(static_cast<double>(space->free)), " free"));
+    const std::string disk = cat(redact_secrets(on), ", ", format_bytes(static_cast<double>(space->size)));
+    put(out.facts["disk"], place, there ? disk : cat(kNotThere, disk));
+    if (there) put(out.facts["space"], place, cat(format_bytes(static_cast<double>(space->free)), " free"));
   }
   return out;
 }

@@ -125,7 +125,10 @@ TEST_CASE("this very process") {
   CHECK(of.facts.at("environment").at("LR") == "3");
   CHECK_FALSE(of.facts.at("host").at("name").empty());
   CHECK(of.facts.at("limit").count("open files") == 1);
-  CHECK_FALSE(collect_disks(*system, {{"sh"}, "/", 0, {}, {}}).facts["disk"]["/"].empty());
+  Fingerprint disks = collect_disks(*system, {{"sh"}, "/", 0, {}, {"/tmp/no-such-folder/checkpoints"}});
+  CHECK_FALSE(disks.facts["disk"]["/"].empty());
+  CHECK(disks.facts["disk"]["/tmp/no-such-folder/checkpoints"] == cat(kNotThere, disks.facts["disk"]["/tmp"]));
+  CHECK(disks.facts["space"].count("/tmp/no-such-folder/checkpoints") == 0);
 }
 
 }  // namespace

@@ -87,6 +87,17 @@ class Comparing {
     }
   }
 
+  /// Of the places where the run writes. A folder that the attempt before made is none.
+  void disks(const Fingerprint::Facts& before, const Fingerprint::Facts& after) {
+    for (const auto& [place, disk] : before) {
+      const auto now = after.find(place);
+      const bool was = !disk.starts_with(kNotThere), is = now != after.end() && !now->second.starts_with(kNotThere);
+      const std::string_view same = now == after.end() ? std::string_view() : disk_of(now->second);
+      if (is && same != disk_of(disk)) add("disk", place, shown(disk_of(disk)), shown(same));
+      if (was && !is) add("disk", place, shown(disk), "");
+    }
+  }
+
   void files(const Fingerprint& before, const Fingerprint& after) {
     for (const auto& [path, file] : before.files) {
       const auto now = after.files.find(path);
@@ -131,6 +142,10 @@ class Comparing {
   }
 
  private:
+  static std::string_view disk_of(std::string_view fact) {
+    return fact.starts_with(kNotThere) ? fact.substr(kNotThere.size()) : fact;
+  }
+
   void values(std::string_view what, const std::string& name, const std::string& before, const std::string& after) {
     // Of a long list, as PATH is one, the parts that differ.
     if (before.size() + after.size() <= kDifferenceText || !contains(before, ":")) {
@@ -192,7 +207,8 @@ std::vector<Difference> differences(const Fingerprint& before, const Fingerprint
   if (before.code && after.code) comparing.code(*before.code, *after.code);
   for (const std::string_view group : kGroups) {
     const auto a = before.facts.find(std::string(group)), b = after.facts.find(std::string(group));
-    if (a != before.facts.end() && b != after.facts.end()) comparing.facts(group, a->second, b->second);
+    if (a == before.facts.end() || b == after.facts.end()) continue;
+    group == "disk" ? comparing.disks(a->second, b->second) : comparing.facts(group, a->second, b->second);
   }
   if (comparing.more > 0) {
     comparing.found.push_back({"more", "", "", cat(comparing.more, " further differences")});

@@ -63,6 +63,21 @@ TEST_CASE("differences are listed, the likeliest cause of trouble first") {
         "package vllm: 0.8.5 > 0.9.0\n");
 }
 
+TEST_CASE("a folder that an attempt made is no difference; another disk under it is, and one that went") {
+  Fingerprint a = sample(), b = sample();
+  a.facts["disk"] = {{"/data", "nfs server:/vol, 1.0 TB"}, {"/data/ck", "not there yet; nfs server:/vol, 1.0 TB"}};
+  b.facts["disk"] = {{"/data", "nfs server:/vol, 1.0 TB"},
+                     {"/data/ck", "nfs server:/vol, 1.0 TB"},
+                     {"/data/eval", "nfs server:/vol, 1.0 TB"}};
+  CHECK(shown(a, b).empty());
+  CHECK(shown(b, a) == "disk /data/ck: nfs server:/vol, 1.0 TB > \ndisk /data/eval: nfs server:/vol, 1.0 TB > \n");
+  b.facts["disk"]["/data/ck"] = "tmpfs tmpfs, 2.0 GB";
+  b.facts["disk"]["/data"] = "nfs server:/vol, read-only, 1.0 TB";
+  CHECK(shown(a, b) ==
+        "disk /data: nfs server:/vol, 1.0 TB > nfs server:/vol, read-only, 1.0 TB\n"
+        "disk /data/ck: nfs server:/vol, 1.0 TB > tmpfs tmpfs, 2.0 GB\n");
+}
+
 TEST_CASE("another commit, and what was edited on top of it") {
   const Fingerprint a = sample();
   Fingerprint b = sample();

@@ -31,6 +31,9 @@ struct CodeSeen {
   std::string hash;                            ///< of all of the diff
 };
 
+/// Before the disk on which a folder will lie that is not there yet, as the fact of its place.
+inline constexpr std::string_view kNotThere = "not there yet; ";
+
 struct Fingerprint {
   /// Groups of simple facts, in the order in which they are shown: "environment", "package", "driver", "host", "disk",
   /// "limit".
