@@ -44,7 +44,7 @@ Result<std::unique_ptr<ObjectStore>> s3_store(Disk& disk, const StoreAddress& ad
   auto settings =
       s3::find_settings({address.endpoint, address.region, address.profile, addressing}, bucket, variable, disk);
   if (!settings.ok()) return settings.error();
-  // A pacer begins one part after the other; that none of them comes in a burst is each request's own limit.
+  // A pacer begins one part after the other; that none of them comes in a burst is the limit on what is sent.
   settings->rate = address.rate;
   return s3::make_store(*settings, bucket, *harbour.http, *harbour.clock, sleep_for);
 }
@@ -103,7 +103,7 @@ Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& ad
   const std::string folder = folder_of(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   harbour->prefix = basename(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   if (!is_plain_path(harbour->prefix)) return no_place(place);
-  harbour->store = make_folder_store(folder);
+  harbour->store = make_folder_store(folder, address.rate);
   return harbour;
 }
 

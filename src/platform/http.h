@@ -23,7 +23,9 @@ struct HttpRequest {
   size_t answer_limit = size_t{64} << 10;     ///< bytes of the answer that are kept; the rest is dropped
   std::string_view payload = {};              ///< sent in place of `body`, without a copy; must outlive the call
   Duration stall = {};  ///< fails when no byte came or went for so long; 0: only the deadline holds
-  int64_t rate = 0;     ///< bytes a second each way, at most; 0: as fast as it goes
+  /// Bytes a second each way, at most; 0: as fast as it goes. What is sent shares it with all else that this process
+  /// sends (platform/send_limit.h).
+  int64_t rate = 0;
   bool want_headers = false;
   /// Gets the body of an answer of 200 or 206 as it comes, in place of HttpAnswer::body; false ends the request (kIo).
   std::function<bool(std::string_view)> sink = {};

@@ -46,6 +46,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             piece = self.rfile.read(min(left, PIECE))
             if not piece:
                 return self.end_here()
+            if proxy.arrived:
+                proxy.arrived(len(piece))
             self.paced(len(piece), rate)
             left -= len(piece)
             body.append(piece)
@@ -103,6 +105,7 @@ class FaultyProxy:
         """`context`: of ssl; then it speaks TLS."""
         self.port, self.plan = port, plan
         self.number, self.lock = 0, threading.Lock()
+        self.arrived = None  # is called with the bytes of each piece that came
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         if context is not None:

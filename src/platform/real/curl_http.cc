@@ -15,6 +15,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "platform/http.h"
+#include "platform/send_limit.h"
 
 namespace mw {
 namespace {
@@ -100,8 +101,27 @@ size_t take_header(char* data, size_t size, size_t count, void* to) {
 }
 
 struct Sending {
-  std::string_view rest;
+  std::string_view all, rest;
+  int64_t rate = 0;
 };
+
+/// Of a body that goes at a limited rate. libcurl's own limit holds on average: after a rest it catches up at once.
+size_t give_body(char* data, size_t size, size_t count, void* from) {
+  auto& sending = *static_cast<Sending*>(from);
+  const size_t bytes = SendLimit::piece(std::min(size * count, sending.rest.size()), sending.rate);
+  wait_to_send(bytes, sending.rate);
+  std::memcpy(data, sending.rest.data(), bytes);
+  sending.rest.remove_prefix(bytes);
+  return bytes;
+}
+
+/// Where a connection that was kept turns out to be gone, the body goes once more.
+int seek_body(void* from, curl_off_t offset, int origin) {
+  auto& sending = *static_cast<Sending*>(from);
+  if (origin != SEEK_SET || offset < 0 || static_cast<size_t>(offset) > sending.all.size()) return CURL_SEEKFUNC_FAIL;
+  sending.rest = sending.all.substr(static_cast<size_t>(offset));
+  return CURL_SEEKFUNC_OK;
+}
 
 size_t give_mail(char* data, size_t size, size_t count, void* from) {
   auto& sending = *static_cast<Sending*>(from);
@@ -165,7 +185,7 @@ Error error_of(CURL* handle, CURLcode code, const char* detail) {
 }
 
 /// Everything of a request but its address.
-void put_request(CURL* handle, const HttpRequest& request) {
+void put_request(CURL* handle, const HttpRequest& request, Sending& sending) {
   if (request.direct) curl_easy_setopt(handle, CURLOPT_PROXY, "");
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   const std::string_view body = request.payload.data() != nullptr ? request.payload : std::string_view(request.body);
@@ -173,7 +193,16 @@ void put_request(CURL* handle, const HttpRequest& request) {
     curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET") {
     curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
+    if (request.rate > 0 && !body.empty()) {
+      sending = {body, body, request.rate};
+      curl_easy_setopt(handle, CURLOPT_POST, 1L);
+      curl_easy_setopt(handle, CURLOPT_READFUNCTION, give_body);
+      curl_easy_setopt(handle, CURLOPT_READDATA, &sending);
+      curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, seek_body);
+      curl_easy_setopt(handle, CURLOPT_SEEKDATA, &sending);
+    } else {
+      curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
+    }
     curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024);
   }
   if (request.stall.ns > 0) {
@@ -182,7 +211,6 @@ void put_request(CURL* handle, const HttpRequest& request) {
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.stall.ns / 1'000'000));
   }
   if (request.rate > 0) {
-    curl_easy_setopt(handle, CURLOPT_MAX_SEND_SPEED_LARGE, static_cast<curl_off_t>(request.rate));
     curl_easy_setopt(handle, CURLOPT_MAX_RECV_SPEED_LARGE, static_cast<curl_off_t>(request.rate));
   }
 }
@@ -209,7 +237,8 @@ class CurlHttp final : public Http {
     lines.emplace_back("Expect:");  // some servers never answer the question that it asks
     const List headers = list_of(lines);
     curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
-    put_request(handle.get(), request);
+    Sending sending;
+    put_request(handle.get(), request, sending);
     curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &answering);
     curl_easy_setopt(handle.get(), CURLOPT_HEADERFUNCTION, take_header);
@@ -228,7 +257,7 @@ class CurlHttp final : public Http {
   Result<void> mail(const MailRequest& request) override {
     const Handle handle = begin(request.server, "smtp,smtps", request.deadline);
     if (handle.get() == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
-    Sending sending{request.message};
+    Sending sending{request.message, request.message};
     const List to = list_of(request.to);
     const auto tls = request.tls == MailRequest::Tls::kRequire     ? CURLUSESSL_ALL
                      : request.tls == MailRequest::Tls::kIfOffered ? CURLUSESSL_TRY

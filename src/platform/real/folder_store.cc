@@ -22,6 +22,7 @@
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "platform/remove_tree.h"
+#include "platform/send_limit.h"
 
 namespace mw {
 namespace {
@@ -54,20 +55,24 @@ Error error_of(int number, std::string_view what, const std::string& path) {
           full ? "Free some space there." : std::string(denied ? kDenied : "")};
 }
 
-Result<void> write_all(int file, std::string_view bytes, const std::string& path) {
+/// `rate`: bytes a second, at most; 0: as fast as it goes.
+Result<void> write_all(int file, std::string_view bytes, const std::string& path, int64_t rate) {
   while (!bytes.empty()) {
-    const ssize_t put = ::write(file, bytes.data(), bytes.size());
+    const size_t piece = rate > 0 ? SendLimit::piece(bytes.size(), rate) : bytes.size();
+    wait_to_send(piece, rate);
+    const ssize_t put = ::write(file, bytes.data(), piece);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return error_of(errno, "cannot write to", path);
     bytes.remove_prefix(static_cast<size_t>(put));
+    if (rate > 0) (void)::fdatasync(file);  // a share would send all of them together when the file is synced
   }
   return {};
 }
 
-Result<void> write_file(const std::string& path, std::string_view bytes) {
+Result<void> write_file(const std::string& path, std::string_view bytes, int64_t rate = 0) {
   const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (file.number < 0) return error_of(errno, "cannot write", path);
-  MW_TRY(write_all(file.number, bytes, path));
+  MW_TRY(write_all(file.number, bytes, path, rate));
   if (::fsync(file.number) != 0) return error_of(errno, "cannot sync", path);
   return {};
 }
@@ -79,8 +84,8 @@ void sync_folder(const std::string& path) {
 
 class FolderStore final : public ObjectStore {
  public:
-  explicit FolderStore(std::string folder)
-      : root_(std::move(folder)), own_(cat(root_, "/", kOwn)), disk_(make_posix_disk()) {}
+  FolderStore(std::string folder, int64_t rate)
+      : root_(std::move(folder)), own_(cat(root_, "/", kOwn)), rate_(rate), disk_(make_posix_disk()) {}
 
   std::string name() const override { return root_; }
 
@@ -89,7 +94,7 @@ class FolderStore final : public ObjectStore {
     if (!path.ok()) return path.error();
     MW_TRY(disk_->make_folders(own_));
     const std::string fresh = cat(own_, "/put-", ticket());
-    const auto written = write_file(fresh, content.bytes);
+    const auto written = write_file(fresh, content.bytes, rate_);
     auto outcome = written.ok() ? put_there(fresh, *path, condition) : Result<PutOutcome>(written.error());
     (void)::unlink(fresh.c_str());
     const bool large = content.bytes.size() > static_cast<size_t>(kHashed);
@@ -163,7 +168,7 @@ class FolderStore final : public ObjectStore {
     MW_TRY(check_upload(key, upload));
     const std::string folder = folder_of_upload(upload);
     const std::string fresh = cat(folder, "/new-", ticket());
-    MW_TRY(write_file(fresh, content.bytes));
+    MW_TRY(write_file(fresh, content.bytes, rate_));
     const std::string path = cat(folder, "/part-", number);
     if (::rename(fresh.c_str(), path.c_str()) != 0) return error_of(errno, "cannot rename", fresh);
     return UploadedPart{number, static_cast<int64_t>(content.bytes.size()), to_hex(content.sum())};
@@ -414,20 +419,21 @@ class FolderStore final : public ObjectStore {
       if (to_hex(md5(bytes)) != part.etag) {
         return Error{Error::Code::kInvalid, cat("part ", part.number, " is not what was written"), ""};
       }
-      MW_TRY(write_all(file.number, bytes, whole));
+      MW_TRY(write_all(file.number, bytes, whole, rate_));
     }
     if (::fsync(file.number) != 0) return error_of(errno, "cannot sync", whole);
     return {};
   }
 
   std::string root_, own_;
+  int64_t rate_;
   std::unique_ptr<Disk> disk_;
 };
 
 }  // namespace
 
-std::unique_ptr<ObjectStore> make_folder_store(const std::string& folder) {
-  return std::make_unique<FolderStore>(absolute_path(folder));
+std::unique_ptr<ObjectStore> make_folder_store(const std::string& folder, int64_t rate) {
+  return std::make_unique<FolderStore>(absolute_path(folder), rate);
 }
 
 }  // namespace mw
