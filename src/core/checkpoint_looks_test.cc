@@ -54,6 +54,19 @@ TEST_CASE("a checkpoint that is not whole is a critical incident until it is, or
   CHECK(run.state.incidents.size() == 1);
 }
 
+TEST_CASE("one that is found broken behind a whole one is a warning: nothing would resume from it") {
+  Run run;
+  run.seen(5, How::kWhole, "/c/step_5");
+  run.seen(15, How::kWhole, "/c/step_15");
+  run.seen(10, How::kBroken, "/c/step_10");
+  REQUIRE(run.incomplete() != nullptr);
+  CHECK(run.incomplete()->severity == Severity::kWarning);
+  CHECK(run.incomplete()->onset.step == 10);
+  CHECK(run.incomplete()->open);
+  run.seen(20, How::kWhole, "/c/step_20");
+  CHECK_FALSE(run.incomplete()->open);
+}
+
 TEST_CASE("a slow save that was taken for broken heals; what is not known is no incident") {
   Run run;
   run.seen(5, How::kUnknown, "/c/step_5");

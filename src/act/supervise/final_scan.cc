@@ -20,12 +20,15 @@ constexpr size_t kMany = 64;  // as many as are remembered beside the run
 struct Found {
   How how = How::kUnknown;
   uint16_t attempt = 0;
+  int64_t bytes = 0;
 };
+
+constexpr int64_t kLight = 10;  // a whole one beside it is so many times as large: it may hold settings only
 
 /// What was found of each last, by path.
 std::map<std::string, Found> found_in(const State& state) {
   std::map<std::string, Found> found;
-  for (const auto& [moment, seen] : state.checkpoint_scans) found[seen.path] = {seen.how, moment.attempt};
+  for (const auto& [moment, seen] : state.checkpoint_scans) found[seen.path] = {seen.how, moment.attempt, seen.bytes};
   return found;
 }
 
@@ -72,8 +75,11 @@ class Collector {
   std::vector<DueScan> take() {
     std::vector<DueScan> due;
     for (auto& [path, one] : due_) due.push_back(std::move(one));
-    std::sort(due.begin(), due.end(), [](const DueScan& a, const DueScan& b) { return a.step < b.step; });
+    const auto by_step = [](const DueScan& a, const DueScan& b) { return a.step < b.step; };
+    std::sort(due.begin(), due.end(), by_step);
     if (due.size() > kMany) due.erase(due.begin(), due.end() - kMany);
+    for (const auto& [path, step] : whole_after(due)) due.push_back({path, step, false, true});
+    std::sort(due.begin(), due.end(), by_step);
     if (const std::string before = whole_before(due); !before.empty()) {
       due.insert(due.begin(), {before, steps_.at(before), false, true});
     }
@@ -85,10 +91,18 @@ class Collector {
     if (step == kNoStep && due_.count(path) != 0) return;  // its log says more of it
     const auto known = found_.find(path);
     const bool anew = known != found_.end() && attempt > known->second.attempt;
-    if (known == found_.end() || known->second.how == How::kBroken || anew) {
+    if (known == found_.end() || known->second.how == How::kBroken || anew || is_light(path, known->second)) {
       DueScan& one = due_[path];
       one = {path, step, anew || one.saved_anew, false};
     }
+  }
+
+  /// Nothing spoke against it while none was beside it that is whole.
+  bool is_light(const std::string& path, const Found& of) const {
+    return of.how == How::kUnknown && std::any_of(found_.begin(), found_.end(), [&](const auto& other) {
+             return other.second.how == How::kWhole && other.second.bytes / kLight > of.bytes &&
+                    folder_of(other.first) == folder_of(path);
+           });
   }
 
   /// The newest one beside the first of them that was found whole before it.
@@ -104,6 +118,20 @@ class Collector {
     return newest;
   }
 
+  /// Of each of them the next one beside it that was found whole before.
+  std::map<std::string, int64_t> whole_after(const std::vector<DueScan>& due) const {
+    std::map<std::string, int64_t> found;
+    for (const DueScan& one : due) {
+      const event::CheckpointSeen* next = nullptr;
+      for (const auto& [moment, seen] : state_.checkpoint_scans) {
+        if (seen.how != How::kWhole || seen.step <= one.step || folder_of(seen.path) != folder_of(one.path)) continue;
+        if (next == nullptr || seen.step < next->step) next = &seen;
+      }
+      if (next != nullptr && due_.count(next->path) == 0) found[next->path] = next->step;
+    }
+    return found;
+  }
+
   Disk& disk_;
   const RunSpec& spec_;
   const State& state_;
@@ -112,6 +140,18 @@ class Collector {
   std::map<std::string, DueScan> due_;  // by path
   std::map<std::string, int64_t> steps_;
 };
+
+/// The first saves have none before them that shows what they lack.
+void compare_with_later(Disk& disk, const std::vector<DueScan>& due, std::vector<CheckpointScan>& scans) {
+  for (size_t i = 0; i < scans.size(); ++i) {
+    if (!scans[i].there || scans[i].seen.how != How::kUnknown || scans[i].may_hold_weights) continue;
+    const auto later =
+        std::find_if(scans.begin() + static_cast<std::ptrdiff_t>(i), scans.end(), [&](const CheckpointScan& other) {
+          return other.seen.how == How::kWhole && folder_of(other.seen.path) == folder_of(due[i].path);
+        });
+    if (later != scans.end()) scans[i] = scan_checkpoint(disk, due[i].path, due[i].step, &*later);
+  }
+}
 
 std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueScan>& due) {
   std::vector<CheckpointScan> scans;
@@ -122,6 +162,7 @@ std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueScan>& due)
     if (scan.there && scan.seen.how == How::kWhole) whole[folder_of(one.path)] = scan;
     scans.push_back(std::move(scan));
   }
+  compare_with_later(disk, due, scans);
   return scans;
 }
 
@@ -141,15 +182,34 @@ void FinalScan::start() {
   if (!call_.started()) due_.clear();  // no thread to be had
 }
 
-/// Only what is whole is reported: what is not is so at the end of many a healthy run that somebody stopped, and a
-/// restart looks for itself. Of files that nobody knows the end of a save cannot be seen: then the run's own is needed.
+/// Was it saved so, by all that lies beside it? The last one is not whole at the end of many a healthy run that
+/// somebody stopped, and a framework may have begun to clear an old one away.
+bool FinalScan::stays_broken(const std::vector<CheckpointScan>& scans, size_t which, const State& state) const {
+  const CheckpointScan& broken = scans[which];
+  std::set<std::string> whole, others;  // a trainer may save light ones in between
+  const auto beside = [&broken](const std::string& path) { return folder_of(path) == folder_of(broken.seen.path); };
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.how == How::kWhole && beside(seen.path)) whole.insert(seen.path);
+  }
+  const CheckpointScan* next = nullptr;
+  for (const CheckpointScan& scan : scans) {
+    if (!scan.there || !beside(scan.seen.path)) continue;
+    const bool is_whole = scan.seen.how == How::kWhole;
+    (is_whole ? whole : others).insert(scan.seen.path);
+    if (is_whole && next == nullptr && scan.seen.step > broken.seen.step) next = &scan;
+  }
+  return next != nullptr && others.size() < whole.size() && never_was_whole(broken, *next);
+}
+
+/// What is whole is reported, and what never was while others beside it are; a restart looks for itself. Of files that
+/// nobody knows the end of a save cannot be seen: then the run's own is needed.
 void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& state, EventWriter& writer) {
   std::vector<DueScan> left;
   const bool finished = state.verdict == "finished";
   for (size_t i = 0; i < scans.size() && i < due_.size(); ++i) {
     const CheckpointScan& scan = scans[i];
     if (due_[i].known) {
-      left.insert(left.begin(), due_[i]);
+      left.push_back(due_[i]);
       continue;
     }
     if (!scan.there) continue;
@@ -159,7 +219,8 @@ void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& stat
       left.push_back(due_[i]);
       continue;
     }
-    const bool good = scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
+    const bool broken = scan.seen.how == How::kBroken && stays_broken(scans, i, state);
+    const bool good = broken || scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
     if (good && (due_[i].saved_anew || is_news(state, scan.seen)))
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
   }

@@ -57,6 +57,7 @@ class FinalScan final : public Task {
 
  private:
   void start();
+  bool stays_broken(const std::vector<CheckpointScan>& scans, size_t which, const State& state) const;
   void take(const std::vector<CheckpointScan>& scans, const State& state, EventWriter& writer);
   Duration since(Duration then) const { return {clock_.steady().ns - then.ns}; }
 

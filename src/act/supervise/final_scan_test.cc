@@ -1,12 +1,17 @@
 #include "act/supervise/final_scan.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <thread>
 
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "platform/real/posix_disk.h"
+#include "platform/remove_tree.h"
 
 namespace mw {
 namespace {
@@ -44,6 +49,7 @@ class Folds final : public EventWriter {
 /// A trainer as transformers' without a progress bar: it says that saves begin, and no step of its own.
 struct Ended {
   std::shared_ptr<FakeDisk> disk = std::make_shared<FakeDisk>();
+  std::shared_ptr<Disk> real;  // where it is there, it is what is scanned
   FakeClock clock;
   State state;
   Folds writer{state};
@@ -53,12 +59,20 @@ struct Ended {
   Ended() {
     fold(state, {{}, {0, 1}, event::AttemptBegan{"banner"}});
     spec.folder = "/work";
+    open(disk);
+  }
+  explicit Ended(const std::string& folder) : Ended() {
+    spec.folder = folder;
+    real = make_posix_disk();
+    open(real);
+  }
+  void open(const std::shared_ptr<Disk>& on) {
     FinalScanScope scope;
-    scope.disk = disk;
-    scope.due = [this](const State& now) {
+    scope.disk = on;
+    scope.due = [this, on](const State& now) {
       CheckpointLayout layout;
       layout.folder = "checkpoint-{step}";
-      return due_scans(*disk, "/runs/r", spec, now, layout);
+      return due_scans(*on, "/runs/r", spec, now, layout);
     };
     scope.wait = FinalScan::kAlone;
     scan = std::make_unique<FinalScan>(clock, std::move(scope));
@@ -108,6 +122,72 @@ TEST_CASE("one that was broken and was saved anew is whole at the end, and one t
   REQUIRE(run.writer.seen_.size() == 2);
   CHECK(run.writer.seen_[1].path == "/work/out/checkpoint-3");
   CHECK(run.writer.seen_[1].how == How::kWhole);
+}
+
+/// A folder on this machine's disk, in which a run saved step after step.
+struct Saved {
+  std::string folder = [] {
+    char name[] = "/tmp/midwatch-final-scan-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    return std::string(name);
+  }();
+  int seconds = 1'700'000'000;
+
+  ~Saved() { (void)remove_tree("/tmp", std::string(basename(folder))).ok(); }
+  std::string path(int64_t step) const { return cat(folder, "/out/checkpoint-", step); }
+  /// With all that lies in it dated so, one second after what was dated before.
+  void date(const std::string& one) {
+    const timespec then[2] = {{++seconds, 0}, {seconds, 0}};
+    for (const char* const name : {"/config.json", "/model.safetensors", ""}) {
+      (void)!utimensat(AT_FDCWD, cat(one, name).c_str(), then, 0);
+    }
+  }
+  void save(Ended& run, int64_t step, bool whole) {
+    run.begin(step);
+    REQUIRE(run.real->make_folders(path(step)).ok());
+    REQUIRE((*run.real->open_append(path(step) + "/config.json"))->append("{}").ok());
+    if (whole) REQUIRE((*run.real->open_append(path(step) + "/model.safetensors"))->append(weights()).ok());
+    date(path(step));
+  }
+};
+
+std::vector<int64_t> broken_of(const Ended& run) {
+  std::vector<int64_t> steps;
+  for (const event::CheckpointSeen& seen : run.writer.seen_) {
+    if (seen.how == How::kBroken) steps.push_back(seen.step);
+  }
+  return steps;
+}
+
+TEST_CASE("a save of nothing but metadata between whole ones is reported at the end, also where it was the first") {
+  for (const int64_t bad : {3, 6, 9}) {
+    Saved saved;
+    Ended run(saved.folder);
+    for (const int64_t step : {3, 6, 9}) saved.save(run, step, step != bad);
+    CHECK(run.ends() < 6);
+    if (bad == 9) {
+      CHECK(broken_of(run).empty());  // somebody may have stopped it in the middle of that save
+    } else {
+      CHECK(broken_of(run) == std::vector<int64_t>{bad});
+      CHECK(contains(run.writer.seen_[bad == 3 ? 0 : 1].what, "with weights"));
+    }
+  }
+}
+
+TEST_CASE("what a framework cleared away later, and light saves between whole ones, are not reported") {
+  Saved saved;
+  Ended run(saved.folder);
+  for (const int64_t step : {3, 6, 9}) saved.save(run, step, true);
+  REQUIRE(run.real->remove(saved.path(6) + "/model.safetensors").ok());
+  saved.date(saved.path(6));
+  CHECK(run.ends() < 6);
+  CHECK(broken_of(run).empty());
+
+  Saved other;
+  Ended light(other.folder);
+  for (const int64_t step : {2, 3, 4, 5, 6}) other.save(light, step, step % 3 == 0);
+  CHECK(light.ends() < 6);
+  CHECK(broken_of(light).empty());
 }
 
 TEST_CASE("what is still written to is waited for, for a while; where all was looked at nothing is") {

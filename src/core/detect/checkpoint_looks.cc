@@ -1,4 +1,6 @@
 // A checkpoint that the trainer counts as saved and that the disk shows not to be whole.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
@@ -43,13 +45,21 @@ bool is_usual(const std::vector<Scan>& scans, size_t index) {
   return false;
 }
 
-Finding finding_of(const Scan& scan) {
-  const auto& [moment, seen] = scan;
+/// It was found behind others of which a newer one is whole: nothing would resume from it.
+bool is_behind(const std::vector<Scan>& scans, size_t index) {
+  const event::CheckpointSeen& seen = scans[index].second;
+  const auto end = scans.begin() + static_cast<std::ptrdiff_t>(index);
+  return seen.step != kNoStep &&
+         std::any_of(scans.begin(), end, [&seen](const Scan& one) { return heals(seen, one.second); });
+}
+
+Finding finding_of(const std::vector<Scan>& scans, size_t index) {
+  const auto& [moment, seen] = scans[index];
   Finding finding;
   finding.kind = "checkpoint-incomplete";
   finding.detector = "checkpoint-looks";
   const bool broken = seen.how == How::kBroken;
-  finding.severity = broken ? Severity::kCritical : Severity::kWarning;
+  finding.severity = broken && !is_behind(scans, index) ? Severity::kCritical : Severity::kWarning;
   finding.onset = finding.detected = moment;
   const std::string what = broken ? seen.what : event::lacks_sentence(seen);
   finding.summary = cat("The checkpoint", seen.step == kNoStep ? "" : cat(" of step ", seen.step),
@@ -68,7 +78,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     if (!is_unfit(seen) || is_usual(scans, i)) continue;
     const auto* before = last_before(scans, i, [&seen](const auto& other) { return other.path == seen.path; });
     if (before != nullptr && is_unfit(*before)) continue;  // reported
-    Finding finding = finding_of(scans[i]);
+    Finding finding = finding_of(scans, i);
     resolve_by_later(finding, scans, i, [&seen](const auto& later) { return heals(seen, later); });
     out.push_back(std::move(finding));
     ++reported;

@@ -145,6 +145,19 @@ bool CheckpointWatch::overtaken(const std::string& folder, const Kept& kept) con
   });
 }
 
+/// A whole one was saved behind it, and it was like this before that. (A trainer may save light ones in between.)
+bool CheckpointWatch::is_passed(const std::string& folder, const Kept& kept) const {
+  const Kept* next = nullptr;
+  size_t whole = 0, others = 0;
+  for (const auto& [path, other] : kept_) {
+    if (folder_of(path) != folder_of(folder) || other.attempt != kept.attempt || !other.scan.there) continue;
+    const bool is_whole = other.scan.seen.how == How::kWhole;
+    ++(is_whole ? whole : others);
+    if (is_whole && other.step > kept.step && (next == nullptr || other.step < next->step)) next = &other;
+  }
+  return next != nullptr && others < whole && never_was_whole(kept.scan, next->scan);
+}
+
 /// The newest whole one of the same attempt that lies beside it.
 const CheckpointScan* CheckpointWatch::before(const std::string& folder, const Kept& kept) const {
   const Kept* newest = nullptr;
@@ -264,10 +277,12 @@ void CheckpointWatch::judge_pointers(const Answer& answer, const State& state, c
 
 void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
   const CheckpointScan& scan = kept.scan;
-  const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
   const bool broken = scan.seen.how == How::kBroken;
+  const bool passed = broken && is_passed(scan.seen.path, kept);
+  const bool still = later(now_, kept.still_since, kept.said ? kSettled : passed ? kPassed : kStill);
   // One that was no longer the newest when it was first looked at may have been cleared away since.
-  const bool judged = broken ? still && !held_open && kept.fresh && (kept.said || overtaken(scan.seen.path, kept))
+  const bool over = passed || (kept.fresh && (kept.said || overtaken(scan.seen.path, kept)));
+  const bool judged = broken          ? still && !held_open && over
                       : scan.doubtful ? later(now_, kept.still_since, kStill)  // a save may pause in the middle
                                       : kept.said || later(now_, kept.still_since, kSettled);
   kept.due = {now_.ns + ((kept.said || kept.seen_written) && !kept.reported ? kSoon : kLater).ns};

@@ -42,6 +42,8 @@ class CheckpointWatch final : public Task {
   static constexpr Duration kSearch = Duration::seconds(1);   ///< between looks for the folder in which a run saves
   static constexpr Duration kSettled = Duration::seconds(2);  ///< without a change, after the run said that it is done
   static constexpr Duration kStill = Duration::seconds(60);   ///< likewise where it only said that it began
+  /// Likewise of one that is not whole, behind which a whole one was saved: that its save is over is certain.
+  static constexpr Duration kPassed = Duration::seconds(10);
   static constexpr Duration kHealing = Duration::seconds(900);  ///< in which a broken one may still become whole
   static constexpr size_t kKept = 64;                           ///< checkpoints remembered, the newest
 
@@ -89,6 +91,7 @@ class CheckpointWatch final : public Task {
   void take(Answer answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
   void judge_pointers(const Answer& answer, const State& state, const CheckpointLayout& layout, EventWriter& writer);
   void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
+  bool is_passed(const std::string& folder, const Kept& kept) const;
   bool overtaken(const std::string& folder, const Kept& kept) const;
   const CheckpointScan* before(const std::string& folder, const Kept& kept) const;
   void forget();

@@ -78,10 +78,29 @@ class Scanner {
       scan_.seen.what = cat(format_bytes(static_cast<double>(scan_.seen.bytes)), " in ", files_.size(),
                             files_.size() == 1 ? " file" : " files");
     }
+    if (scan_.seen.how == How::kBroken || !scan_.may_hold_weights) scan_.touched = touched();
     return std::move(scan_);
   }
 
  private:
+  /// Unknown where a folder's own time is not.
+  Time touched() const {
+    Time last = scan_.newest;
+    std::set<std::string> folders = {folder_};
+    for (const FoundFile& file : files_) {
+      for (std::string_view path = file.path; path.rfind('/') != std::string_view::npos;) {
+        path = path.substr(0, path.rfind('/'));
+        folders.insert(cat(folder_, "/", path));
+      }
+    }
+    for (const std::string& folder : folders) {
+      const auto info = disk_.info(folder);
+      if (!info.ok() || !info->changed.known()) return {};
+      last = std::max(last, info->changed);
+    }
+    return last;
+  }
+
   /// False: it went meanwhile, or others may not list it.
   bool list() {
     bool listed = true;
@@ -252,7 +271,9 @@ class Scanner {
     if (partial_ || before.seen.how == How::kBroken) return;
     if (!scan_.may_hold_weights && !before.weights.empty() && scan_.seen.bytes < before.seen.bytes) {
       broken(cat("there are no weights in it, only ", format_bytes(static_cast<double>(scan_.seen.bytes)),
-                 " of settings and states, and the one before it has some"),
+                 " of settings and states, and the one ",
+                 scan_.seen.step != kNoStep && before.seen.step > scan_.seen.step ? "after" : "before", " it has ",
+                 format_bytes(static_cast<double>(before.seen.bytes)), " with weights"),
              kMetadataOnly);
     }
     compare_ranks(before);

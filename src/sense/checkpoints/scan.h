@@ -19,6 +19,7 @@ struct CheckpointScan {
   event::CheckpointSeen seen;
   uint64_t state = 0;             ///< of names, sizes and times: the same number means that nothing changed in between
   Time newest;                    ///< when a file of it was changed last
+  Time touched;                   ///< likewise, or a name in its folders; of one that is broken or holds no weights
   std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
   std::set<std::string> parts;    ///< likewise of the .metadata files
   bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name shows
@@ -45,5 +46,11 @@ struct CheckpointScan {
 /// nullptr. `verdict`: what verify_checkpoint() found, where it was asked and had an answer.
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
                                std::optional<CheckpointVerdict>* verdict = nullptr);
+
+/// Nothing was taken out of `broken` since `next`, a whole one that was saved after it, was done: it never was whole.
+/// What a framework clears away it clears away once the save that takes its place is there.
+inline bool never_was_whole(const CheckpointScan& broken, const CheckpointScan& next) {
+  return broken.touched.known() && broken.touched <= next.newest;
+}
 
 }  // namespace mw
