@@ -19,6 +19,13 @@ constexpr Duration kLeastWait = Duration::seconds(0.01);
 /// it bounds how long a signal waits.
 constexpr Duration kTasksEvery = Duration::millis(100);
 constexpr Duration kGap = Duration::seconds(5);  // beyond the planned wait: the process was stopped meanwhile
+/// Of the journal, waiting in memory for a disk that takes nothing; then nothing more is read. Half of what the journal
+/// itself allows: what tasks record comes on top.
+constexpr size_t kWaitsInMemory = Journal::kBufferLimit / 2;
+/// A journal that is refused for less needs no word: space was released, or a server was slow.
+constexpr Duration kTroubleSaid = Duration::seconds(2);
+/// On the disk of the record, so that the reserves of the journal and of the command's output fit, too.
+constexpr double kEnoughBytes = 32e6;
 /// For so long tasks may wait for the last of the run's lines, which a journal that takes nothing holds up.
 constexpr Duration kHeldUp = Duration::seconds(20), kHeldUpAtStop = Duration::seconds(2);
 
@@ -71,21 +78,21 @@ AttachLoop::AttachLoop(const Doors& doors, const KnowledgeBase& knowledge, const
 
 bool AttachLoop::turn() {
   notice_a_gap();
-  // While the journal cannot be written nothing more is read: what is in the files is not lost there.
-  const bool held_up = !kept_;
-  const size_t read = held_up ? 0 : reader_.turn();
+  // Where the journal cannot be written for long, nothing more is read: what is in the files is not lost there.
+  held_up_ = !kept_ && recorder_->waiting() > kWaitsInMemory;
+  const size_t read = held_up_ ? 0 : reader_.turn();
   if (read > 0) {
     last_news_ = doors_.clock.steady();
     unsaid_ = true;
   }
   reader_.judge_when_due();
   keep();
-  const bool more = kept_ && (read > 0 || held_up);  // than was read now
+  const bool more = read > 0 || (held_up_ && kept_);  // than was read now
   if (more && !std::exchange(busy_, more)) busy_since_ = doors_.clock.steady();
   busy_ = more;
   if (more && doors_.watch.stop_came()) stop_requested();
   if (more && !tasks_are_due()) return !stopped_;
-  const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
+  const bool unread = held_up_ && !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
   // After a second request to stop it does not wait for what is left to read.
   const auto patience = tasks(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
   if (!patience) {
@@ -142,7 +149,7 @@ void AttachLoop::notice_a_gap() {
 
 /// A traceback after which nothing is written is emitted, too. Returns after how long to ask again.
 std::optional<Duration> AttachLoop::preview() {
-  if (!unsaid_ || !kept_) return std::nullopt;
+  if (!unsaid_) return std::nullopt;
   const Duration due{std::max(last_news_.ns + kLull.ns, last_preview_.ns + kPreviewEvery.ns)};
   const Duration now = doors_.clock.steady();
   if (!reader_.holds_trace()) return std::nullopt;
@@ -244,14 +251,41 @@ void AttachLoop::watch_folders() {
 void AttachLoop::keep() {
   auto kept = recorder_->flush();
   if (!kept.ok() && kept.error().code == Error::Code::kFull && make_room_ && make_room_()) kept = recorder_->flush();
-  if (kept_ && !kept.ok()) refused_since_ = doors_.clock.steady();
+  if (kept_ && !kept.ok()) {
+    refused_since_ = doors_.clock.steady();
+    held_up_from_ = doors_.clock.now();
+  }
+  report_trouble(kept);
   kept_ = kept.ok();
   if (!kept_ && trouble_.empty()) trouble_ = kept.error().what;
 }
 
+/// Once for each time that the journal takes nothing: what to do about it, and what is lost otherwise.
+void AttachLoop::report_trouble(const Result<void>& kept) {
+  if (kept.ok() && trouble_said_) {
+    trouble_said_ = false;
+    const std::string text =
+        cat("the record of the run could not be written from ", format_utc(held_up_from_), " for ",
+            format_duration(since(refused_since_)), "; what waited in memory is written now, and nothing is missing");
+    put({{}, {}, event::Note{"midwatch", text}});
+    if (say_) say_(text);
+  }
+  if (kept.ok() || trouble_said_ || since(refused_since_) < kTroubleSaid) return;
+  trouble_said_ = true;
+  if (!say_) return;
+  const bool full = kept.error().code == Error::Code::kFull;
+  say_(
+      cat(full ? "THE DISK OF THE RUN'S RECORD IS FULL: " : "THE RUN'S RECORD CANNOT BE WRITTEN: ", kept.error().what,
+          ". The run goes on, and midwatch watches it; its record waits in memory. ",
+          full ? cat("Free ", format_bytes(kEnoughBytes), " on the disk of ", folder(), " (df -h ", folder(), ")")
+               : cat("Make ", folder(), " writable"),
+          ". Until then midwatch restarts, ends and deletes nothing, as it records that first; the command's output is "
+          "lost beyond 16 MB, and what waits in memory is lost if this midwatch is killed"));
+}
+
 /// Nothing new for as long as was asked: the run counts as ended, as in a replay of its files.
 void AttachLoop::finish() {
-  cut_short_ = !kept_;
+  cut_short_ = held_up_ && !kept_;
   reader_.close(doors_.clock.now());
   keep();
   stopped_ = true;
@@ -266,7 +300,10 @@ std::unique_ptr<Replayed> AttachLoop::take() {
   result->input = reader_.figures();
   result->input.seconds = since(began_).seconds();
   result->notes = std::move(reader_.notes());
-  if (!durable.ok()) result->notes.push_back(cat("the journal could not be written: ", durable.error().what));
+  if (!durable.ok())
+    result->notes.push_back(cat("the journal could not be written, its last ",
+                                format_bytes(static_cast<double>(recorder_->waiting())),
+                                " are lost: ", durable.error().what));
   if (!trouble_.empty()) result->notes.push_back(cat("the journal was held up: ", trouble_));
   result->partial = reader_.partial() || !durable.ok() || cut_short_;
   result->state = std::move(reader_.state());

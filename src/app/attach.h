@@ -30,8 +30,12 @@ class AttachLoop final : private EventWriter {
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was asked to
   /// stop, or nothing came for as long as was asked.
   bool turn();
-  /// What to do when the journal's disk is full; it says whether that made room.
-  void when_full(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
+  /// `make_room`: what to do when the journal's disk is full; it says whether that made room, and may be empty. `say`
+  /// receives one sentence when the journal takes nothing, and one when it does again.
+  void when_full(std::function<bool()> make_room, std::function<void(const std::string& sentence)> say) {
+    make_room_ = std::move(make_room);
+    say_ = std::move(say);
+  }
   /// Where the run is recorded.
   const std::string& folder() const { return recorder_->folder(); }
   /// Makes the record durable and returns what was seen. Ends the loop.
@@ -46,6 +50,7 @@ class AttachLoop final : private EventWriter {
   using EventWriter::record;
   Result<void> record(SupervisionEvent event, Time at) override;
   Result<void> sync() override { return recorder_->sync(); }
+  bool held_up() const override { return !kept_; }
   void changed(event::Changed&& what) override { put({{}, {}, std::move(what)}); }
   void observed(const std::string& source, event::Measured&& figures) override;
   void observed(const std::string& source, event::Matched&& match) override;
@@ -68,6 +73,7 @@ class AttachLoop final : private EventWriter {
   std::optional<Duration> preview();
   void watch_folders();
   void keep();
+  void report_trouble(const Result<void>& kept);
   void finish();
   Duration since(Duration then) const { return Duration{doors_.clock.steady().ns - then.ns}; }
 
@@ -75,6 +81,7 @@ class AttachLoop final : private EventWriter {
   AttachRequest request_;
   std::vector<Task*> tasks_;
   std::function<bool()> make_room_;
+  std::function<void(const std::string&)> say_;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
   Duration began_, last_news_, last_scan_, last_tick_, last_preview_;  // by the steady clock
@@ -85,8 +92,11 @@ class AttachLoop final : private EventWriter {
   int stops_ = 0;           // SIGINT and SIGTERM that came
   bool unsaid_ = false;     // there was news since the last preview
   bool stopped_ = false;
-  bool kept_ = true;        // the last flush went well
-  bool cut_short_ = false;  // it ended while nothing could be kept, so that something may be unread
+  Time held_up_from_;     // by the calendar, as `refused_since_`
+  bool kept_ = true;      // the last flush went well
+  bool held_up_ = false;  // so much waits in memory that nothing more is read
+  bool trouble_said_ = false;
+  bool cut_short_ = false;  // it ended while nothing more was read
   std::string trouble_;
 };
 

@@ -9,6 +9,7 @@
 #include "act/cleanup/reserve.h"
 #include "act/keeper/keep.h"
 #include "act/keeper/launch.h"
+#include "act/keeper/pending_output.h"
 #include "act/supervise/resume_probe.h"
 #include "act/supervise/stop_watchdog.h"
 #include "act/supervise/supervised_components.h"
@@ -222,12 +223,12 @@ bool release(Reserve& reserve, const RunRequest& request) {
 }
 
 /// The files that the run is to write itself: what is in them as it begins is not of it.
-std::unique_ptr<NewContent> new_content(const Doors& doors, const RunRequest& request, const RunSpec& spec,
+std::unique_ptr<NewContent> new_content(Disk& disk, const RunRequest& request, const RunSpec& spec,
                                         const std::string& folder, const WriteFile& write) {
-  auto content = std::make_unique<NewContent>(doors.disk);
+  auto content = std::make_unique<NewContent>(disk);
   const std::string path = cat(folder, "/", kFilesBeforeFile);
   if (!request.reattach.empty()) {
-    if (const auto text = read_small(doors.disk, path); text.ok()) content->restore(*text);
+    if (const auto text = read_small(disk, path); text.ok()) content->restore(*text);
     return content;
   }
   content->leave_out(spec.also);
@@ -240,12 +241,13 @@ void sign(const Doors& doors, Processes& processes, const std::string& folder, c
   if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
 }
 
-/// Turn by turn to its end, and what was written last; of the tasks nullptr is none.
-void go_through(AttachLoop& loop, const std::vector<Task*>& tasks, Passing& passing) {
+/// Turn by turn to its end, and what was written last; what was seen.
+std::unique_ptr<Replayed> go_through(AttachLoop& loop, const std::vector<Task*>& tasks, Passing& passing) {
   for (Task* task : tasks) loop.accompany(*task);
   while (loop.turn()) {
   }
   passing.show();
+  return loop.take();
 }
 
 /// What is to be known before anything is read: what was declared, and secret values.
@@ -326,13 +328,14 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   if (!supervised.ok()) return supervised.error();
   Supervisor& supervisor = **supervised;
   const Config declared = learn_of(doors, request, supervisor, base);
-  const auto content = new_content(doors, request, supervisor.spec(), result.folder, write);
+  WithPendingOutput files(doors.disk, output, [&supervisor] { return supervisor.keeper_pid(); });
+  const auto content = new_content(files, request, supervisor.spec(), result.folder, write);
   AttachRequest watching = watch_of(request, supervisor.spec(), result.folder, output);
   auto opened = own_components({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                                supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();
   components = std::move(*opened);
-  Passing passing(doors.disk, output, request);
+  Passing passing(files, output, request);
   if (!request.reattach.empty()) {
     passing.skip();
     notifications = reattached_notifications(doors, request, supervisor.spec());
@@ -342,7 +345,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, base, watching, content.get());
   if (!loop.ok()) return loop.error();
-  (*loop)->when_full(make_room);
+  (*loop)->when_full(make_room, request.say);
   reserve.take();
   sign(doors, processes, result.folder, request);
   TaskContext context = context_of({doors, processes, base, declared, result.folder, request.say}, request, supervisor,
@@ -352,8 +355,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   context.content = content.get();
   const Tasks tasks = make_tasks(context);
   stay_for(context, supervision);
-  go_through(**loop, tasks.all, passing);
-  result.replayed = (*loop)->take();
+  result.replayed = go_through(**loop, tasks.all, passing);
   (void)reserve.release();
   add_end(supervisor, result);
   return result;

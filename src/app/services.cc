@@ -211,6 +211,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   if (!notifications.ok()) return notifications.error();
   auto loop = AttachLoop::open(doors, *knowledge_, request);
   if (!loop.ok()) return loop.error();
+  (*loop)->when_full(nullptr, request.say);
   make_private((*loop)->folder());  // also one that an earlier midwatch made
   (*notifications)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));

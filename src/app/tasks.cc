@@ -233,7 +233,8 @@ Made cleanup(TaskContext& context) {
       layouts_of(context.knowledge), context.say, [&context] { return context.supervisor->keeper_pid() != 0; },
       context.write, is_shipped(spec) ? steps_in_store(store_of(spec)) : nullptr);
   context.cleanup = task.get();
-  context.supervisor->when_space_is_wanted([made = task.get()](const State& state) { return made->made_room(state); });
+  context.supervisor->when_space_is_wanted(
+      [made = task.get()](const State& state, EventWriter& writer) { return made->made_room(state, writer); });
   context.supervisor->when_rollback_needs_space(
       [settings = cleanup_of(context), say = context.say](const CheckpointLayout& layout, const QuarantinePlan& plan,
                                                           EventWriter& writer) {

@@ -25,6 +25,8 @@ class EventWriter {
   Result<void> record(SupervisionEvent event) { return record(std::move(event), Time()); }
   /// All that was recorded is durable now; an error: not yet.
   virtual Result<void> sync() { return {}; }
+  /// The journal takes nothing just now: what is recorded waits in memory.
+  virtual bool held_up() const { return false; }
   /// What an attempt found other than the one before.
   virtual void changed(event::Changed&& /*what*/) {}
   /// What the machine under the run shows; `source` is called "host:memory", "host:disks" and so on.

@@ -56,6 +56,7 @@ class FileJournal final : public Journal {
   }
 
   uint64_t last_number() const override { return number_; }
+  size_t waiting() const override { return buffer_.size(); }
 
  private:
   std::string path(const std::string& name) const { return cat(folder_, "/", name); }

@@ -49,6 +49,8 @@ class Journal {
   /// Returns when everything appended so far is durable. Called before every action.
   virtual Result<void> sync() = 0;
   virtual uint64_t last_number() const = 0;
+  /// Bytes that were appended and that the system has not taken yet.
+  virtual size_t waiting() const = 0;
 };
 
 }  // namespace mw

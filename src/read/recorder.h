@@ -56,6 +56,8 @@ class Recorder {
   /// Hands what was recorded to the system; an error (full disk) is returned, and the next call tries again.
   Result<void> flush();
   Result<void> sync();
+  /// Bytes of records that wait in memory, because the disk refuses them.
+  size_t waiting() const { return journal_->waiting(); }
   const std::string& folder() const { return folder_; }
 
  private:

@@ -45,6 +45,16 @@ size_t retention_news(const State& state) {
   return state.checkpoint_scans.size() + static_cast<size_t>(shipped);
 }
 
+/// Steps of checkpoints that are not in the store yet and are to come there.
+std::set<int64_t> due_in_store(const State& state) {
+  std::set<int64_t> due;
+  for (const Shipment& one : shipments(state)) {
+    using How = Shipment::How;
+    if (one.how == How::kWaiting || one.how == How::kSending || one.how == How::kFailed) due.insert(one.step);
+  }
+  return due;
+}
+
 std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 }  // namespace
@@ -70,7 +80,12 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   settings.what = std::move(words);
   if (what == For::kPerson) use_rules(parse_cleanup_ask(asks_.front().text).retention, settings);
   places.facts = retention_facts(state, settings.keep_best, scope_.has_store);
-  places.in_store = scope_.in_store;
+  if (what == For::kHope) {
+    for (const int64_t step : due_in_store(state)) places.facts.shipped.insert(step);
+    places.facts.sending.clear();
+  } else {
+    places.in_store = scope_.in_store;
+  }
   for_ = what;
   planned_ = clock_.steady();
   planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,
@@ -80,6 +95,11 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
 }
 
 void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
+  if (for_ == For::kHope) {
+    hope_ = Hope{plan.items.size(), 0};
+    for (const CleanupItem& item : plan.items) hope_->bytes += item.bytes;
+    return;
+  }
   for (const std::string& note : plan.notes) {
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) scope_.say(note);  // once, not after each save
   }
@@ -126,6 +146,7 @@ bool CleanupTask::remove_next(EventWriter& writer) {
 
 void CleanupTask::take_removed(const Result<Removed>& removed, EventWriter& writer) {
   if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_bytes_ += removed->bytes;
+  if (removed.ok() && for_ == For::kRetention) retained_bytes_ += removed->bytes;
   const CleanupResult::Item done = record_removal(writer, std::exchange(action_, 0), item_, removed);
   scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
   if (for_ != For::kPerson) return;
@@ -186,8 +207,11 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
   }
   if (const size_t news = retention_news(state); scope_.settings.keep_last > 0 && news != retention_seen_) {
     retention_seen_ = news;
-    if (!state.checkpoint_scans.empty() &&
-        state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole) {
+    // With one more in the store another may go, whatever was saved last.
+    const size_t shipped = news - state.checkpoint_scans.size();
+    const bool arrived = std::exchange(shipped_seen_, shipped) != shipped;
+    if (arrived || (!state.checkpoint_scans.empty() &&
+                    state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole)) {
       begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
       return true;
     }
@@ -195,7 +219,7 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
   return false;
 }
 
-std::optional<bool> CleanupTask::made_room(const State& state) {
+std::optional<bool> CleanupTask::room_by_cleanup(const State& state) {
   if (scope_.settings.mode != Mode::kAct) return false;
   const Duration now = clock_.steady();
   if (!asked_) {
@@ -203,17 +227,77 @@ std::optional<bool> CleanupTask::made_room(const State& state) {
     // Space that was freed for this attempt's incident counts; if there is none, a plan is made now.
     asked_done_ = freed_bytes_ > 0;
   }
-  const bool busy = planning_.started() || removing_.started() || !plan_.empty();
   const bool late = now.ns - asked_->ns >= kLongest.ns;
-  if (!asked_done_ && !busy && !late) {
+  if (!asked_done_ && !busy() && !late) {
     begin_plan(state, For::kSpace, words_for(state));
     asked_done_ = true;
     return std::nullopt;
   }
-  if (busy && !late) return std::nullopt;
+  if (busy() && !late) return std::nullopt;
+  return freed_bytes_ > 0;
+}
+
+/// Old checkpoints stay until newer ones are in the store. Where some would go then, a restart waits for it.
+std::optional<bool> CleanupTask::room_by_shipping(const State& state, EventWriter& writer) {
+  if (!scope_.has_store || scope_.settings.keep_last <= 0) return false;
+  if (retained_bytes_ > 0 && !busy()) return true;
+  if (clock_.steady().ns - hoped_->ns >= scope_.store_wait.ns) return false;
+  if (busy()) return std::nullopt;
+  if (!hope_) {
+    begin_plan(state, For::kHope, {std::string(kOldCheckpoints)});
+    if (!planning_.started()) return false;
+    return std::nullopt;
+  }
+  if (hope_->bytes == 0) return false;
+  if (!std::exchange(hope_said_, true)) say_hope(state, writer);
+  if (due_in_store(state).empty() && retention_news(state) == retention_seen_) return false;
+  return std::nullopt;
+}
+
+void CleanupTask::say_hope(const State& state, EventWriter& writer) {
+  const std::set<int64_t> due = due_in_store(state);
+  const std::string then = cat(hope_->checkpoints == 1 ? "an old checkpoint goes" : "old checkpoints go",
+                               ", which frees ", bytes_text(hope_->bytes));
+  const std::string text =
+      due.empty() ? cat("the disk is full: ", then, " before the next attempt")
+                  : cat("the disk is full: the next attempt waits for step ", *due.rbegin(), " to be in the store, ",
+                        format_duration(scope_.store_wait), " at most; then ", then);
+  scope_.say(text);
+  (void)writer.note({"midwatch", text}, clock_.now()).ok();
+}
+
+/// For whoever has to make the room.
+void CleanupTask::say_what_to_free(const State& state) const {
+  if (!want_of_space(state).disk) return;
+  int64_t bytes = 0;  // of a save
+  std::string where;
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.how != event::CheckpointSeen::How::kWhole) continue;
+    bytes = seen.bytes;
+    where = folder_of(seen.path);
+  }
+  if (bytes == 0) return;
+  scope_.say(cat("nothing made room: free at least ", bytes_text(bytes), ", which a save takes, on the disk of ", where,
+                 " (midwatch cleanup says what could go), and run the command again"));
+}
+
+std::optional<bool> CleanupTask::made_room(const State& state, EventWriter& writer) {
+  if (!hoped_) {
+    hoped_ = clock_.steady();
+    retained_bytes_ = 0;
+    hope_.reset();
+    hope_said_ = false;
+  }
+  auto room = cleaned_ ? cleaned_ : (cleaned_ = room_by_cleanup(state));
+  if (room == false) room = room_by_shipping(state, writer);
+  if (!room) return std::nullopt;
+  if (!*room) say_what_to_free(state);
   asked_.reset();
+  hoped_.reset();
+  cleaned_.reset();
   asked_done_ = false;
-  return std::exchange(freed_bytes_, 0) > 0;
+  freed_bytes_ = 0;
+  return room;
 }
 
 std::unique_ptr<CleanupTask> watch_space(
@@ -240,6 +324,7 @@ std::unique_ptr<CleanupTask> watch_space(
                          std::move(write),
                          own,
                          !spec.store.empty() && !spec.dry,
+                         spec.store_wait,
                          std::move(in_store)};
   return std::make_unique<CleanupTask>(clock, std::move(scope));
 }

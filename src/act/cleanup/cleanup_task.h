@@ -40,6 +40,7 @@ struct CleanupTaskScope {
   /// Decides whose a checkpoint is; called for each plan. Unset: no checkpoint is proven to be the run's.
   std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
   bool has_store = false;                                         ///< the run ships its checkpoints
+  Duration store_wait = Duration::seconds(600);                   ///< for them, at most, that a restart waits for space
   std::function<Result<std::set<int64_t>>()> in_store = nullptr;  ///< as of CleanupScope; asked from another thread
 };
 
@@ -51,13 +52,24 @@ class CleanupTask final : public Task {
   CleanupTask(Clock& clock, CleanupTaskScope scope) : clock_(clock), scope_(std::move(scope)) {}
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
-  /// Whether space was freed since an attempt ended for lack of it. Unset while that is being done: call again.
-  std::optional<bool> made_room(const State& state);
+  /// Whether space was freed since an attempt ended for lack of it. Unset while that is being done, or old checkpoints
+  /// are to go as soon as newer ones are in the store: call again, with turns in between.
+  std::optional<bool> made_room(const State& state, EventWriter& writer);
   /// A person requests a cleanup, whatever the mode; the result is written to kCleanupResultFile. `ask` is of kCleanup.
   void cleanup_now(const RunAsk& ask) { asks_.push_back(ask); }
 
  private:
-  enum class For { kSpace, kRetention, kStale, kPerson };
+  enum class For { kSpace, kRetention, kStale, kPerson, kHope };
+  /// What [retention] deletes once all that is on its way is in the store.
+  struct Hope {
+    size_t checkpoints = 0;
+    int64_t bytes = 0;
+  };
+  std::optional<bool> room_by_cleanup(const State& state);
+  std::optional<bool> room_by_shipping(const State& state, EventWriter& writer);
+  void say_hope(const State& state, EventWriter& writer);
+  void say_what_to_free(const State& state) const;
+  bool busy() const { return planning_.started() || removing_.started() || !plan_.empty(); }
   bool begin_next(const State& state, bool quiet);
   void begin_plan(const State& state, For what, std::vector<std::string> words);
   void take_plan(CleanupPlan plan, EventWriter& writer);
@@ -75,6 +87,7 @@ class CleanupTask final : public Task {
   std::vector<std::string> notes_;  ///< of the last plan that had some
   uint32_t reported_ = 0;           ///< incident for which the deletable files were reported
   size_t retention_seen_ = 0;       ///< retention_news() up to which retention was done
+  size_t shipped_seen_ = 0;         ///< shipments of these
   bool held_ = false;               ///< an attempt was running at the last turn
   bool stale_due_ = false;          ///< one has ended since
   std::vector<CleanupItem> plan_;   ///< still to be deleted, the next at the end
@@ -83,7 +96,11 @@ class CleanupTask final : public Task {
   int64_t freed_bytes_ = 0;         ///< bytes, since made_room() was last answered
   std::vector<RunAsk> asks_;        ///< of people; the first is in progress when for_ is kPerson
   CleanupResult result_;            ///< of that request so far
-  std::optional<Duration> planned_, asked_;
+  int64_t retained_bytes_ = 0;      ///< likewise, by [retention] while a restart waited
+  std::optional<Hope> hope_;        ///< of the attempt that ended for want of space
+  std::optional<Duration> planned_, asked_, hoped_;
+  std::optional<bool> cleaned_;  ///< what came of the plan for made_room()
+  bool hope_said_ = false;
   bool asked_done_ = false;  ///< the plan for made_room() was begun
   BackgroundCall<std::unique_ptr<CleanupPlan>> planning_;
   BackgroundCall<Result<Removed>> removing_;

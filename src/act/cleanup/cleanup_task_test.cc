@@ -44,6 +44,8 @@ struct House {
   std::vector<std::string> removed;
   std::map<std::string, std::string> written;
   std::function<bool()> holds = [] { return true; };
+  bool has_store = false;
+  std::vector<std::string> said;
   FakeSystem* system = nullptr;
   FakeDisk* disk = nullptr;
   std::unique_ptr<CleanupTask> keeper;
@@ -76,7 +78,8 @@ struct House {
       removed.push_back(path_of(item));
       return Removed{1000, 1};
     };
-    scope.say = [](const auto&) {};
+    scope.say = [this](const std::string& sentence) { said.push_back(sentence); };
+    scope.has_store = has_store;
     scope.write = [this](const std::string& path, std::string_view text) -> Result<void> {
       written[path] = text;
       return {};
@@ -120,6 +123,72 @@ struct House {
   }
 };
 
+/// Two whole checkpoints of a run with a store, neither of them shipped; the second save filled the disk.
+void fill_disk_before_shipping(House& house, int64_t keep_last) {
+  house.has_store = true;
+  house.place.settings.keep_last = keep_last;
+  house.open(Mode::kAsk);
+  for (const int64_t step : {10, 20}) {
+    event::CheckpointSeen seen;
+    seen.path = cat("/data/ck/step_", step);
+    seen.step = step;
+    seen.how = event::CheckpointSeen::How::kWhole;
+    seen.bytes = 3000;
+    fold(house.state, {Time::from_seconds(1), {}, seen});
+  }
+  house.trouble();
+  house.turns();
+}
+
+/// What the shipper records when the newest is in the store.
+void ship_newest(House& house) {
+  const uint32_t id = house.state.last_action + 1;
+  fold(house.state, {Time::from_seconds(2), {}, event::Intended{id, "ship", "/data/ck/step_20", 0, ""}});
+  fold(house.state, {Time::from_seconds(3), {}, event::Acted{id, true, "done", 1, true}});
+}
+
+TEST_CASE("a restart waits for the store where old checkpoints go once newer ones are there") {
+  House house;
+  fill_disk_before_shipping(house, 1);
+  CHECK(house.removed.empty());
+  for (int i = 0; i < 20; ++i) {
+    CHECK_FALSE(house.keeper->made_room(house.state, house.paper).has_value());
+    house.turns();
+  }
+  REQUIRE(house.said.size() == 2);  // of the first, what cleanup could delete
+  CHECK(contains(house.said[1], "waits for step 20 to be in the store, 10m"));
+  CHECK(contains(house.said[1], "frees"));
+  CHECK(house.paper.lines.back() == cat("note: ", house.said[1]));
+  ship_newest(house);
+  CHECK_FALSE(house.keeper->made_room(house.state, house.paper).has_value());
+  house.turns();
+  CHECK(house.removed == std::vector<std::string>{"/data/ck/step_10"});
+  CHECK(house.keeper->made_room(house.state, house.paper) == true);
+}
+
+TEST_CASE("a restart does not wait for a store that would free nothing, nor for ever") {
+  const auto settled = [](House& house) {
+    std::optional<bool> room;
+    for (int i = 0; i < 5 && !room; ++i) {
+      room = house.keeper->made_room(house.state, house.paper);
+      house.turns();
+    }
+    return room;
+  };
+  House keeps;
+  fill_disk_before_shipping(keeps, 3);
+  CHECK(settled(keeps) == false);
+  CHECK(contains(keeps.said.back(), "free at least 3.0 KB"));
+
+  House slow;
+  fill_disk_before_shipping(slow, 1);
+  CHECK_FALSE(settled(slow).has_value());
+  slow.clock.pass(Duration::seconds(601));
+  CHECK(settled(slow) == false);
+  CHECK(contains(slow.said.back(), "on the disk of /data/ck"));
+  CHECK(slow.removed.empty());
+}
+
 TEST_CASE("space is freed when a disk is full and the mode is act; each action is recorded before") {
   House house;
   house.open(Mode::kAct);
@@ -129,7 +198,7 @@ TEST_CASE("space is freed when a disk is full and the mode is act; each action i
   house.turns();
   CHECK(house.removed == std::vector<std::string>{"/data/ck/step_5"});
   CHECK(house.paper.lines == Names{"means to remove /data/ck/step_5", "done: 1.0 KB freed"});
-  CHECK(house.keeper->made_room(house.state) == true);
+  CHECK(house.keeper->made_room(house.state, house.paper) == true);
 }
 
 TEST_CASE("in mode ask it only reports what could be deleted, once; nothing is removed that could not be recorded") {
@@ -142,7 +211,7 @@ TEST_CASE("in mode ask it only reports what could be deleted, once; nothing is r
   CHECK(house.removed.empty());
   REQUIRE(house.paper.lines.size() == 1);
   CHECK(contains(house.paper.lines[0], "/data/ck/step_5"));
-  CHECK(house.keeper->made_room(house.state) == false);
+  CHECK(house.keeper->made_room(house.state, house.paper) == false);
   House full;
   full.open(Mode::kAct);
   full.paper.full = true;

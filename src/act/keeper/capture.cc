@@ -51,6 +51,12 @@ Result<void> Capture::open() {
 bool Capture::release_reserve() { return unlink(cat(path_, kReserve).c_str()) == 0; }
 
 size_t Capture::pump(size_t most) {
+  const size_t moved = move(most);
+  show_waiting();
+  return moved;
+}
+
+size_t Capture::move(size_t most) {
   if (file_ < 0) file_ = open_output(path_);
   write_waiting();
   if (size_ >= rotate_bytes_ && waiting_.empty()) return rotate_at_line_end();
@@ -72,6 +78,7 @@ void Capture::say(std::string_view line) {
   waiting_ += line;
   waiting_ += '\n';
   write_waiting();
+  show_waiting();
 }
 
 size_t Capture::splice_some(size_t most) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "act/keeper/pending_output.h"
 #include "base/result.h"
 
 namespace mw {
@@ -35,6 +36,8 @@ class Capture {
   uint64_t written() const { return size_; }  ///< bytes in the current file
 
  private:
+  size_t move(size_t most);
+  void show_waiting() { pending_.show(file_, size_, waiting_); }
   size_t splice_some(size_t most);
   size_t read_some(size_t most);
   void write_waiting();
@@ -52,6 +55,7 @@ class Capture {
   uint64_t size_ = 0;
   bool can_splice_ = true;  // some file systems refuse
   std::string waiting_;
+  PendingOutput pending_;  // shows `waiting_` to the watch
   uint64_t lost_ = 0;
 };
 

@@ -75,7 +75,12 @@ class Keeper {
   std::string reason(const Ending& ending);
   void note(const std::string& line) {
     record_->append(line);
-    if (!record_->sync().ok()) unsynced_ = true;  // a full disk: tried again every turn
+    unsynced_ = !record_->sync().ok();  // a full disk: tried again every turn
+  }
+  /// Of the attempt's end: whoever waits for it learns of it though the disk is full.
+  void note_end(const std::string& line) {
+    note(line);
+    if (unsynced_ && spare_ != nullptr) spare_->put(line);
   }
   /// False when the line could not be written to the disk; then the command must not start.
   bool note_surely(const std::string& line) {
@@ -92,6 +97,7 @@ class Keeper {
   std::unique_ptr<Processes> processes_ = make_posix_processes();
   std::unique_ptr<Lock> lock_;
   std::unique_ptr<Journal> record_;
+  std::unique_ptr<SpareRecord> spare_;
   std::unique_ptr<Capture> capture_;
   Kept kept_;
   int pipe_in_ = -1, pipe_out_ = -1, signals_ = -1;
@@ -111,7 +117,8 @@ int Keeper::run() {
   }
   while (turn()) {
   }
-  note(record_done(clock_->now()));
+  note_end(record_done(clock_->now()));
+  if (!unsynced_) spare_->drop();
   unlink(std::string(kPipeFile).c_str());
   unlink(std::string(kHeldBackFile).c_str());
   return 0;
@@ -135,6 +142,7 @@ Result<void> Keeper::prepare() {
   auto record = Journal::open(*disk_, std::string(kRecordFolder), nullptr);
   if (!record.ok()) return record.error();
   record_ = std::move(*record);
+  spare_ = std::make_unique<SpareRecord>(std::string(kSpareFile));
   const auto self = processes_->info(getpid());
   if (!self.ok()) return self.error();
   const std::string boot = processes_->boot();
@@ -264,7 +272,7 @@ void Keeper::ended(const Ending& end) {
     got = capture_->pump(kPumpBytes);
   kept_.ending = end;
   if (attempt_ > 0) capture_->say(ended_line(attempt_, end.at, reason(end), nonce_));
-  note(record_ended(end));
+  note_end(record_ended(end));
 }
 
 std::string Keeper::reason(const Ending& end) {

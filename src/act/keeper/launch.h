@@ -29,6 +29,7 @@ struct Launch {
 /// Names within a keeper's folder.
 inline constexpr std::string_view kLaunchFile = "launch.json";
 inline constexpr std::string_view kRecordFolder = "record";     ///< a journal of what the keeper did and saw
+inline constexpr std::string_view kSpareFile = "record.spare";  ///< holds the last records where the disk was full
 inline constexpr std::string_view kReasonFile = "reason";       ///< why midwatch ends the command: a phrase below
 inline constexpr std::string_view kHeldBackFile = "held-back";  ///< the command is forked and has not begun
 inline constexpr std::string_view kWentFile = "went";  ///< held-back is renamed to it just before the command begins

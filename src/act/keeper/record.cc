@@ -1,5 +1,12 @@
 #include "act/keeper/record.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "act/keeper/launch.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -40,6 +47,9 @@ Ending ending(const Json& json) {
   end.peak_bytes = json.integer_or("peak_bytes", 0);
   return end;
 }
+
+/// Room that a keeper took while there was some. Lines in it are the last ones; what follows them are zeros.
+constexpr size_t kSpareBytes = 4096;
 
 class Folder final : public Journal::Reader {
  public:
@@ -129,7 +139,42 @@ Result<Kept> read_kept(Disk& disk, const std::string& keeper_folder) {
   Folder folder(kept);
   const auto read = Journal::read(disk, cat(keeper_folder, "/", kRecordFolder), folder);
   if (!read.ok() && read.error().code != Error::Code::kNotFound) return read.error();
+  if (kept.done) return kept;
+  const auto spare = disk.open_read(cat(keeper_folder, "/", kSpareFile));
+  std::string text;
+  if (!spare.ok() || !(*spare)->read_at(0, kSpareBytes, text).ok()) return kept;
+  text.resize(std::min(text.size(), text.find('\0')));
+  for (const std::string_view one : split(text, '\n')) fold_record(kept, one);
   return kept;
+}
+
+SpareRecord::SpareRecord(const std::string& path) : path_(path) {
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  struct stat is {};
+  if (file_ < 0 || fstat(file_, &is) != 0) return;
+  std::string text(kSpareBytes, '\0');
+  if (is.st_size >= static_cast<off_t>(kSpareBytes)) {  // of a keeper that was killed
+    if (pread(file_, text.data(), text.size(), 0) > 0) used_ = std::min(text.size(), text.find('\0'));
+    return;
+  }
+  if (pwrite(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) || fdatasync(file_) != 0) drop();
+}
+
+SpareRecord::~SpareRecord() {
+  if (file_ >= 0) close(file_);
+}
+
+void SpareRecord::put(std::string_view line) {
+  if (file_ < 0 || used_ + line.size() + 1 > kSpareBytes) return;
+  const std::string text = cat(line, "\n");
+  if (pwrite(file_, text.data(), text.size(), static_cast<off_t>(used_)) != static_cast<ssize_t>(text.size())) return;
+  used_ += text.size();
+  (void)!fdatasync(file_);
+}
+
+void SpareRecord::drop() {
+  if (file_ >= 0) close(std::exchange(file_, -1));
+  unlink(path_.c_str());
 }
 
 }  // namespace mw

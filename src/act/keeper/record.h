@@ -62,6 +62,23 @@ Left what_was_left(const Kept& kept, bool lives, bool went, bool here);
 /// Applies one line; ignores unknown ones, which a newer midwatch may have written.
 void fold_record(Kept& kept, std::string_view json);
 
+/// A file that takes a few lines of the record even where the disk is full by then: its room was taken before.
+class SpareRecord {
+ public:
+  explicit SpareRecord(const std::string& path);
+  ~SpareRecord();
+  SpareRecord(const SpareRecord&) = delete;
+  SpareRecord& operator=(const SpareRecord&) = delete;
+  void put(std::string_view line);
+  /// Once all is in the record itself.
+  void drop();
+
+ private:
+  std::string path_;
+  int file_ = -1;
+  size_t used_ = 0;
+};
+
 /// Reads the record in a keeper's folder. An empty one (the keeper has not begun yet) gives an empty Kept.
 Result<Kept> read_kept(Disk& disk, const std::string& keeper_folder);
 

@@ -277,9 +277,11 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
         notice.incident != 0 ? notice_title(notice) : cat(notice_title(notice), ": ", clip(notice.what, 300));
     const auto id = writer.intend({0, std::string(action_of(channel.rule)),
                                    target_of(channel.rule.channel.name, notice.key), notice.incident, why});
-    if (!id.ok()) break;  // the journal cannot be written now; the rest stays pending
+    // While the journal cannot be written for long, people are notified all the same: a midwatch that goes on with
+    // this run would do it once more.
+    if (!id.ok() && (!blind_since_ || channel.rule.hook)) break;  // the rest stays pending
     cover(channel, notice.key);
-    channel.intents.push_back(*id);
+    if (id.ok()) channel.intents.push_back(*id);
     meant.push_back(std::move(notice));
   }
   if (meant.empty()) return;
@@ -343,7 +345,7 @@ void Notifier::work(const State& state, EventWriter& writer) {
       if (wants(channel, notice)) wanted.push_back(&notice);
     }
     if (wanted.empty()) continue;
-    if (blind_since_) continue;  // nothing could be recorded
+    if (blind_since_ && !is_blind() && !ending_) continue;  // nothing can be recorded, and perhaps in a moment
     if (settled(wanted) && may_send(channel)) {
       begin(channel, wanted, state, writer);
     } else {
@@ -356,18 +358,20 @@ bool Notifier::busy() const {
   return std::any_of(channels_.begin(), channels_.end(), [](const auto& channel) { return channel->send != nullptr; });
 }
 
-/// While the journal cannot be written the watch reads nothing and would report nothing of the run. People are notified
-/// of that without a record in the journal, once for each such period.
-void Notifier::report_blindness(bool quiet) {
+bool Notifier::is_blind() const { return blind_since_ && doors_.clock.steady().ns - blind_since_->ns >= kBlind.ns; }
+
+/// While the journal cannot be written midwatch can restart and end nothing. People are notified of that without a
+/// record in the journal, once for each such period.
+void Notifier::report_blindness(bool held_up) {
   const Duration now = doors_.clock.steady();
-  if (quiet) {
+  if (!held_up) {
     blind_since_.reset();
   } else if (!blind_since_) {
     blind_since_ = now;
   }
-  const bool blind = blind_since_ && now.ns - blind_since_->ns >= kBlind.ns;
+  const bool blind = is_blind();
   for (const auto& channel : channels_) {
-    if (channel->send != nullptr || channel->message || channel->blind == blind || (!blind && !quiet)) continue;
+    if (channel->send != nullptr || channel->message || channel->blind == blind || (!blind && held_up)) continue;
     channel->blind = blind;
     Notice notice;
     notice.event = blind ? "opened" : "closed";
@@ -375,9 +379,13 @@ void Notifier::report_blindness(bool quiet) {
     notice.severity = blind ? Severity::kCritical : Severity::kInfo;
     notice.kind = "journal-held-up";
     notice.what = blind
-                      ? "midwatch cannot write the run's journal, so it sees nothing more of the run; training goes on."
-                      : "midwatch writes the run's journal again, and reads what it missed.";
-    if (blind) notice.advice = cat("Make room on the disk of ", folder_, ", or make it writable.");
+                      ? "midwatch cannot write the run's journal, so it can restart and end nothing; the run goes on, "
+                        "and midwatch watches it."
+                      : "midwatch writes the run's journal again; nothing is missing in it.";
+    if (blind) {
+      notice.advice = cat("Free 32 MB on the disk of ", folder_,
+                          ", or make it writable. Else output of the command is lost in the end.");
+    }
     if (!contains_word(channel->rule.events, notice.event)) continue;
     channel->message = Message{context_.run, host_, folder_, doors_.clock.now(), false, {notice}};
     channel->first_try = channel->next_try = now;
@@ -386,7 +394,7 @@ void Notifier::report_blindness(bool quiet) {
 }
 
 std::optional<Duration> Notifier::turn(const State& state, bool quiet, EventWriter& writer) {
-  report_blindness(quiet);
+  report_blindness(writer.held_up());
   if (quiet || caught_up_ || busy()) work(state, writer);
   if (busy()) return kSoon;
   return due_ ? Duration::millis(250) : Duration::seconds(1);
@@ -401,7 +409,7 @@ bool Notifier::unfinished(Duration waited) const {
 
 void Notifier::over(const State& state, EventWriter& writer) {
   ending_ = true;
-  blind_since_.reset();  // the last turn had something left to read; whether the journal can be written shows now
+  if (!writer.held_up()) blind_since_.reset();
   const Duration began = doors_.clock.steady();
   Duration waited;
   do {

@@ -84,7 +84,8 @@ class Notifier final : public Task {
   void keep_output(const Channel& channel, const std::string& output);
   bool unfinished(Duration waited) const;
   void work(const State& state, EventWriter& writer);
-  void report_blindness(bool quiet);
+  bool is_blind() const;
+  void report_blindness(bool held_up);
   bool busy() const;
 
   NotifierDoors doors_;

@@ -68,6 +68,7 @@ struct World final : EventWriter {
     fold(state, {clock.now(), {}, std::move(intent)});
     return id;
   }
+  bool held_up() const override { return full; }
   void acted(event::Acted outcome) override { fold(state, {clock.now(), {}, std::move(outcome)}); }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> note(event::Note words, Time at) override {
@@ -300,20 +301,19 @@ TEST_CASE("people are notified that the journal cannot be written, and that it c
   World world;
   world.pass(1);
   world.full = true;
-  world.quiet = false;
   world.pass(9);
   CHECK(world.http.keys().empty());
   world.pass(60);
   REQUIRE(world.http.keys().size() == 1);
   CHECK(world.http.keys()[0].find("r/blind:") == 0);
   world.full = false;
-  world.quiet = true;
   world.pass(2);
   REQUIRE(world.http.keys().size() == 2);
   CHECK(world.http.keys()[1].find("r/sees:") == 0);
-  world.quiet = false;  // a moment only
+  world.full = true;  // a moment only
   world.pass(2);
-  world.quiet = true;
+  world.full = false;
+  world.quiet = false;  // much is unread: no trouble
   world.pass(20);
   CHECK(world.http.keys().size() == 2);
   CHECK(world.state.actions.empty());

@@ -299,9 +299,9 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
 }
 
 /// False until cleanup has freed the disk that was full when the attempt ended, or has found nothing to free.
-bool Supervisor::space_is_settled(const State& state) {
+bool Supervisor::space_is_settled(const State& state, EventWriter& writer) {
   if (room_ || !made_room_ || stopping() || outcome(state).reaction != "free-space-then-resume") return true;
-  room_ = made_room_(state);
+  room_ = made_room_(state, writer);
   return room_.has_value();
 }
 
@@ -353,7 +353,8 @@ Result<void> Supervisor::judge(const State& state, EventWriter& writer) {
   }
   const SupervisedAttempt* known = decided();
   // An end is an end, also where it cannot be written down; what is begun is written down first.
-  if (!recorded.ok() && (known == nullptr || known->restart || since(ended_) < kUnrecordedEnd)) return recorded;
+  const auto patience = [this, &recorded] { return std::min(kUnrecordedEnd, unrecorded_end(recorded.error())); };
+  if (!recorded.ok() && (known == nullptr || known->restart || since(ended_) < patience())) return recorded;
   if (known == nullptr) return Error{Error::Code::kIo, "the decision was not recorded", ""};
   heed(*known);
   if (phase_ == Phase::kWaiting) {
@@ -429,7 +430,7 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
     MW_TRY(watch_attempt(state, quiet, writer));
   } else if (phase_ == Phase::kEnded && quiet) {
     MW_TRY(look_at_remains(state));
-    if (look_back(state, writer) && space_is_settled(state)) MW_TRY(judge(state, writer));
+    if (look_back(state, writer) && space_is_settled(state, writer)) MW_TRY(judge(state, writer));
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {
       phase_ = Phase::kOver;

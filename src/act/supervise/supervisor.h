@@ -62,6 +62,8 @@ class Supervisor {
   /// killed, unrecorded; and so long after its end the run is over, with or without such a request.
   static constexpr Duration kUnrecordedStop = Duration::seconds(1), kUnrecordedKill = Duration::millis(200);
   static constexpr Duration kUnrecordedEnd = Duration::seconds(20), kUnrecordedEndAtStop = Duration::seconds(2);
+  /// Likewise after its end with status 0, behind which nothing is to follow.
+  static constexpr Duration kUnrecordedSuccess = Duration::seconds(2);
   /// Likewise where another attempt may be due: that needs a record, and somebody may make space for it.
   static constexpr Duration kUnrecordedRestart = Duration::seconds(600);
 
@@ -83,7 +85,7 @@ class Supervisor {
   Result<void> refuse(const State& state, EventWriter& writer);
 
   /// Asked when an attempt ended for want of space: has some been made? Empty while that is not known.
-  void when_space_is_wanted(std::function<std::optional<bool>(const State&)> made_room) {
+  void when_space_is_wanted(std::function<std::optional<bool>(const State&, EventWriter&)> made_room) {
     made_room_ = std::move(made_room);
   }
 
@@ -152,6 +154,7 @@ class Supervisor {
   Result<void> record(const State& state, EventWriter& writer) const;
   Result<bool> do_without_record(const Error& trouble);
   Result<void> keeper_can_go_on();
+  Duration unrecorded_end(const Error& trouble) const;
   bool is_gone() const;
   Result<void> read_decisions(const State& state, EventWriter& writer);
   void look_at_members(EventWriter& writer);
@@ -171,7 +174,7 @@ class Supervisor {
   Result<void> trip_on_poison(const State& state, EventWriter& writer);
   Result<bool> may_restart(const State& state, EventWriter& writer);
   bool look_back(const State& state, EventWriter& writer);
-  bool space_is_settled(const State& state);
+  bool space_is_settled(const State& state, EventWriter& writer);
   Result<Judgement> judgement(const State& state) const;
   Result<void> judge(const State& state, EventWriter& writer);
   void heed(const SupervisedAttempt& attempt);
@@ -194,7 +197,7 @@ class Supervisor {
   Kept kept_;
   std::string framework_;  ///< whose checkpoints `back_` speaks of
   Rollback back_;          ///< to be done before the next attempt
-  std::function<std::optional<bool>(const State&)> made_room_;
+  std::function<std::optional<bool>(const State&, EventWriter&)> made_room_;
   std::function<bool(const CheckpointLayout&, const QuarantinePlan&, EventWriter&)> free_broken_;
   std::function<bool()> looked_at_;
   std::function<bool(const State&, EventWriter&)> servers_answer_;

@@ -11,7 +11,8 @@ namespace {
 constexpr Duration kNoKeeperComes = Duration::seconds(10);  // a keeper without a record never began after that
 // For a keeper to write down how its command ended, before the disk is asked whether it can.
 constexpr Duration kKeeperWrites = Duration::seconds(5), kKeeperWritesAtStop = Duration::seconds(1);
-constexpr size_t kProbeBytes = 4096;  // a block of most file systems
+constexpr Duration kKeeperWritesAll = Duration::seconds(2);  // what is left of the output, once the end is known
+constexpr size_t kProbeBytes = 4096;                         // a block of most file systems
 
 }  // namespace
 
@@ -44,7 +45,10 @@ Result<void> Supervisor::keeper_can_go_on() {
   }
   if (!waits_since_) waits_since_ = doors_.clock.steady();
   if (!kept_.child.known()) return stopping() ? Error{Error::Code::kIo, "no keeper began", ""} : Result<void>();
-  const Duration patience = stop_ == Stop::kNow ? kUnrecordedKill : stopping() ? kKeeperWritesAtStop : kKeeperWrites;
+  const Duration patience = stop_ == Stop::kNow ? kUnrecordedKill
+                            : stopping()        ? kKeeperWritesAtStop
+                            : kept_.ending      ? kKeeperWritesAll
+                                                : kKeeperWrites;
   if (since(*waits_since_) < patience) return {};
   const std::string probe = cat(attempt_folder(), "/probe");
   auto room = doors_.write_file(probe, std::string(kProbeBytes, '\n'));
@@ -58,6 +62,18 @@ bool Supervisor::is_gone() const {
   return kept_.child.known() || (!lives(doors_.processes, kept_.keeper) && since(keeper_from_) >= kNoKeeperComes);
 }
 
+/// How long after the end of the command, or of the attempt, its record is waited for.
+Duration Supervisor::unrecorded_end(const Error& trouble) const {
+  if (stop_ == Stop::kNow) return kUnrecordedKill;
+  if (stopping()) return kUnrecordedEndAtStop;
+  const bool known = kept_.ending && kept_.ending->known;
+  if (known && kept_.ending->code == 0 && !trip_) return kUnrecordedSuccess;
+  if (phase_ != Phase::kRunning) return kUnrecordedRestart;
+  // A disk that is full now may have room in a while, for another attempt; one that is gone will hardly come back.
+  const bool restarts = known && spec_.limits.restarts >= attempt_ && trouble.code == Error::Code::kFull;
+  return restarts ? kUnrecordedRestart : kUnrecordedEnd;
+}
+
 Result<bool> Supervisor::do_without_record(const Error& trouble) {
   const Duration lasts = since(*trouble_since_);
   const bool now = stop_ == Stop::kNow;
@@ -66,11 +82,15 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
     tree_.ask_to_end(spec_.grace, now);
   }
   if (phase_ != Phase::kEnded && (phase_ != Phase::kRunning || !is_gone())) return trouble;
-  if (!gone_since_) gone_since_ = doors_.clock.steady();
-  const Duration patience = now                         ? kUnrecordedKill
-                            : stopping()                ? kUnrecordedEndAtStop
-                            : phase_ == Phase::kRunning ? kUnrecordedEnd
-                                                        : kUnrecordedRestart;
+  const Duration patience = unrecorded_end(trouble);
+  if (!gone_since_) {
+    gone_since_ = doors_.clock.steady();
+    if (patience == kUnrecordedRestart) {
+      doors_.say(cat("attempt ", attempt_, " ended, ", kept_.ending ? outcome_text(*kept_.ending) : kept_.failure,
+                     ". What follows must be recorded before it is done: waits ", format_duration(patience),
+                     " at most for room on the disk of ", folder_));
+    }
+  }
   if (since(*gone_since_) < patience) return trouble;
   if (!kept_.ending) {
     kept_.ending = Ending{};
@@ -79,7 +99,11 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
   phase_ = Phase::kOver;
   why_over_ =
       stopping() ? "A stop was requested." : cat("It ended, and the run's record cannot be kept: ", trouble.what, ".");
-  doors_.say(cat(why_over_, " ", outcome_text(*kept_.ending), stopping() ? cat("; not recorded: ", trouble.what) : ""));
+  const bool waits = kept_.ending->known && lives(doors_.processes, kept_.keeper);
+  doors_.say(cat(why_over_, " ", outcome_text(*kept_.ending), stopping() ? cat("; not recorded: ", trouble.what) : "",
+                 waits ? cat("; the rest of its output waits in process ", kept_.keeper.pid,
+                             ", which writes it as soon as there is room")
+                       : ""));
   return false;
 }
 

@@ -161,9 +161,14 @@ TEST_CASE("a disk that is full at the end: an end is an end, and a restart waits
   };
   World finished;
   end(finished, 0);
-  CHECK_FALSE(finished.over_in(15));
-  CHECK(finished.over_in(10));
+  CHECK_FALSE(finished.over_in(1));
+  CHECK(finished.over_in(3));
   CHECK(finished.one->ending()->code == 0);
+
+  World last(0);
+  end(last, 3);
+  CHECK_FALSE(last.over_in(15));
+  CHECK(last.over_in(10));
 
   World failed;
   end(failed, 3);
@@ -178,6 +183,31 @@ TEST_CASE("a disk that is full at the end: an end is an end, and a restart waits
   helped.writable = true;
   CHECK_FALSE(helped.over_in(60));
   CHECK(helped.one->attempt() == 2);
+}
+
+TEST_CASE("the end of a command that its keeper could write only where it had kept room is known") {
+  const auto end = [](World& world, int code) {
+    Ending ending;
+    ending.at = world.clock.now();
+    ending.code = code;
+    world.processes.alive.erase(101);
+    const std::string lines = cat(record_ended(ending), "\n");
+    world.disk.put(cat(world.one->attempt_folder(), "/", kSpareFile), lines + std::string(4096 - lines.size(), '\0'));
+    world.writable = false;  // its keeper lives, and output waits in it
+  };
+  World finished;
+  end(finished, 0);
+  CHECK_FALSE(finished.over_in(2));
+  CHECK(finished.over_in(4));
+  REQUIRE(finished.one->ending());
+  CHECK(finished.one->ending()->known);
+  CHECK(finished.one->ending()->code == 0);
+
+  World failed;  // another attempt is due, and needs room
+  end(failed, 3);
+  CHECK_FALSE(failed.over_in(500));
+  CHECK(failed.over_in(200));
+  CHECK(failed.one->ending()->code == 3);
 }
 
 TEST_CASE("a keeper that cannot write down the end of its command does not hold the run up") {
