@@ -79,7 +79,7 @@ vault::VaultDoors Harbour::doors(Disk& disk, const StoreAddress& address) const 
           }};
 }
 
-Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& address) {
+Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& address, std::function<bool()> stopped) {
   // OpenSSL writes to connections that the other side has closed.
   (void)std::signal(SIGPIPE, SIG_IGN);
   auto harbour = std::make_unique<Harbour>();
@@ -103,7 +103,7 @@ Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& ad
   const std::string folder = folder_of(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   harbour->prefix = basename(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   if (!is_plain_path(harbour->prefix)) return no_place(place);
-  harbour->store = make_folder_store(folder, address.rate);
+  harbour->store = make_folder_store(folder, address.rate, std::move(stopped));
   return harbour;
 }
 

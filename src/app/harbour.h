@@ -29,8 +29,9 @@ struct Harbour {
   vault::VaultDoors doors(Disk& disk, const StoreAddress& address) const;
 };
 
-/// kInvalid: the address is none. The store itself is not asked yet.
-Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& address);
+/// kInvalid: the address is none. The store itself is not asked yet. `stopped`: as of make_folder_store().
+Result<std::unique_ptr<Harbour>> open_harbour(Disk& disk, const StoreAddress& address,
+                                              std::function<bool()> stopped = {});
 
 /// Can files be shipped to `place`? Not to a folder that is a mounted file system of its own: files are finished beside
 /// the run's folder, and renamed into it. What is not there yet, and what is no folder, is not looked at.

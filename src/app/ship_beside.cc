@@ -34,7 +34,7 @@ vault::VaultDoors stoppable(const Harbour& harbour, Disk& disk, ObjectStore& sto
 Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const std::string& owner, const ShipJob& job,
                                vault::SeenConditions& conditions, const vault::StopFlag& stop) {
   lower_own_priority();
-  const auto harbour = open_harbour(disk, address);
+  const auto harbour = open_harbour(disk, address, [stop] { return stop->load(); });
   if (!harbour.ok()) return harbour.error();
   vault::StoppableStore store(*(*harbour)->store, stop);
   vault::ShipOptions options;
@@ -64,7 +64,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const st
 Result<int64_t> ship_logs_now(Disk& disk, const StoreAddress& address, vault::LogShipper& logs,
                               const vault::StopFlag& stop) {
   lower_own_priority();
-  const auto harbour = open_harbour(disk, address);
+  const auto harbour = open_harbour(disk, address, [stop] { return stop->load(); });
   if (!harbour.ok()) return harbour.error();
   vault::StoppableStore store(*(*harbour)->store, stop);
   return logs.ship(stoppable(**harbour, disk, store, stop));

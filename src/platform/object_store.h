@@ -109,8 +109,10 @@ Result<std::vector<ObjectInfo>> list_all(ObjectStore& store, const std::string& 
 
 /// Objects as files below `folder`, which is made when missing. Works on file servers: takes effect by rename and link,
 /// conditions under a lock. What is not complete lies in `.midwatch-store` there. `rate`: bytes a second that are
-/// written, at most; 0: as fast as it goes.
-std::unique_ptr<ObjectStore> make_folder_store(const std::string& folder, int64_t rate = 0);
+/// written, at most; 0: as fast as it goes. `stopped`: a call that writes at such a rate ends soon once it is true
+/// (kInterrupted); may be empty.
+std::unique_ptr<ObjectStore> make_folder_store(const std::string& folder, int64_t rate = 0,
+                                               std::function<bool()> stopped = {});
 
 /// May this be a relative path that stays where it belongs: names joined by '/', none of them empty, "." or "..", no
 /// control characters, no backslash, at most 255 bytes a name and 900 in all (a key of S3 has 1024).

@@ -73,9 +73,9 @@ for step in range(1, saves + 1):
     folder = f"{root}/global_step_{step}"
     os.makedirs(folder)
     for name in ("model", "optim"):
-        header = b'{"w":{"dtype":"F32","shape":[5000],"data_offsets":[0,20000]}}'
+        header = b'{"w":{"dtype":"F32","shape":[125000],"data_offsets":[0,500000]}}'
         with open(f"{folder}/{name}.safetensors", "wb") as file:
-            file.write(len(header).to_bytes(8, "little") + header + os.urandom(20000))
+            file.write(len(header).to_bytes(8, "little") + header + os.urandom(500000))
     with open(f"{root}/latest_checkpointed_iteration.txt", "w") as file:
         file.write(str(step))
     print(f"local_global_step_folder: {folder}", flush=True)
@@ -106,7 +106,7 @@ def settings(base, limit, wait):
 
 def deleted_meanwhile(base, _):
     """The trainer keeps one checkpoint for less time than an upload takes: something whole is shipped all the same."""
-    store = settings(base, "4KB", "10m")  # five seconds each, of which the trainer deletes it after about two
+    store = settings(base, "200KB", "10m")  # five seconds each, of which the trainer deletes it after about two
     run = Run(base, small_trainer(base, 4, 1, 4.5), "--quiet")
     assert run.end() == 0, run.err
     steps, latest = shipped(store)
@@ -120,7 +120,7 @@ def deleted_meanwhile(base, _):
 
 def stops(base, _):
     """A stop does not wait for an upload that lasts: the next push goes on with it."""
-    store = settings(base, "1KB", "2s")  # 20 s each
+    store = settings(base, "50KB", "2s")  # 20 s each
     run = Run(base, small_trainer(base, 100, 0, 1), "--quiet", "--grace", "2")
     wait_until("an upload", lambda: any(one["state"] == "sending" for one in status(base).get("shipments", [])))
     wait_until("a forecast of the next save", lambda: (status(base).get("next_save") or {}).get("fits"))
@@ -135,7 +135,7 @@ def stops(base, _):
 
 def taken_away_receiving(base, _):
     """A rented machine that is taken away while its checkpoint comes says so: it is not one that is not fit for the run."""
-    store = settings(base, "2KB", "10m")  # ten seconds from the first file to the second one
+    store = settings(base, "50KB", "10m")  # ten seconds from the first file to the second one
     assert Run(base, small_trainer(base, 1, 0, 0), "--quiet").end() == 0
     beats = store + "/fleet/machines/0123456789abcdef.json"
     said = lambda: json.load(open(beats))["content"] if os.path.exists(beats) else {"phase": ""}

@@ -62,7 +62,7 @@ class Supervisor {
   /// killed, unrecorded; and so long after its end the run is over, with or without such a request.
   static constexpr Duration kUnrecordedStop = Duration::seconds(1), kUnrecordedKill = Duration::millis(200);
   static constexpr Duration kUnrecordedEnd = Duration::seconds(20), kUnrecordedEndAtStop = Duration::seconds(2);
-  /// Likewise after its end with status 0, behind which nothing is to follow.
+  /// Likewise after its end with status 0, behind which nothing is to follow, where the disk is full.
   static constexpr Duration kUnrecordedSuccess = Duration::seconds(2);
   /// Likewise where another attempt may be due: that needs a record, and somebody may make space for it.
   static constexpr Duration kUnrecordedRestart = Duration::seconds(600);

@@ -66,12 +66,12 @@ bool Supervisor::is_gone() const {
 Duration Supervisor::unrecorded_end(const Error& trouble) const {
   if (stop_ == Stop::kNow) return kUnrecordedKill;
   if (stopping()) return kUnrecordedEndAtStop;
-  const bool known = kept_.ending && kept_.ending->known;
-  if (known && kept_.ending->code == 0 && !trip_) return kUnrecordedSuccess;
+  // A disk that is full has no room in a moment. It may have some in a while, for another attempt; one that is gone
+  // will hardly come back.
+  const bool full = trouble.code == Error::Code::kFull && kept_.ending && kept_.ending->known;
+  if (full && kept_.ending->code == 0 && !trip_) return kUnrecordedSuccess;
   if (phase_ != Phase::kRunning) return kUnrecordedRestart;
-  // A disk that is full now may have room in a while, for another attempt; one that is gone will hardly come back.
-  const bool restarts = known && spec_.limits.restarts >= attempt_ && trouble.code == Error::Code::kFull;
-  return restarts ? kUnrecordedRestart : kUnrecordedEnd;
+  return full && spec_.limits.restarts >= attempt_ ? kUnrecordedRestart : kUnrecordedEnd;
 }
 
 Result<bool> Supervisor::do_without_record(const Error& trouble) {

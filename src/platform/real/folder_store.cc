@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -55,24 +56,33 @@ Error error_of(int number, std::string_view what, const std::string& path) {
           full ? "Free some space there." : std::string(denied ? kDenied : "")};
 }
 
-/// `rate`: bytes a second, at most; 0: as fast as it goes.
-Result<void> write_all(int file, std::string_view bytes, const std::string& path, int64_t rate) {
+/// How fast bytes may be written, and when no more of them are.
+struct Pace {
+  int64_t rate = 0;  ///< bytes a second, at most; 0: as fast as it goes
+  std::function<bool()> stopped;
+};
+
+Result<void> write_all(int file, std::string_view bytes, const std::string& path, const Pace& pace) {
   while (!bytes.empty()) {
-    const size_t piece = rate > 0 ? SendLimit::piece(bytes.size(), rate) : bytes.size();
-    wait_to_send(piece, rate);
+    const size_t piece = pace.rate > 0 ? SendLimit::piece(bytes.size(), pace.rate) : bytes.size();
+    if (pace.rate > 0 && pace.stopped && pace.stopped()) {
+      return Error{Error::Code::kInterrupted, cat("writing to ", path, " was stopped"), ""};
+    }
+    wait_to_send(piece, pace.rate);
     const ssize_t put = ::write(file, bytes.data(), piece);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return error_of(errno, "cannot write to", path);
     bytes.remove_prefix(static_cast<size_t>(put));
-    if (rate > 0) (void)::fdatasync(file);  // a share would send all of them together when the file is synced
+    // A share would send all of them together when the file is synced. Nobody waits for it here.
+    if (pace.rate > 0) (void)::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
   }
   return {};
 }
 
-Result<void> write_file(const std::string& path, std::string_view bytes, int64_t rate = 0) {
+Result<void> write_file(const std::string& path, std::string_view bytes, const Pace& pace = {}) {
   const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (file.number < 0) return error_of(errno, "cannot write", path);
-  MW_TRY(write_all(file.number, bytes, path, rate));
+  MW_TRY(write_all(file.number, bytes, path, pace));
   if (::fsync(file.number) != 0) return error_of(errno, "cannot sync", path);
   return {};
 }
@@ -84,8 +94,8 @@ void sync_folder(const std::string& path) {
 
 class FolderStore final : public ObjectStore {
  public:
-  FolderStore(std::string folder, int64_t rate)
-      : root_(std::move(folder)), own_(cat(root_, "/", kOwn)), rate_(rate), disk_(make_posix_disk()) {}
+  FolderStore(std::string folder, Pace pace)
+      : root_(std::move(folder)), own_(cat(root_, "/", kOwn)), pace_(std::move(pace)), disk_(make_posix_disk()) {}
 
   std::string name() const override { return root_; }
 
@@ -94,7 +104,7 @@ class FolderStore final : public ObjectStore {
     if (!path.ok()) return path.error();
     MW_TRY(disk_->make_folders(own_));
     const std::string fresh = cat(own_, "/put-", ticket());
-    const auto written = write_file(fresh, content.bytes, rate_);
+    const auto written = write_file(fresh, content.bytes, pace_);
     auto outcome = written.ok() ? put_there(fresh, *path, condition) : Result<PutOutcome>(written.error());
     (void)::unlink(fresh.c_str());
     const bool large = content.bytes.size() > static_cast<size_t>(kHashed);
@@ -168,7 +178,7 @@ class FolderStore final : public ObjectStore {
     MW_TRY(check_upload(key, upload));
     const std::string folder = folder_of_upload(upload);
     const std::string fresh = cat(folder, "/new-", ticket());
-    MW_TRY(write_file(fresh, content.bytes, rate_));
+    MW_TRY(write_file(fresh, content.bytes, pace_));
     const std::string path = cat(folder, "/part-", number);
     if (::rename(fresh.c_str(), path.c_str()) != 0) return error_of(errno, "cannot rename", fresh);
     return UploadedPart{number, static_cast<int64_t>(content.bytes.size()), to_hex(content.sum())};
@@ -419,21 +429,21 @@ class FolderStore final : public ObjectStore {
       if (to_hex(md5(bytes)) != part.etag) {
         return Error{Error::Code::kInvalid, cat("part ", part.number, " is not what was written"), ""};
       }
-      MW_TRY(write_all(file.number, bytes, whole, rate_));
+      MW_TRY(write_all(file.number, bytes, whole, pace_));
     }
     if (::fsync(file.number) != 0) return error_of(errno, "cannot sync", whole);
     return {};
   }
 
   std::string root_, own_;
-  int64_t rate_;
+  Pace pace_;
   std::unique_ptr<Disk> disk_;
 };
 
 }  // namespace
 
-std::unique_ptr<ObjectStore> make_folder_store(const std::string& folder, int64_t rate) {
-  return std::make_unique<FolderStore>(absolute_path(folder), rate);
+std::unique_ptr<ObjectStore> make_folder_store(const std::string& folder, int64_t rate, std::function<bool()> stopped) {
+  return std::make_unique<FolderStore>(absolute_path(folder), Pace{rate, std::move(stopped)});
 }
 
 }  // namespace mw
