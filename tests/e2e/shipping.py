@@ -487,7 +487,7 @@ def limited_folder(base):
         time.sleep(0.05)
     assert process.returncode == 0
     grown = [(at, max(0, size - before)) for (_, before), (at, size) in zip(written, written[1:])]
-    # A machine that is busy lets this look only now and then.
+    # On a busy machine the sizes are read only now and then.
     assert most_within(grown, 1) < 8e6 * 1.5 + (1 << 22), sorted(grown, key=lambda one: -one[1])[:5]
 
 
