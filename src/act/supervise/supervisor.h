@@ -220,8 +220,7 @@ class Supervisor {
   std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
   std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
-  Duration members_at_;                            ///< when the last snapshot of the attempt's processes was taken
-  Duration members_every_ = Duration::seconds(2);  ///< between two of them
+  Duration members_at_;             ///< when the last snapshot of the attempt's processes was taken
   std::optional<bool> stepped_;     ///< a step of the attempt was seen before its command ended; unset while it runs
   std::optional<bool> background_;  ///< the command ended, and what it left is the training; likewise
   bool settled_ = false;            ///< `state` knows of this attempt: its first line was read

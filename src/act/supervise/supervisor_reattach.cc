@@ -13,9 +13,9 @@
 namespace mw {
 namespace {
 
-// Between two snapshots of who has come from an attempt: a thousand times what one takes.
-constexpr Duration kMembersLeast = Duration::seconds(2), kMembersMost = Duration::seconds(10);
-constexpr int64_t kMembersRest = 1000;
+// Between two snapshots of who has come from an attempt: who carries no mark is known by them alone once its parents
+// are gone, however much they cost.
+constexpr Duration kMembers = Duration::seconds(2);
 
 }  // namespace
 
@@ -84,17 +84,15 @@ void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
 /// As they were a moment ago, which is enough for whoever searches their files.
 std::vector<ProcessInfo> Supervisor::members() const {
   if (running() == 0) return {};
-  const bool recent = !tree_.snapshot().empty() && since(members_at_) < members_every_;
+  const bool recent = !tree_.snapshot().empty() && since(members_at_) < kMembers;
   return recent ? tree_.snapshot() : tree_.family();
 }
 
 /// Now and then; what cannot be recorded is recorded with the next change.
 void Supervisor::look_at_members(EventWriter& writer) {
-  if (since(members_at_) < members_every_) return;
+  if (since(members_at_) < kMembers) return;
   members_at_ = doors_.clock.steady();
-  const bool changed = tree_.take_snapshot();
-  members_every_ = {std::clamp(since(members_at_).ns * kMembersRest, kMembersLeast.ns, kMembersMost.ns)};
-  if (!changed) return;
+  if (!tree_.take_snapshot()) return;
   (void)writer.record(event::MembersSeen{attempt_, doors_.processes.boot(), members_text(tree_.unmarked())}).ok();
 }
 
