@@ -445,6 +445,8 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
 }
 
 Duration Supervisor::patience() const {
+  // A disk that has had no room for so long need not be asked ten times a second.
+  if (gone_since_ && since(*gone_since_).ns >= 5 * kUsualPatience.ns) return kUsualPatience;
   if (phase_ == Phase::kEnded && since(ended_) < kAtOnce) return kHaste;
   if (phase_ == Phase::kEnded || tree_.asked() || stopping() || !kept_.child.known()) return kShortPatience;
   if (phase_ == Phase::kWaiting) {

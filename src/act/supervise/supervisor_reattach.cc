@@ -13,7 +13,7 @@
 namespace mw {
 namespace {
 
-// Between two snapshots of who has come from an attempt: who carries no mark is known by them alone once its parents
+// Between two snapshots of who has come from an attempt: who carries no marker is known by them alone once its parents
 // are gone, however much they cost.
 constexpr Duration kMembers = Duration::seconds(2);
 

@@ -172,7 +172,10 @@ TEST_CASE("a disk that is full at the end: an end is an end, and a restart waits
 
   World failed;
   end(failed, 3);
-  CHECK_FALSE(failed.over_in(500));
+  CHECK_FALSE(failed.over_in(2));
+  CHECK(failed.one->patience() < Duration::seconds(1));
+  CHECK_FALSE(failed.over_in(498));
+  CHECK(failed.one->patience() == Duration::seconds(1));  // each turn reads all processes of the machine
   CHECK(failed.over_in(200));
   CHECK(failed.one->ending()->code == 3);
   CHECK(failed.one->why_over().find("no space") != std::string::npos);
