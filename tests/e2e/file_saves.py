@@ -1,5 +1,5 @@
 """midwatch run of a home-made loop whose checkpoints are files, out/ckpt_10.pt: a half-written newest one is moved out of the way before a
-restart, whether the log says where they lie, the folder was declared, or their names were; old ones go by a rule that was declared.
+restart where their names were declared. Where not, it is said how to; no rule removes one.
 
 file_saves.py MIDWATCH PRACTICE_RUN
 """
@@ -62,30 +62,40 @@ def steps_listed(base):
     return [int(line.split()[0]) for line in listed.stdout.decode().split("\n") if line[:9].strip().isdigit()]
 
 
+def declare(base, more=""):
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write('[checkpoints]\npattern = "ckpt_{step}.pt"\n' + more)
+
+
 def log_names_them(base):
-    run = passed_over(base)
-    assert "out are files named ckpt_{step}.pt. They are watched from now on" in run.err, run.err
+    declare(base)
+    passed_over(base)
     assert steps_listed(base) == [10, 20, 30, 40, 50, 60, 70, 80], steps_listed(base)
 
 
-def folder_was_declared(base):
-    run = passed_over(base, "--checkpoints", os.path.join(base, "out"), says="silent")
-    assert "out are files named ckpt_{step}.pt. They are watched from now on" in run.err, run.err
+def names_were_not_declared(base):
+    """Dumps of samples look like this, too: it is only said what to type."""
+    script = os.path.join(base, "train.py")
+    with open(script, "w") as file:
+        file.write(TRAINER)
+    run = Run(base, [sys.executable, script, "says", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
+              "--checkpoints", os.path.join(base, "out"))
+    run.end()
+    assert 'If they are, say pattern = "ckpt_{step}.pt" of [checkpoints] in midwatch.toml' in run.err, run.err
+    assert not glob.glob(os.path.join(base, "out/.midwatch*")), run.err
 
 
-def names_were_declared(base):
-    """The last two that are whole are kept, as the rule says; what lay there before stays."""
+def rules_leave_them(base):
+    """Whose a file is shows in its times alone: no rule removes one."""
     os.makedirs(os.path.join(base, "out"))
-    with open(SAMPLE, "rb") as sample, open(os.path.join(base, "out/ckpt_0.pt"), "wb") as file:
-        file.write(sample.read())
-    with open(os.path.join(base, "midwatch.toml"), "w") as file:
-        file.write('[checkpoints]\npattern = "ckpt_{step}.pt"\n[retention]\nkeep_last = 2\n')
-    passed_over(base, "--checkpoints", os.path.join(base, "out"), says="silent")
+    declare(base, "[retention]\nkeep_last = 2\n")
+    run = passed_over(base, "--checkpoints", os.path.join(base, "out"), says="silent")
     left = sorted(name for name in os.listdir(os.path.join(base, "out")) if name.startswith("ckpt"))
-    assert "ckpt_0.pt" in left and "ckpt_80.pt" in left and "ckpt_10.pt" not in left and len(left) <= 5, left
+    assert len(left) == 8, left
+    assert "None of the checkpoints ckpt_{step}.pt goes by a rule" in run.err, run.err
 
 
-for test in (log_names_them, folder_was_declared, names_were_declared):
+for test in (log_names_them, names_were_not_declared, rules_leave_them):
     with Scratch() as base:
         began = time.monotonic()
         test(base)

@@ -152,7 +152,26 @@ def nothing_older():
     print("nothing older: ok")
 
 
+def linked_ones():
+    """What a link of the trainer's or a person's leads to stays, whatever rule would remove it."""
+    with Scratch() as base:
+        root = os.path.join(base, "checkpoints")
+        with open(os.path.join(base, "midwatch.toml"), "w") as file:
+            file.write("[retention]\nkeep_last = 1\n")
+        run = Run(base, [*training(base, pace=0.3), "--save-every", "3"], "--quiet", "--checkpoints", root)
+        wait_until("a checkpoint", lambda: os.path.isdir(os.path.join(root, "global_step_3")))
+        os.symlink("global_step_3", os.path.join(root, "best"))
+        wait_until("another", lambda: os.path.isdir(os.path.join(root, "global_step_6")))
+        os.symlink("checkpoints/global_step_6", os.path.join(base, "latest"))
+        assert run.end() == 0, run.err
+        left = sorted(name for name in os.listdir(root) if name.startswith("global_step"))
+        assert "global_step_3" in left and "global_step_6" in left, left
+        assert "removed " in run.err and "global_step_9" not in left, (left, run.err)
+    print("linked ones: ok")
+
+
 if __name__ == "__main__":
     odd_layouts()
+    linked_ones()
     beside_others()
     nothing_older()

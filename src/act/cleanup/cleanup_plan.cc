@@ -162,9 +162,10 @@ class Planner {
       const auto one = all.find(step);
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
-      if (!info.ok() || used(root).count(name) != 0) return;
+      if (!info.ok() || used(root).count(name) != 0 || linked(root).count(name) != 0) return;
       plan_.items.push_back({word, root, name, one->second.bytes, std::move(why), identity_of(*info)});
     };
+    if ((word == kBroken || word == kOld) && !may_go_by_rules()) return;
     if (word == kBroken) {
       for (const auto& [step, seen] : all) {
         if (seen.how == How::kBroken && step < whole.front()) {
@@ -174,7 +175,6 @@ class Planner {
     } else if (word == kQuarantine) {
       for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
     } else if (word == kOld) {
-      if (scope_.layout.counts_saves && !may_be_counted()) return;
       auto verdicts = retention(root, all, pointed);
       const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
       if (any && ask_store()) verdicts = retention(root, all, pointed);
@@ -188,15 +188,36 @@ class Planner {
     }
   }
 
-  /// May the rules be followed where the numbers of checkpoints count saves? Only how many there are is known of them.
-  bool may_be_counted() {
-    if (settings_.keep_every <= 0 && settings_.keep_best.empty() && !facts_.has_store) return true;
-    const std::string note =
-        cat("None of the checkpoints ", scope_.layout.folder,
-            " goes by a rule: their numbers count saves and are no steps, and keep_every, keep_best "
-            "and a store go by steps. keep_last alone works.");
+  /// Whose a file is shows in its times alone, and numbers that count saves say nothing of the steps beside which they
+  /// stand: another run's, a person's copy and a dump of samples would go with the run's own.
+  bool may_go_by_rules() {
+    const bool counted = scope_.layout.counts_saves;
+    if (!counted && !scope_.layout.names_files()) return true;
+    const std::string note = cat("None of the checkpoints ", scope_.layout.folder, " goes by a rule: ",
+                                 counted ? "their numbers count saves and are no steps"
+                                         : "they are files, of which nothing proves that this run wrote them",
+                                 ". Remove old ones by hand.");
     if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
     return false;
+  }
+
+  /// What links in a folder, and beside it, lead to: "best" and "latest" of trainers and of people.
+  const std::set<std::string>& linked(const std::string& root) {
+    const auto known = linked_.find(root);
+    if (known != linked_.end()) return known->second;
+    std::set<std::string>& found = linked_[root];
+    const auto real = doors_.system.real(root);
+    for (const std::string& folder : {root, std::string(folder_of(root))}) {
+      const auto names = disk_.list(folder);
+      for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+        if (!doors_.system.link(cat(folder, "/", name)).ok()) continue;  // none
+        const auto target = doors_.system.real(cat(folder, "/", name));
+        if (!real.ok() || !target.ok() || !target->starts_with(cat(*real, "/"))) continue;
+        const std::string rest = target->substr(real->size() + 1);
+        found.insert(rest.substr(0, rest.find('/')));
+      }
+    }
+    return found;
   }
 
   /// Somebody may have removed from the store what was shipped. True: less is there than was known.
@@ -226,7 +247,8 @@ class Planner {
       one.whole = seen.how == How::kWhole;
       one.paired = paired(root, step);
       one.in_use = step == pointed || facts.sending.count(step) != 0 ||
-                   used(root).count(with_step(scope_.layout.folder, step)) != 0;
+                   used(root).count(with_step(scope_.layout.folder, step)) != 0 ||
+                   linked(root).count(with_step(scope_.layout.folder, step)) != 0;
       one.shipped = facts.shipped.count(step) != 0;
       one.score = facts.score_at(step);
       known.push_back(one);
@@ -265,6 +287,7 @@ class Planner {
   RetentionFacts facts_;  // as the store says, once it was asked
   bool asked_ = false;
   std::map<std::string, std::map<int64_t, event::CheckpointSeen>> scans_;  // by folder
+  std::map<std::string, std::set<std::string>> linked_;                    // likewise, names
   std::map<std::string, std::map<std::string, Use>> used_;                 // likewise, by name
   CleanupPlan plan_;
 };

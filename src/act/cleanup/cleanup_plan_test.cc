@@ -72,17 +72,19 @@ TEST_CASE("a step that is whole in one tree and broken in the other that belongs
   CHECK(p.plan() == Names{"step_40"});
 }
 
-TEST_CASE("where names count saves, keep_last counts them, and no rule that goes by steps is followed") {
-  Place p;
-  p.scope.layout.counts_saves = true;
-  for (const int number : {0, 1, 2, 3}) p.whole(number);
-  p.settings.what = {"old-checkpoints"};
-  CHECK(p.plan() == Names{"step_0", "step_1"});
-  p.settings.keep_every = 2;
-  const CleanupPlan plan = p.all();
-  CHECK(plan.items.empty());
-  REQUIRE(plan.notes.size() == 1);
-  CHECK(plan.notes[0].starts_with("None of the checkpoints step_{step} goes by a rule: their numbers count saves"));
+TEST_CASE("where names count saves, or name files, nothing goes by a rule") {
+  for (const bool counted : {true, false}) {
+    Place p;
+    p.scope.layout.counts_saves = counted;
+    for (const int number : {0, 1, 2, 3}) p.whole(number);
+    if (!counted) p.scope.layout.folder = "step_{step}.pt";
+    p.settings.what = {"old-checkpoints", "broken-checkpoints"};
+    const CleanupPlan plan = p.all();
+    CHECK(plan.items.empty());
+    if (!counted) continue;  // folders are none of those
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(plan.notes[0].starts_with("None of the checkpoints step_{step} goes by a rule: their numbers count saves"));
+  }
 }
 
 TEST_CASE("a tree with no step of another does not belong to it") {

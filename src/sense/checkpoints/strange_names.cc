@@ -201,15 +201,17 @@ void StrangeNamesTask::take(const Answer& answer, const State& state, EventWrite
     return scope_.say(cat("checkpoints in ", answer.root, " are ", answer.saver,
                           "'s: their numbers count saves and are no steps. They are watched from now on"));
   }
-  // The names say steps, and each was made when the run had just reached its own: by whom else? Within the first
-  // seconds a count of saves may be as near to the steps.
+  // The names say steps, and each was made when the run had just reached its own. Within the first seconds a count of
+  // saves may be as near to the steps.
   for (const NamedFiles& files : answer.files) {
     const bool late = std::any_of(files.saved.begin(), files.saved.end(),
                                   [this](const auto& one) { return one.second.changed - since_ >= kTellsSteps; });
     if (!late || steps_.folder_of(files.saved) != files.folder) continue;
-    learn(files.pattern, files.folder, writer);
-    return scope_.say(
-        cat("checkpoints in ", files.folder, " are files named ", files.pattern, ". They are watched from now on"));
+    if (std::exchange(said_files_, true)) break;
+    say(cat("files named ", files.pattern, " in ", files.folder,
+            " may be checkpoints: a restart does not pass over a broken one of them. If they are, say pattern = \"",
+            files.pattern, "\" of [checkpoints] in midwatch.toml"),
+        writer);
   }
   if (answer.strange && !said_) {
     said_ = true;

@@ -67,10 +67,11 @@ struct StrangeNamesScope {
 };
 
 /// Learns, once in a run, that it saves as one of `savers` does: where that lies in a declared folder, in the folder of
-/// such a framework's name below it, or where a process of the run has files open to write. Of a run whose framework is
-/// not known also that its checkpoints are files: in a declared folder or one in it, one that the run's files name, or
-/// in which its processes write, two at least of one pattern, each made when the run had just reached the step in its
-/// name. What lies elsewhere, or has other names, it says, once, on the terminal and as a note in the journal.
+/// such a framework's name below it, or where a process of the run has files open to write. What lies elsewhere, or has
+/// other names, it says, once, on the terminal and as a note in the journal. Likewise, of a run whose framework is not
+/// known, of files that may be checkpoints: in a declared folder or one in it, one that the run's files name, or in
+/// which its processes write, two at least of one pattern, each made when the run had just reached the step in its
+/// name. Dumps of samples look the same: a person must say which they are.
 class StrangeNamesTask final : public Task {
  public:
   static constexpr Duration kPeriod = Duration::seconds(2);
@@ -112,7 +113,7 @@ class StrangeNamesTask final : public Task {
   Clock& clock_;
   StrangeNamesScope scope_;
   Time since_;  ///< what is older may be another run's
-  bool said_ = false, said_beside_ = false, learnt_ = false;
+  bool said_ = false, said_beside_ = false, said_files_ = false, learnt_ = false;
   std::set<std::string> written_;               ///< checkpoints that were seen to be written in so far
   std::set<std::string> writing_;               ///< likewise folders of files that may be some
   std::string beside_;                          ///< as of the last answer
