@@ -148,6 +148,7 @@ TEST_CASE("logs that grow, shrink and are renamed come out as they are") {
   world.write("/run/output/train.log", line);
   world.write("/run/journal/000001", "first\n");
   world.write("/run/secret.json", "not this one");
+  world.write("/run/output/train.log.reserve", "nor this one");
   LogShipper shipper("run", world.root + "/run", "one", {"journal", "output"});
   CHECK(*shipper.ship(world.doors()) == 1'500'006);
   CHECK(*shipper.ship(world.doors()) == 0);
