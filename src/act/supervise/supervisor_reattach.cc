@@ -16,6 +16,7 @@ namespace {
 // Between two snapshots of who has come from an attempt: who carries no marker is known by them alone once its parents
 // are gone, however much they cost.
 constexpr Duration kMembers = Duration::seconds(2);
+constexpr Duration kYoung = Duration::seconds(20);  // of an attempt
 
 }  // namespace
 
@@ -81,9 +82,12 @@ void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
   }
 }
 
-/// As they were a moment ago, which is enough for whoever searches their files.
+/// As they were a moment ago, which is enough for whoever searches their files once an attempt is not young: then they
+/// come one after the other.
 std::vector<ProcessInfo> Supervisor::members() const {
   if (running() == 0) return {};
+  const Duration age = doors_.clock.now() - kept_.started;
+  if (age < kYoung) return tree_.family();
   const bool recent = !tree_.snapshot().empty() && since(members_at_) < kMembers;
   return recent ? tree_.snapshot() : tree_.family();
 }
