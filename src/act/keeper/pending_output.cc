@@ -118,9 +118,11 @@ WithPendingOutput::Pending WithPendingOutput::pending_of(const FileInfo& file) {
   follow();
   Header header;
   if (memory_ < 0 || pread(memory_, &header, sizeof header, 0) != sizeof header) return {};
-  const bool whole = header.change % 2 == 0 && header.device == file.device && header.inode == file.inode;
-  if (!whole) return {};
-  return {header.change, header.device, header.inode, header.from, header.length};
+  const bool same = header.device == file.device && header.inode == file.inode;
+  // While it is being written what was there before counts: a file that seemed shorter would be read again.
+  if (header.change % 2 != 0) return last_.device == file.device && last_.inode == file.inode ? last_ : Pending();
+  last_ = same ? Pending{header.change, header.device, header.inode, header.from, header.length} : Pending();
+  return last_;
 }
 
 std::string WithPendingOutput::read(const Pending& pending, uint64_t offset, size_t most) const {

@@ -63,6 +63,7 @@ class WithPendingOutput final : public Disk {
   std::function<int64_t()> keeper_;
   int64_t followed_ = 0;  // the keeper whose memory `memory_` is, or in which there was none
   int memory_ = -1;
+  Pending last_;  // that was seen whole
 };
 
 }  // namespace mw
