@@ -57,9 +57,9 @@ struct Recognised {  ///< whose trainer this is; may be said again with more con
   std::string version;
   double confidence = 0;  ///< 0..1
 };
-struct SavesAs {          ///< the run's checkpoints have the names of a framework that its logs do not show
-  std::string framework;  ///< or the pattern of the names itself: "ckpt_{step}.pt"
-  std::string folder;     ///< in which they lie, absolute
+struct SavesAs {  ///< the run's checkpoints have the names of a framework that its logs do not show
+  std::string framework;
+  std::string folder;  ///< in which they lie, absolute
 };
 struct SourceHead {  ///< more of a young file came: from here on its content is known again by these first bytes
   uint64_t hash = 0;

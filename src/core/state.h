@@ -220,8 +220,7 @@ struct State {
 
   std::string framework = "custom", version;
   double framework_confidence = 0;
-  std::string
-      saves_as;  ///< by whose names, or which pattern, its checkpoints were found to be saved; "": the framework's own
+  std::string saves_as;  ///< by whose names its checkpoints were found to be saved; "": the framework's own
   std::string saves_in;  ///< the folder of those, absolute
   const std::string& saver() const { return saves_as.empty() ? framework : saves_as; }
   std::map<std::string, std::string> config;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/disk.h"
+#include "platform/passing_disk.h"
 
 namespace mw {
 
@@ -19,9 +19,9 @@ namespace mw {
 /// one.
 ///
 /// Not thread-safe.
-class NewContent final : public Disk {
+class NewContent final : public PassingDisk {
  public:
-  explicit NewContent(Disk& disk) : disk_(disk) {}
+  explicit NewContent(Disk& disk) : PassingDisk(disk) {}
 
   /// All that is now in these files, and in those in these folders that discover() finds, is old. What is not there,
   /// has no old content.
@@ -37,11 +37,6 @@ class NewContent final : public Disk {
 
   Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
   Result<FileInfo> info(const std::string& path) override;
-  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) override { return disk_.open_append(path); }
-  Result<std::vector<std::string>> list(const std::string& folder) override { return disk_.list(folder); }
-  Result<void> make_folders(const std::string& path) override { return disk_.make_folders(path); }
-  Result<void> rename(const std::string& from, const std::string& to) override { return disk_.rename(from, to); }
-  Result<void> remove(const std::string& path) override { return disk_.remove(path); }
 
  private:
   class File;
@@ -57,7 +52,6 @@ class NewContent final : public Disk {
   FileInfo seen(const FileInfo& whole, ReadFile& file, const std::string& path);
   bool still_there(const Old& old, ReadFile& file) const;
 
-  Disk& disk_;
   std::map<Identity, Old> old_;
 };
 

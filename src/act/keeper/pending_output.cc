@@ -93,7 +93,7 @@ class WithPendingOutput::File final : public ReadFile {
 };
 
 WithPendingOutput::WithPendingOutput(Disk& disk, std::string path, std::function<int64_t()> keeper)
-    : disk_(disk), path_(std::move(path)), keeper_(std::move(keeper)) {}
+    : PassingDisk(disk), path_(std::move(path)), keeper_(std::move(keeper)) {}
 
 WithPendingOutput::~WithPendingOutput() {
   if (memory_ >= 0) close(memory_);

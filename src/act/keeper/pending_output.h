@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "platform/disk.h"
+#include "platform/passing_disk.h"
 
 namespace mw {
 
@@ -30,7 +30,7 @@ class PendingOutput {
 
 /// A disk on which the file `path` is followed by what its keeper still holds in memory: as it will be once the disk
 /// takes it. All else is as on `disk`. Not thread-safe.
-class WithPendingOutput final : public Disk {
+class WithPendingOutput final : public PassingDisk {
  public:
   /// `keeper`: the process that writes the file now; 0 while none does. What the last one held is shown meanwhile.
   WithPendingOutput(Disk& disk, std::string path, std::function<int64_t()> keeper);
@@ -40,11 +40,6 @@ class WithPendingOutput final : public Disk {
 
   Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
   Result<FileInfo> info(const std::string& path) override;
-  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) override { return disk_.open_append(path); }
-  Result<std::vector<std::string>> list(const std::string& folder) override { return disk_.list(folder); }
-  Result<void> make_folders(const std::string& path) override { return disk_.make_folders(path); }
-  Result<void> rename(const std::string& from, const std::string& to) override { return disk_.rename(from, to); }
-  Result<void> remove(const std::string& path) override { return disk_.remove(path); }
 
  private:
   class File;
@@ -58,7 +53,6 @@ class WithPendingOutput final : public Disk {
   std::string read(const Pending& pending, uint64_t offset, size_t most) const;
   void follow();
 
-  Disk& disk_;
   std::string path_;
   std::function<int64_t()> keeper_;
   int64_t followed_ = 0;  // the keeper whose memory `memory_` is, or in which there was none

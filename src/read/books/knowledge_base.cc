@@ -174,7 +174,6 @@ CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) con
     layout = dialect.checkpoints;
     break;
   }
-  if (is_step_pattern(framework)) layout.folder = framework;
   if (!checkpoint_pattern_.empty() && (layout.counts_saves || layout.folder != checkpoint_pattern_)) {
     layout.folder = checkpoint_pattern_;
     layout.pointer.clear();  // what names its checkpoints otherwise may write another pointer, too

@@ -49,8 +49,7 @@ class KnowledgeBase {
   const DialectBook& book() const { return book_; }
   /// Of all that was loaded, as 16 hexadecimal digits: two watches with the same digest and build decide alike.
   std::string digest() const;
-  /// How a framework names its checkpoints, or as the user said; unknown for one of which that is not known. Of a
-  /// pattern of names (State::saver()): that one.
+  /// How a framework names its checkpoints, or as the user said; unknown for one of which that is not known.
   CheckpointLayout checkpoints_of(const std::string& framework) const;
   /// Those whose checkpoints are known by what is in them, as a run's logs do not show whose they are: their numbers
   /// count saves.

@@ -262,11 +262,8 @@ StrangeNamesTask::Answer StrangeNamesTask::answer_to(const Question& question) {
   answer.searched_beside = question.near;
   look_for_savers(question, answer);
   if (!answer.saver.empty()) return answer;
-  if (!question.own.known()) {
-    Writers own;
-    own.own = writing_in(*scope.system, question.pids);
-    answer.writing = own.own;
-    if (!own.own.empty()) note_writers(*scope.disk, scope.run_folder, own);
+  if (question.files) {
+    answer.writing = writing_in(*scope.system, question.pids);
     if (question.search)
       answer.files = find_named_files(*scope.disk, folders_of_files(*scope.disk, scope, question.said));
   }
@@ -286,6 +283,7 @@ void StrangeNamesTask::ask(const State& state) {
   question.search = due(searched_, kPeriod);
   question.near = !said_beside_ && due(searched_beside_, kBeside);
   question.strange = !said_ && question.search;
+  question.files = !said_files_ && !question.own.known();
   question.written = written_;
   question.said = said_in(state, scope_.folder);
   question.said.insert(writing_.begin(), writing_.end());

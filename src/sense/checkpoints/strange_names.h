@@ -102,6 +102,7 @@ class StrangeNamesTask final : public Task {
     std::set<std::string> said = {};                     ///< folders that its files name, or in which it writes
     std::set<std::string> written = {};                  ///< as written_
     bool search = false, near = false, strange = false;  ///< what is due, besides who writes
+    bool files = false;                                  ///< and of whom: checkpoints that are files
   };
   static Answer answer_to(const Question& question);
   static void look_for_savers(const Question& question, Answer& answer);
