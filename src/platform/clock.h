@@ -18,6 +18,9 @@ class Clock {
 
 std::unique_ptr<Clock> make_posix_clock();
 
+/// What the calling thread has cost a core since it began. Waiting, for the disk or for a core, is no cost.
+Duration thread_cpu_time();
+
 /// A clock that advances only when a test advances it.
 class FakeClock final : public Clock {
  public:

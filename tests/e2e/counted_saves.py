@@ -58,14 +58,14 @@ print("done", flush=True)
 '''
 
 
-def start(base, *options, crash="save", pace="0.15", out="out"):
+def start(base, *options, crash="save", pace="0.25", out="out"):
     script = os.path.join(base, "train.py")
     with open(script, "w") as file:
         file.write(TRAINER)
     return Run(base, [sys.executable, script, out, crash, pace], "--quiet", "--first-wait", "0.2", "--restarts", "2", *options)
 
 
-def passed_over(base, *options, pace="0.15"):
+def passed_over(base, *options, pace="0.25"):
     """The half-written checkpoint_3 is quarantined, the run goes on from checkpoint_2, and ends."""
     run = start(base, *options, pace=pace)
     assert run.end() == 0, run.err

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "act/cleanup/stale_resources.h"
@@ -30,14 +29,13 @@ void ResourceWatch::begin(Duration now) {
   const bool ray = scope_.ray && (young || !ray_ || now.ns - ray_->ns >= kRayEvery.ns);
   if (ray) ray_ = now;
   checking_.start([ray, known = known_, ignored = ignored_, folder = scope_.run_folder, shared = scope_.shared,
-                   disk = scope_.disk, system = scope_.system, processes = scope_.processes, user = scope_.user,
-                   clock = std::chrono::steady_clock()] {
+                   disk = scope_.disk, system = scope_.system, processes = scope_.processes, user = scope_.user] {
     auto answer = std::make_unique<Answer>();
-    const auto began = clock.now();
+    const Duration began = thread_cpu_time();
     const auto real = shared.empty() ? Result<std::string>(shared) : system->real(shared);
     answer->snapshot =
         find_resources({*disk, *system, *processes, user}, folder, real.ok() ? *real : shared, known, ignored, ray);
-    answer->took = {std::chrono::nanoseconds(clock.now() - began).count()};
+    answer->cost = {thread_cpu_time().ns - began.ns};
     return answer;
   });
 }
@@ -49,7 +47,7 @@ void ResourceWatch::take(Answer answer) {
   if (in_vain_.size() > kIgnored) in_vain_.clear();
   unwritten_ = unwritten_ || answer.snapshot.all != known_;
   known_ = std::move(answer.snapshot.all);
-  const int64_t wait = std::max(kEvery.ns, answer.took.ns * kSparing);
+  const int64_t wait = std::max(kEvery.ns, answer.cost.ns * kSparing);
   due_ = {clock_.steady().ns + wait};
 }
 

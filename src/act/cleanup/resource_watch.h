@@ -24,7 +24,7 @@ class ResourceWatch final : public Task {
   static constexpr Duration kRayEvery = Duration::seconds(60);  ///< between searches for Ray sessions
   static constexpr Duration kYoung =
       Duration::seconds(180);            ///< age of an attempt up to which each check searches for Ray sessions
-  static constexpr int kSparing = 1000;  ///< pause after a check, in multiples of its duration: 0.1 % of a core
+  static constexpr int kSparing = 1000;  ///< pause after a check, in multiples of its cost: 0.1 % of a core
   static constexpr int kTries = 3;       ///< checks without a holder after which a file counts as not the run's
 
   struct Scope {
@@ -45,7 +45,7 @@ class ResourceWatch final : public Task {
  private:
   struct Answer {
     ResourceSnapshot snapshot;
-    Duration took;
+    Duration cost;  ///< of a core
   };
   void begin(Duration now);
   void take(Answer answer);

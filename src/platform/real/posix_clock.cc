@@ -21,4 +21,6 @@ class PosixClock final : public Clock {
 
 std::unique_ptr<Clock> make_posix_clock() { return std::make_unique<PosixClock>(); }
 
+Duration thread_cpu_time() { return {nanoseconds(CLOCK_THREAD_CPUTIME_ID)}; }
+
 }  // namespace mw

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 
 #include "base/text.h"
@@ -21,7 +20,9 @@ namespace {
 
 constexpr size_t kFolders = 200;  // that are looked at
 constexpr size_t kVerified = 3;   // checkpoints of one folder, the newest
-constexpr int64_t kRest = 1000;   // times what it took: a thousandth of a core at most
+constexpr int64_t kRest = 1000;   // times what it cost: a thousandth of a core
+// The first save is the one to see: later ones are only waited for where none is found.
+constexpr Duration kYoung = Duration::seconds(600), kOften = Duration::seconds(3);
 constexpr Duration kTellsSteps = Duration::seconds(10);
 constexpr Duration kSoon = Duration::millis(200);  // while a call is out
 
@@ -288,9 +289,9 @@ void StrangeNamesTask::ask(const State& state) {
   question.said = said_in(state, scope_.folder);
   question.said.insert(writing_.begin(), writing_.end());
   call_.start([question = std::move(question)] {
-    const auto began = std::chrono::steady_clock::now();
+    const Duration began = thread_cpu_time();
     Answer answer = answer_to(question);
-    answer.took = {std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()};
+    answer.cost = {thread_cpu_time().ns - began.ns};
     return answer;
   });
 }
@@ -298,7 +299,8 @@ void StrangeNamesTask::ask(const State& state) {
 std::optional<Duration> StrangeNamesTask::turn(const State& state, bool, EventWriter& writer) {
   if (!state.attempts.empty()) steps_.at(clock_.now(), state.attempts.back().last_step);
   if (auto answer = call_.take()) {
-    next_ = {clock_.steady().ns + std::clamp(answer->took.ns * kRest, kWriters.ns, kBeside.ns)};
+    const Duration longest = clock_.now() - since_ < kYoung ? kOften : kBeside;
+    next_ = {clock_.steady().ns + std::clamp(answer->cost.ns * kRest, kWriters.ns, longest.ns)};
     if (!learnt_ && state.saves_as.empty()) take(*answer, state, writer);
   }
   // What it saves by its framework's own names is known.

@@ -92,7 +92,7 @@ class StrangeNamesTask final : public Task {
     std::optional<StrangeNames> strange;
     std::vector<NamedFiles> files;
     bool searched_beside = false;
-    Duration took;
+    Duration cost;  ///< of a core
   };
   struct Question {
     StrangeNamesScope scope;
