@@ -24,10 +24,13 @@ bool is_to_write(std::string_view fdinfo) {
 }  // namespace
 
 void for_each_open(System& system, const std::string& pid,
-                   const std::function<void(const std::string& path, const std::function<bool()>& to_write)>& visit) {
+                   const std::function<void(const std::string& path, const std::function<bool()>& to_write)>& visit,
+                   bool streams) {
   const auto files = system.names(cat("/proc/", pid, "/fd"));
   for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
-    const auto path = system.link(cat("/proc/", pid, "/fd/", (*files)[i]));
+    const std::string& file = (*files)[i];
+    if (!streams && file.size() == 1 && file[0] <= '2') continue;
+    const auto path = system.link(cat("/proc/", pid, "/fd/", file));
     if (!path.ok()) continue;
     visit(*path, [&] {
       const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
@@ -43,7 +46,7 @@ std::string writer_of(System& system, const std::string& place) {
   std::string found;
   for (const std::string& pid : pids.ok() ? *pids : std::vector<std::string>()) {
     if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
-    for_each_open(system, pid, [&](const std::string& path, const auto& to_write) {
+    const auto take = [&](const std::string& path, const auto& to_write) {
       const std::string_view name = basename(path);
       if (!found.empty() || !lies_in(path, *real) || is_one_of(ending_of(name), kLogs) ||
           contains(name, "events.out") || !to_write())
@@ -53,7 +56,8 @@ std::string writer_of(System& system, const std::string& place) {
           path.size() > real->size() ? std::string_view(path).substr(real->size() + 1) : name;
       found = cat("process ", pid, comm.ok() ? cat(" (", clip(sanitize_utf8(trim(*comm)), 40), ")") : "", " has ",
                   clip(sanitize_utf8(below), 200), " open to write");
-    });
+    };
+    for_each_open(system, pid, take, true);  // `tar -c … > copy` may be at it
     if (!found.empty()) break;
   }
   return found;
