@@ -57,6 +57,21 @@ TEST_CASE("a thread's error behind the frame that PowerShell puts around it ende
   CHECK(contains(state.incidents.front().summary, "Phase 1 stopped"));
 }
 
+TEST_CASE("calls that time out while no step is done") {
+  const auto log = [](int timeouts, std::string_view text) {
+    std::string out = "INFO:app:Evaluating on 100 problems\n";
+    for (int i = 0; i < timeouts; ++i) out += cat("WARNING:app:", text, "\n");
+    return out;
+  };
+  CHECK(found(state_of(log(60, "Timeout on attempt 1, retrying...")), "environment-fault") ==
+        "environment-fault warning remote-read-timeout");
+  CHECK(found(state_of(log(60, "evaluation of p7 failed: transport: ReadTimeout('')")), "environment-fault") ==
+        "environment-fault warning remote-read-timeout");
+  CHECK(found(state_of(log(40, "Timeout on attempt 1, retrying...")), "environment-fault").empty());
+  CHECK(found(state_of(cat(log(60, "Timeout on attempt 1, retrying..."), steps(4))), "environment-fault").empty());
+  CHECK(found(state_of(log(60, "Timeout while reaching huggingface.co, retrying")), "environment-fault").empty());
+}
+
 TEST_CASE("a debugger inside a Ray actor") {
   const std::string_view actor = "(TaskRunner pid=57636) ";
   CHECK(found(state_of(cat(steps(4), actor, "> /app/naive.py(53)__call__()\n", actor, "(Pdb) \n")), "stall") ==

@@ -1,5 +1,6 @@
 // The log repeats an error of a judge, a reward model, a verifier or a sandbox since the step at which the reward fell:
-// a trainer that scores what it could not have judged with 0 learns from an outage.
+// a trainer that scores what it could not have judged with 0 learns from an outage. Or calls time out by the dozen, and
+// not one step is done.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -20,7 +21,10 @@ constexpr Knob kFell{"fell", 0.4, "ratio", "Of what the reward had to lose", "ow
 constexpr Knob kFromStart{"from_start", 10, "points", "Records on the floor, with errors from the first step on",
                           "as zero-reward, from_start"};
 constexpr Knob kBack{"recovered", 3, "points", "Records in a row with half of what was lost", "hysteresis"};
-constexpr Knob kKnobs[] = {kBack, kTimes, kAfter, kReach, kFell, kFromStart};
+constexpr Knob kWaiting{"waiting", 50, "messages",
+                        "Of calls that timed out before the first step: where others are answered, a step is done",
+                        "own"};
+constexpr Knob kKnobs[] = {kBack, kTimes, kAfter, kReach, kFell, kFromStart, kWaiting};
 
 struct Service {
   std::string_view word, name, cause;
@@ -164,7 +168,52 @@ std::optional<Finding> harm_of(const State& state, const TemplateState& message,
   return std::nullopt;
 }
 
-void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+/// Messages of one kind about calls that were not answered in time.
+struct Unanswered {
+  uint64_t times = 0;
+  Moment first, last;
+  std::string_view text, cause;
+};
+
+/// The most frequent of them, of those that began before any step. Attempts are not told apart: where a step is done in
+/// one of them, calls are answered.
+Unanswered most_unanswered(const State& state, const Knowledge& knowledge) {
+  Unanswered most;
+  for (const TemplateState& message : state.templates) {
+    const bool late = contains_folded(message.text, "timeout") || contains_folded(message.text, "timed out");
+    if (message.level < event::Logged::Level::kWarning || !late || message.count <= most.times) continue;
+    if (is_store(message.text)) continue;
+    most = {message.count, message.first, message.last, message.text, "remote-read-timeout"};
+  }
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* const signature = knowledge.find(seen.id);
+    const bool late = signature != nullptr && signature->id.ends_with("-timeout") &&
+                      (signature->kind == "network" || signature->kind == "environment-fault");
+    if (!late || seen.sample || seen.count <= most.times || is_store(seen.text)) continue;
+    most = {seen.count, seen.first, seen.last, seen.text, signature->id};
+  }
+  return most;
+}
+
+/// Calls time out again and again, and no step is done.
+void judge_waiting(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  if (state.steps().count > 0 || has_reward(state) || knowledge.is_engine(state.framework)) return;
+  const Unanswered most = most_unanswered(state, knowledge);
+  if (static_cast<double>(most.times) < kWaiting.value) return;
+  Finding finding;
+  finding.kind = "environment-fault";
+  finding.detector = "service-errors";
+  finding.onset = most.first;
+  finding.detected = most.last;
+  finding.summary =
+      cat("Calls time out, ", most.times, " times so far, and no step is done: \"", clip(most.text, 160), "\"");
+  finding.evidence.push_back({most.first.where, clip(most.text, kTextLimit), "", kNoStep, 0});
+  finding.suggests.push_back({std::string(most.cause), 0.7, cat("the log says so ", most.times, " times")});
+  out.push_back(std::move(finding));
+}
+
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  judge_waiting(state, knowledge, out);
   std::optional<Finding> worst;
   uint64_t most = 0;
   for (const TemplateState& message : state.templates) {
@@ -184,7 +233,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
 
 extern const Detector service_errors;
 const Detector service_errors{"service-errors",
-                              "The log repeats an error of a judge, a reward model or a sandbox since the reward fell.",
+                              "The log repeats an error of a judge, a reward model or a sandbox since the reward fell, "
+                              "or calls time out and no step is done.",
                               {"environment-fault"},
                               kKnobs,
                               judge};

@@ -17,8 +17,16 @@ bool LogHeader::take_bracket() {
   return took;
 }
 
-/// torchrun's "[default0]:", Python's "[rank3]:" under torchrun, prime-rl's "[trainer0]:".
+/// torchrun's "[default0]:", Python's "[rank3]:" under torchrun, prime-rl's "[trainer0]:", MindSpeed's
+/// "[Rank 3 | Local Rank 0] ".
 bool LogHeader::take_rank(std::string_view inner, size_t used) {
+  if (const size_t bar = inner.find(" | Local Rank "); bar != std::string_view::npos && inner.starts_with("Rank ")) {
+    const auto value = parse_int(inner.substr(5, bar - 5));
+    if (!value || *value < 0 || *value >= 1'000'000) return false;
+    line_.rank = static_cast<int>(*value);
+    drop(used);
+    return true;
+  }
   if (inner.starts_with("Rank ") || inner.starts_with("rank ") || inner.starts_with("RANK ")) {
     const auto value = parse_int(inner.substr(5));  // part of the message: "[Rank 0] Saved model"
     if (value && line_.rank < 0 && *value >= 0 && *value < 1'000'000) line_.rank = static_cast<int>(*value);

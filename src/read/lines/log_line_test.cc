@@ -84,6 +84,8 @@ TEST_CASE("launchers' prefixes") {
   check({"[trainer0]:09:08:11    INFO Step 4", "Step 4", "", Level::kInfo, "", "", -1, 0});
   check({"3: 2026-02-19 09:08:11,482 INFO go", "go", "2026-02-19T09:08:11.482Z", Level::kInfo, "", "", -1, 3});
   check({"3: a list item", "3: a list item", ""});
+  check({"[Rank 3 | Local Rank 0] 2026-02-19 09:08:11,482 WARNING [app.rollout:204] => saved", "=> saved",
+         "2026-02-19T09:08:11.482Z", Level::kWarning, "app.rollout:204", "", -1, 3});
   check({"[Rank 2] Saved model", "[Rank 2] Saved model", "", Level::kNone, "", "", -1, 2});
   LineReader reader;
   for (int i = 0; i < 20; ++i) reader.read("1: loading", 1);
