@@ -72,6 +72,20 @@ TEST_CASE("calls that time out while no step is done") {
   CHECK(found(state_of(log(60, "Timeout while reaching huggingface.co, retrying")), "environment-fault").empty());
 }
 
+TEST_CASE("a reward of penalties alone, and nothing right") {
+  const auto log = [](int count, const char* most, const char* right) {
+    std::string out;
+    for (int i = 1; i <= count; ++i)
+      out += cat("step:", i, " - critic/score/mean:-0.0", 10 + 37 * i % 60, " - critic/score/max:", most,
+                 " - episode/success_rate:", right, " - actor/pg_loss:0.001 - critic/score/min:-0.100\n");
+    return out;
+  };
+  CHECK(found(state_of(log(32, "0.000", "0.000")), "zero-reward") == "zero-reward warning task-too-hard");
+  CHECK(found(state_of(log(18, "0.000", "0.000")), "zero-reward").empty());
+  CHECK(found(state_of(log(32, "0.000", "0.100")), "zero-reward").empty());
+  CHECK(found(state_of(log(32, "1.000", "0.000")), "zero-reward").empty());
+}
+
 TEST_CASE("a debugger inside a Ray actor") {
   const std::string_view actor = "(TaskRunner pid=57636) ";
   CHECK(found(state_of(cat(steps(4), actor, "> /app/naive.py(53)__call__()\n", actor, "(Pdb) \n")), "stall") ==

@@ -8,6 +8,7 @@
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/detect/tools/true_measure.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -57,10 +58,12 @@ constexpr Knob kLong{
 constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
 constexpr Knob kFrozen{"frozen", 0.05, "ratio", "Of its first entropy: a policy that always answers the same", "own"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
-constexpr Knob kKnobs[] = {kFrozen,  kLong,   kLongStart,    kTrouble,    kFromStart, kFromStartPoints,
-                           kExcerpt, kSudden, kChance,       kBack,       kBefore,    kLow,
-                           kSunk,    kEarly,  kEarlyHours,   kNearPoints, kNearShare, kNearMean,
-                           kSingles, kSeldom, kSeldomPoints, kOver,       kOverEarly};
+constexpr Knob kPunished{"punished", 20, "points", "Records of a reward that only punishes while nothing is ever right",
+                         "own"};
+constexpr Knob kKnobs[] = {kPunished,     kFrozen,     kLong,       kLongStart, kTrouble,  kFromStart, kFromStartPoints,
+                           kExcerpt,      kSudden,     kChance,     kBack,      kBefore,   kLow,       kSunk,
+                           kEarly,        kEarlyHours, kNearPoints, kNearShare, kNearMean, kSingles,   kSeldom,
+                           kSeldomPoints, kOver,       kOverEarly};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
 
@@ -361,6 +364,38 @@ bool judge_near(const State& state, const Track& track, std::vector<Finding>& ou
   return false;
 }
 
+/// The first record from `from` on in which an answer earned something.
+size_t first_paid(const State& state, const Track& track, size_t from) {
+  const Series* const best = state.find("reward.max");
+  for (size_t i = from; i < track.size(); ++i) {
+    const Point& point = track.points[i];
+    const auto most = level_between(best, point.attempt, point.step, point.step);
+    if (track.values[i] > 0 || (most && *most > 0)) return i;
+  }
+  return track.size();
+}
+
+/// A reward that moves below zero is one of penalties: by itself it may mean anything. Where the run says beside it how
+/// much succeeded, and that is nothing from the start on, only what is punished is unlearned.
+void judge_punished(const State& state, const Track& track, std::vector<Finding>& out) {
+  const size_t least = points_of(kPunished);
+  if (track.size() < least) return;
+  const size_t paid = first_paid(state, track, 0);
+  const Point &first = track.points[0], &detected = track.points[least - 1];
+  if (paid < least || !nothing_was_right(state, first.attempt, first.step, detected.step)) return;
+  Finding finding = make_finding("zero-reward", "zero-reward", Severity::kWarning, first, detected,
+                                 cat("No answer is right and none is rewarded from step ", first.step, " on, in ", paid,
+                                     " records: only penalties tell answers apart"));
+  add_figures(finding, track, 0, paid - 1, 6);
+  finding.suggests.push_back({"task-too-hard", 0.5, "the run's own measure of success is 0"});
+  finding.suggests.push_back({"reward-function-broken-all-zero", 0.4, "no sample was ever rewarded"});
+  if (paid < track.size()) {
+    finding.severity = Severity::kInfo;
+    resolve(finding, track.points[paid]);
+  }
+  out.push_back(std::move(finding));
+}
+
 /// The rolling medians that end at each index, and the highest so far.
 struct MedianWalk {
   SortedWindow recent{points_of(kBefore)};
@@ -421,7 +456,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       from = i;
     }
     if (out.size() > before || follows_teacher(state)) continue;
-    if (!judge_near(state, track, out)) judge_early(state, track, out);
+    if (judge_near(state, track, out) || judge_early(state, track, out)) continue;
+    judge_punished(state, track, out);
   }
 }
 
