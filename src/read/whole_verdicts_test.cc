@@ -72,6 +72,16 @@ TEST_CASE("calls that time out while no step is done") {
   CHECK(found(state_of(log(60, "Timeout while reaching huggingface.co, retrying")), "environment-fault").empty());
 }
 
+TEST_CASE("a callback of one's own in a known trainer prints its steps") {
+  const auto log = [](std::string_view values) {
+    std::string out = "2026-03-02 10:00:00,001 - __main__ - INFO - GRPOTrainer created\n";
+    for (int i = 2; i < 9; ++i) out += cat("2026-03-02 10:00:0", i, ",001 - app - INFO - Step    ", i, values, "\n");
+    return out;
+  };
+  CHECK(state_of(log(" | Loss: 0.0000 | LR: 1.07e-07")).steps().last == 8);
+  CHECK(state_of(log(" of the recipe: Loss: 0.5")).steps().count == 0);
+}
+
 TEST_CASE("a reward of penalties alone, and nothing right") {
   const auto log = [](int count, const char* most, const char* right) {
     std::string out;

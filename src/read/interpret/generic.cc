@@ -489,7 +489,10 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   found.stale = record && bars && redrawn_;
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
   const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
-  found.numbered = record && says_step && !bars && (known_names_ >= (of_total ? 1 : 2) || accepts(out));
+  const bool leads =
+      at.step != kNoStep && at.begin == 0 && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
+  const size_t least = of_total || leads ? 1 : 2;
+  found.numbered = record && says_step && !bars && (known_names_ >= least || accepts(out));
   if (!record) out.clear();
   return found;
 }

@@ -157,10 +157,18 @@ void LineReader::set_date_hint(Time date) {
 }
 
 void LineReader::expect_dates(std::string_view head) {
-  constexpr size_t kLines = 2000;
   if (last_.known() && !hinted_) return;
+  if (!expect_date_in(head, {}) && last_.known()) (void)expect_date_in(head, last_);
+}
+
+/// The first whole date in `head`; with the day of the file's last change also the first of a month and a day.
+bool LineReader::expect_date_in(std::string_view head, Time changed) {
+  constexpr size_t kLines = 2000;
   LineReader ahead;
   ahead.set_zone(zone_);
+  ahead.last_ = changed;
+  ahead.hinted_ = changed.known();
+  ahead.seeks_date_ = true;
   for (size_t i = 0; i < kLines && !head.empty(); ++i) {
     const size_t end = std::min(head.find('\n'), head.size() - 1);
     const Time at = ahead.read(head.substr(0, end + 1), i + 1).at;
@@ -168,8 +176,10 @@ void LineReader::expect_dates(std::string_view head) {
     if (!at.known()) continue;
     last_ = zone_.to_wall(at);
     hinted_ = expected_ = true;
-    return;
+    lacks_date_ = ahead.lacks_date_;
+    return true;
   }
+  return false;
 }
 
 void LineReader::expect_labels(std::string_view head) {
@@ -238,6 +248,7 @@ void LineReader::date(const Stamp& stamp) {
     return;
   }
   if (stamp.kind != Stamp::Kind::kFull) line_.clock_ms = static_cast<int32_t>(stamp.day_ns / 1'000'000);
+  if (seeks_date_ && stamp.kind == Stamp::Kind::kClock) return;
   if (hinted_ && stamp.kind == Stamp::Kind::kClock) {  // the hint is good for its day, not for its hour
     constexpr int64_t kDay = 86400LL * 1'000'000'000;
     Time same{last_.ns - last_.ns % kDay + stamp.day_ns};

@@ -58,6 +58,7 @@ class LineReader {
 
  private:
   void date(const Stamp& stamp);
+  bool expect_date_in(std::string_view head, Time changed);
   void expect_names(std::string_view head);
   std::string_view label(std::string_view line);
 
@@ -66,8 +67,9 @@ class LineReader {
   TimeZone zone_;
   Time last_;  // as the clock on the wall shows it
   Time wall_;
-  bool hinted_ = false;    // last_ is a hint, not a moment met in the file
-  bool expected_ = false;  // that hint is a moment that comes later in the file
+  bool hinted_ = false;      // last_ is a hint, not a moment met in the file
+  bool expected_ = false;    // that hint is a moment that comes later in the file
+  bool seeks_date_ = false;  // a time of day alone is none
   bool zone_set_ = false, lacks_zone_ = false, lacks_date_ = false;
   std::string family_;   // what machines' names or ranks in brackets before each line begin with; empty: there are none
   int labels_ = 0;       // how surely the lines carry srun's labels

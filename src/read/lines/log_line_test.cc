@@ -202,6 +202,7 @@ TEST_CASE("clocks without a date before the first dated line lie beside that lin
   CHECK(first("[00:30:00] x\n" + dated) == "2025-11-20T00:30:00Z");
   CHECK(first("[23:30:00] x\n" + dated) == "2025-11-19T23:30:00Z");
   CHECK(first("INFO 11-20 01:08:17 [a.py:1] x\nno date\n") == "2026-11-20T01:08:17Z");
+  CHECK(first("10:28:23 INFO a.py:1 x\nINFO 12-13 10:28:26 [a.py:1] x\n") == "2025-12-13T10:28:23Z");
 }
 
 TEST_CASE("a line beyond the limit is cut, not refused") {
