@@ -7,6 +7,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/interpret/narrow_punctuation.h"
 #include "read/lines/held_out.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
@@ -52,39 +53,6 @@ void end_sentences(std::string& text) {
     while (begin > 0 && is_letter(text[begin - 1])) --begin;
     if (at - begin >= kWord || (at > 0 && is_digit(text[at - 1]))) text[at] = ',';
   }
-}
-
-/// Full-width punctuation as people type it between Chinese words, written as ASCII. False: there is none.
-bool narrow_punctuation(std::string_view text, std::string& out) {
-  struct Wide {
-    std::string_view wide;
-    char narrow;
-  };
-  static constexpr std::array<Wide, 9> kWide = {{{"：", ':'},
-                                                 {"，", ','},
-                                                 {"；", ';'},
-                                                 {"（", '('},
-                                                 {"）", ')'},
-                                                 {"【", '['},
-                                                 {"】", ']'},
-                                                 {"＝", '='},
-                                                 {"。", ' '}}};
-  const auto begins_wide = [](char c) { return c == '\xef' || c == '\xe3'; };  // each of them
-  if ((text.find('\xef') == kNone && text.find('\xe3') == kNone) ||
-      std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
-    return false;
-  out.clear();
-  for (size_t i = 0; i < text.size();) {
-    if (!begins_wide(text[i])) {
-      out.push_back(text[i++]);
-      continue;
-    }
-    const auto wide =
-        std::find_if(kWide.begin(), kWide.end(), [&](const Wide& one) { return text.substr(i).starts_with(one.wide); });
-    out.push_back(wide == kWide.end() ? text[i] : wide->narrow);
-    i += wide == kWide.end() ? 1 : wide->wide.size();
-  }
-  return true;
 }
 
 /// "R=0.41, L=0.59": a reward and a loss where one stands beside the other, in a line that says which step it is of.
@@ -434,6 +402,16 @@ MetricLine::Form GenericReader::read_values(std::string_view text, const StepPla
   return form;
 }
 
+/// A record that says its step so plainly that it is believed beside a known trainer's own shapes.
+bool GenericReader::is_numbered(const Found& found, const StepPlace& at, const MetricLine& out) {
+  const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
+  const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
+  const bool leads =
+      at.step != kNoStep && at.begin == 0 && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
+  const size_t least = of_total || leads ? 1 : 2;
+  return says_step && (known_names_ >= least || accepts(out));
+}
+
 GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
   Found found;
   out.clear();
@@ -487,12 +465,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   if (!record && !heading && !counts_epochs_) found.total = find_plan(text);
   found.record = record;
   found.stale = record && bars && redrawn_;
-  const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
-  const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
-  const bool leads =
-      at.step != kNoStep && at.begin == 0 && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
-  const size_t least = of_total || leads ? 1 : 2;
-  found.numbered = record && says_step && !bars && (known_names_ >= least || accepts(out));
+  found.numbered = record && !bars && is_numbered(found, at, out);
   if (!record) out.clear();
   return found;
 }

@@ -66,6 +66,7 @@ class GenericReader {
   void bracket_place(std::string_view text, StepPlace& at);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool is_held_out_record(std::string_view text, const MetricLine& out, bool placed);
+  bool is_numbered(const Found& found, const StepPlace& at, const MetricLine& out);
   struct Known;
   const Known& known(std::string_view key);
   bool well_known(std::string_view key) { return known(key).learning; }
