@@ -175,8 +175,8 @@ struct Unanswered {
   std::string_view text, cause;
 };
 
-/// The most frequent of them, of those that began before any step. Attempts are not told apart: where a step is done in
-/// one of them, calls are answered.
+/// The most frequent of them, of those that began before any step. Attempts are not distinguished: where a step is done
+/// in one of them, calls are answered.
 Unanswered most_unanswered(const State& state, const Knowledge& knowledge) {
   Unanswered most;
   for (const TemplateState& message : state.templates) {
