@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "core/advance.h"
+#include "core/checkpoint_trust.h"
+#include "core/resume_advice.h"
 #include "core/state.h"
 
 namespace mw {
@@ -52,6 +55,48 @@ TEST_CASE("a checkpoint that is not whole is a critical incident until it is, or
   run.seen(15, How::kWhole, "/c/step_15");
   CHECK_FALSE(run.incomplete()->open);
   CHECK(run.state.incidents.size() == 1);
+}
+
+TEST_CASE("a run whose every save holds no weights has nothing to go back to") {
+  Run run;
+  const auto doubted = [&run](int64_t step, const char* path) {
+    run.say(event::CheckpointSeen{step, path, How::kUnknown, "400 KB", "", 100, 2, "", "there are no weights in it"},
+            1);
+  };
+  run.say(event::CheckpointSaved{4, "/c/step_4", true});
+  run.say(event::CheckpointSaved{8, "/c/step_8", true});
+  doubted(4, "/c/step_4");
+  CHECK(run.incomplete() == nullptr);  // its save may have been cut short
+  CHECK(doubted_text(run.state) ==
+        "the one checkpoint on the disk is not proved whole (step 4: there are no weights in it)");
+  doubted(8, "/c/step_8");
+  REQUIRE(run.incomplete() != nullptr);
+  CHECK(run.incomplete()->severity == Severity::kWarning);
+  CHECK(contains(run.incomplete()->summary, "there are no weights in it (/c/step_8)"));
+  run.say(event::Ended{event::Ended::How::kExit, 1, ""});
+  const auto advice = resume_advice(run.state);
+  REQUIRE(advice);
+  CHECK(advice->step == kNoStep);
+  CHECK(contains(to_sentence(*advice), "No checkpoint to resume from was seen"));
+  CHECK(contains(to_sentence(*advice), "none of the 2 checkpoints on the disk is proved whole (step 8: there are no"));
+}
+
+TEST_CASE("what is found wrong in a save is no trouble of a run that saves whole ones, or saves so") {
+  Run run;
+  const auto seen = [&run](int64_t step, const char* path, How how, const char* doubt) {
+    run.say(event::CheckpointSeen{step, path, how, "400 KB", "", 100, 2, "", doubt}, 1);
+  };
+  seen(2, "/c/step_2", How::kUnknown, "");  // nothing speaks against it
+  seen(4, "/c/step_4", How::kUnknown, "there are no weights in it");
+  seen(8, "/c/step_8", How::kUnknown, "there are no weights in it");
+  CHECK(run.incomplete() == nullptr);
+  Run late;
+  late.say(event::CheckpointSeen{4, "/c/step_4", How::kUnknown, "", "", 100, 2, "", "no weights"}, 1);
+  late.say(event::CheckpointSeen{8, "/c/step_8", How::kUnknown, "", "", 100, 2, "", "no weights"}, 1);
+  late.say(event::CheckpointSeen{8, "/c/step_8", How::kWhole, "", "", 900, 3, "", ""}, 1);
+  REQUIRE(late.incomplete() != nullptr);
+  CHECK_FALSE(late.incomplete()->open);
+  CHECK(doubted_text(late.state).empty());
 }
 
 TEST_CASE("one that is found broken behind a whole one is a warning: nothing would resume from it") {

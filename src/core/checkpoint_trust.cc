@@ -124,4 +124,28 @@ std::optional<SoundCheckpoint> newest_without_step(const State& state, Time befo
   return found;
 }
 
+std::optional<DoubtedCheckpoints> only_doubted(const State& state) {
+  std::map<std::string_view, const event::CheckpointSeen*> last;  // by path
+  for (const auto& scan : state.checkpoint_scans) last[scan.second.path] = &scan.second;
+  DoubtedCheckpoints found;
+  for (const auto& [path, seen] : last) {
+    ++found.count;
+    if (seen->how == Seen::kBroken) continue;
+    if (!is_doubted(*seen)) return std::nullopt;
+    const bool newer = seen->step > found.newest.step || is_named_later(seen->path, found.newest.path);
+    if (found.newest.path.empty() || newer) found.newest = *seen;
+  }
+  return found.newest.path.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
+std::string doubted_text(const State& state) {
+  const auto doubted = only_doubted(state);
+  if (!doubted) return "";
+  const event::CheckpointSeen& newest = doubted->newest;
+  const std::string name = newest.step == kNoStep ? std::string(basename(newest.path)) : cat("step ", newest.step);
+  return cat(
+      doubted->count == 1 ? std::string("the one checkpoint") : cat("none of the ", doubted->count, " checkpoints"),
+      " on the disk is ", doubted->count == 1 ? "not " : "", "proved whole (", name, ": ", newest.doubt, ")");
+}
+
 }  // namespace mw

@@ -18,6 +18,12 @@ inline bool is_unfit(const event::CheckpointSeen& seen) {
   return seen.how == event::CheckpointSeen::How::kBroken || !seen.lacks.empty();
 }
 
+/// Something is wrong with it, as far as is known of how its framework saves, and nothing proves that this run saves
+/// otherwise: nothing is done to it, and nobody is sent back to it.
+inline bool is_doubted(const event::CheckpointSeen& seen) {
+  return seen.how == event::CheckpointSeen::How::kUnknown && !seen.doubt.empty();
+}
+
 /// What the last reading of all its bytes found wrong with the checkpoint at `path`; nullptr: nothing, it was not read,
 /// or it was saved anew since.
 const event::CheckpointRead* unsound(const State& state, const std::string& path);
@@ -27,6 +33,17 @@ std::map<std::string, event::CheckpointRead> unsound_reads(const State& state);
 
 /// Steps of which any part was found unsound.
 std::set<int64_t> unsound_steps(const State& state);
+
+/// All checkpoints that were found on the disk, as they were found last, where each of them is doubted (or broken) and
+/// none is whole.
+struct DoubtedCheckpoints {
+  size_t count = 0;
+  event::CheckpointSeen newest;  ///< of those that are doubted
+};
+/// nullopt where one is whole, or nothing speaks against it, or none was found, or each is broken.
+std::optional<DoubtedCheckpoints> only_doubted(const State& state);
+/// "none of the 3 checkpoints on the disk is proved whole (step 20: there are no weights in it)"; "" otherwise.
+std::string doubted_text(const State& state);
 
 struct SoundCheckpoint {
   int64_t step = kNoStep;

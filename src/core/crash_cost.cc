@@ -96,7 +96,8 @@ std::string work_text(double seconds, double cost_per_hour) {
 std::string verified_text(const State& state) {
   auto newest = newest_sound(state);
   if (!newest) newest = newest_without_step(state);
-  if (!newest || state.attempts.empty()) return "";
+  if (!newest) return doubted_text(state);
+  if (state.attempts.empty()) return "";
   const Time end = end_of(state);
   const std::string when = newest->verified.known() && end > newest->verified
                                ? cat(" ", format_duration(end - newest->verified), " before")

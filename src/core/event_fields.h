@@ -60,7 +60,7 @@ MW_EVENT(CheckpointSaved, "checkpoint-saved", field("step", &E::step), field("pa
          field("complete", &E::complete));
 MW_EVENT(CheckpointSeen, "checkpoint-seen", field("step", &E::step), field("path", &E::path), field("how", &E::how),
          field("what", &E::what), field("sign", &E::sign), field("bytes", &E::bytes), field("files", &E::files),
-         field("lacks", &E::lacks));
+         field("lacks", &E::lacks), field("doubt", &E::doubt));
 MW_EVENT(CheckpointRead, "checkpoint-read", field("step", &E::step), field("path", &E::path), field("how", &E::how),
          field("what", &E::what), field("tree_state", &E::tree_state), field("bytes", &E::bytes),
          field("seconds", &E::seconds));

@@ -33,13 +33,14 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || moment.attempt < first) continue;
-    if (is_unfit(seen)) {
+    if (is_unfit(seen) || is_doubted(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
       saved[seen.step] = {seen.path, true, true};
     }
   }
   for (const int64_t step : unsound_steps(state)) saved.erase(step);
+  if (only_doubted(state)) saved.clear();  // what nobody looked at was saved in the same way
   return saved;
 }
 

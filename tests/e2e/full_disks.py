@@ -128,6 +128,19 @@ def healthy_until_there_is_room(base):
     assert "No incident" in run.err, run.err[-3000:]
 
 
+def never_weights(base):
+    """No save of the run holds weights: it has nothing to go back to, and nobody is sent back to one of them."""
+    os.environ["ENDS_WITH"] = "3"
+    run = Run(base, trainer(base, base + "/ck", 9, 0.3, 1, 0, 2, 4, 6, 8), "--checkpoints", base + "/ck", "--no-host", "--restarts", "0", "--name", "r")
+    assert run.end() == 3, run.err[-2000:]
+    assert "None of the run's checkpoints so far can be resumed from" in run.err, run.err[-3000:]
+    assert "Resume from step" not in run.err and "No checkpoint to resume from was seen" in run.err, run.err[-3000:]
+    said = " ".join(run.err.split())
+    assert "none of the 4 checkpoints on the disk is proved whole (step 8: there are no weights in it" in said, run.err[-3000:]
+    _, text = midwatch(base, "report")
+    assert "on disk, not proved whole: there are no weights in it" in text, text[-3000:]
+
+
 def failed_until_there_is_room(base):
     """A restart waits for room: it is recorded first."""
     with Disk(base + "/home", "4m") as disk:
@@ -176,7 +189,8 @@ def metadata_only(base):
 
 
 def main():
-    for case in (healthy_with_a_full_record, healthy_until_there_is_room, failed_until_there_is_room, waits_for_the_store, metadata_only):
+    for case in (healthy_with_a_full_record, healthy_until_there_is_room, failed_until_there_is_room, waits_for_the_store, metadata_only,
+                 never_weights):
         with Scratch() as base:
             began = time.monotonic()
             try:

@@ -220,7 +220,8 @@ void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& stat
       continue;
     }
     const bool broken = scan.seen.how == How::kBroken && stays_broken(scans, i, state);
-    const bool good = broken || scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
+    const bool doubted = scan.seen.how == How::kUnknown && !scan.seen.doubt.empty();
+    const bool good = broken || doubted || scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
     if (good && (due_[i].saved_anew || is_news(state, scan.seen)))
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
   }

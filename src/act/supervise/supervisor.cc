@@ -361,6 +361,7 @@ Result<void> Supervisor::judge(const State& state, EventWriter& writer) {
     const std::string from = resume_.words.empty() || resume_.step == kNoStep ? "" : cat(", from step ", resume_.step);
     doors_.say(cat(why_over_, " Attempt ", attempt_ + 1, " begins in ",
                    format_duration(Duration::seconds(known->wait_s)), from));
+    if (const std::string doubted = doubted_text(state); !doubted.empty()) doors_.say(doubted);
   } else {
     doors_.say(cat(why_over_, " No restart", kept_.failure.empty() ? "" : cat(": ", kept_.failure)));
   }

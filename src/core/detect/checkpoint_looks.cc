@@ -1,5 +1,8 @@
 // A checkpoint that the trainer counts as saved and that the disk shows not to be whole.
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
@@ -14,6 +17,8 @@ using Scan = std::pair<Moment, event::CheckpointSeen>;
 
 constexpr Knob kKnobs[] = {
     {"reported", 5, "checkpoints", "Where every save fails the first ones say it all", "own"},
+    {"doubted", 2, "checkpoints",
+     "In a run of which none was whole yet; a single one may be of a save that was cut short", "own"},
 };
 
 /// Was it saved after the other?
@@ -70,8 +75,34 @@ Finding finding_of(const std::vector<Scan>& scans, size_t index) {
   return finding;
 }
 
+/// Nothing that the run saved so far can be gone back to, as far as is known of its framework. It is no proof, as a
+/// later save may hold what these lack: nothing is done to them.
+void judge_doubted(const std::vector<Scan>& scans, std::vector<Finding>& out) {
+  std::set<std::string_view> doubted;
+  std::optional<Finding> finding;
+  for (size_t i = 0; i < scans.size() && !finding; ++i) {
+    const auto& [moment, seen] = scans[i];
+    if (seen.how == How::kWhole || (seen.how == How::kUnknown && seen.doubt.empty())) return;
+    if (!is_doubted(seen)) continue;
+    doubted.insert(seen.path);
+    if (static_cast<double>(doubted.size()) < kKnobs[1].value) continue;
+    finding.emplace();
+    finding->kind = "checkpoint-incomplete";
+    finding->detector = "checkpoint-looks";
+    finding->onset = finding->detected = moment;
+    finding->summary =
+        cat("None of the run's checkpoints so far can be resumed from, as far as their files show: ", seen.doubt, " (",
+            seen.path, ")");
+    finding->evidence.push_back({moment.where, cat(seen.path, ": ", seen.doubt), "", kNoStep, 0});
+    finding->suggests.push_back({"ckpt-metadata-only", 0.6, "as their files on the disk show"});
+    resolve_by_later(*finding, scans, i, [](const auto& later) { return later.how == How::kWhole; });
+  }
+  if (finding) out.push_back(std::move(*finding));
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const std::vector<Scan>& scans = state.checkpoint_scans;
+  judge_doubted(scans, out);
   size_t reported = 0;
   for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
     const event::CheckpointSeen& seen = scans[i].second;

@@ -163,7 +163,8 @@ Severity survived_severity(const State& state, const Survived& seen) {
   // One of many workers was ended for memory and made again.
   const bool made_again = signature.kind == "host-out-of-memory" && signature.transient.starts_with("likely");
   if (made_again && seen.open == 0 && !often) return Severity::kInfo;
-  // A full disk is a state, not an event: nothing shows that it is over while no step is done, and steps do not free it.
+  // A full disk is a state, not an event: nothing shows that it is over while no step is done, and steps do not free
+  // it.
   if (signature.kind == "disk-pressure" && (seen.open > 0 || often)) return Severity::kWarning;
   // What is refused whenever it is asked for, and nothing was lost: the run can do without it, however often it asks.
   const bool refused = signature.kind == "credentials" && signature.transient == "deterministic";

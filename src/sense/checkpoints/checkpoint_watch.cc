@@ -286,11 +286,12 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
                       : scan.doubtful ? later(now_, kept.still_since, kStill)  // a save may pause in the middle
                                       : kept.said || later(now_, kept.still_since, kSettled);
   kept.due = {now_.ns + ((kept.said || kept.seen_written) && !kept.reported ? kSoon : kLater).ns};
-  const bool other = kept.how != scan.seen.how || kept.lacks != scan.seen.lacks;
+  const bool other = kept.how != scan.seen.how || kept.lacks != scan.seen.lacks || kept.doubt != scan.seen.doubt;
   if (judged && (!kept.reported || other)) {
     kept.reported = true;
     kept.how = scan.seen.how;
     kept.lacks = scan.seen.lacks;
+    kept.doubt = scan.seen.doubt;
     if (is_news(state, scan.seen) || is_other_save(state, scan) || is_saved_anew(state, scan)) {
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
     }

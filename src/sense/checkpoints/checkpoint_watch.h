@@ -63,7 +63,7 @@ class CheckpointWatch final : public Task {
     bool reported = false, over = false;
     bool fresh = false;  ///< it was the newest when it was first scanned
     event::CheckpointSeen::How how = event::CheckpointSeen::How::kUnknown;  ///< as reported
-    std::string lacks;                                                      ///< likewise
+    std::string lacks, doubt;                                               ///< likewise
     Duration met, due, still_since;
     CheckpointScan scan;  ///< the last
   };

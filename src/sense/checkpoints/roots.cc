@@ -92,7 +92,7 @@ event::CheckpointSeen with_logged_step(const State& state, const CheckpointLayou
 bool is_news(const State& state, const event::CheckpointSeen& seen) {
   const auto* const last = last_scan_of(state, seen.path);
   return last == nullptr || last->second.how != seen.how || last->second.bytes != seen.bytes ||
-         last->second.lacks != seen.lacks;
+         last->second.lacks != seen.lacks || last->second.doubt != seen.doubt;
 }
 
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {

@@ -336,11 +336,11 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt;
   out.doubtful = wrong || !out.seen.lacks.empty();
   if (out.doubtful && out.seen.how == How::kWhole) out.seen.how = How::kUnknown;
-  const bool known = before != nullptr && before->verified;
-  if (!wrong || !known || verdict.problems.empty()) return;
+  if (!wrong || verdict.problems.empty()) return;
   const CheckpointProblem& first = verdict.problems.front();  // what breaks it comes first
-  out.seen.how = How::kBroken;
-  out.seen.what = cat(first.path, first.path.empty() ? "" : ": ", first.what);
+  const bool known = before != nullptr && before->verified;
+  if (known) out.seen.how = How::kBroken;
+  (known ? out.seen.what : out.seen.doubt) = cat(first.path, first.path.empty() ? "" : ": ", first.what);
 }
 
 }  // namespace

@@ -161,8 +161,10 @@ Piece incident_piece(const State& state) {
 Piece missing_piece(const State& state, bool reward, bool checkpoint) {
   const State::Span steps = state.steps();
   if (steps.count < kStepsUntilMissed || (reward && checkpoint)) return {};
-  const std::string what =
-      cat(reward ? "" : "no reward seen", !reward && !checkpoint ? ", " : "", checkpoint ? "" : "no checkpoint seen");
+  const std::string what = cat(reward ? "" : "no reward seen", !reward && !checkpoint ? ", " : "",
+                               checkpoint            ? ""
+                               : only_doubted(state) ? "no checkpoint proved whole"
+                                                     : "no checkpoint seen");
   return {what, "", 6, &Painter::yellow};
 }
 
@@ -181,6 +183,7 @@ NewestCheckpoint newest_checkpoint(const State& state) {
     if (!broken_since) newest = {true, seen.step, true};
   }
   if (!newest.seen && newest_without_step(state)) return {true, kNoStep, true};
+  if (only_doubted(state)) return newest;
   for (const auto& [moment, saved] : state.checkpoints) {
     if (!saved.complete || newest.whole || (saved.step == kNoStep && newest.step != kNoStep)) continue;
     if (saved.step == kNoStep || saved.step >= newest.step) newest = {true, saved.step, false};

@@ -27,7 +27,8 @@ std::string found_as(const event::CheckpointSeen& seen) {
     case event::CheckpointSeen::How::kUnknown:
       break;
   }
-  return seen.lacks.empty() ? "on disk, not proved whole" : cat("NOT TO RESUME FROM: it lacks ", seen.lacks);
+  if (!seen.lacks.empty()) return cat("NOT TO RESUME FROM: it lacks ", seen.lacks);
+  return cat("on disk, not proved whole", seen.doubt.empty() ? "" : cat(": ", brief(seen.doubt, kWhatShown)));
 }
 
 double save_seconds(const State& state, uint16_t attempt, int64_t step) {
@@ -77,7 +78,7 @@ void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
   row.bytes = seen.bytes;
   row.path = seen.path;
   row.verified = found_as(seen);
-  row.saved = !is_unfit(seen);
+  row.saved = !is_unfit(seen) && !is_doubted(seen);
 }
 
 /// What reading all bytes found.
@@ -159,8 +160,9 @@ CrashCost crash_cost(const State& state) {
   const int64_t reached = detect::last_done(state, last);
   if (reached == kNoStep) return cost;
   const size_t first = first_of_lineage(state);
+  const bool none_proved = only_doubted(state).has_value();
   for (const CheckpointRow& row : checkpoint_rows(state, {})) {
-    if (!row.saved || row.attempt < first || row.step == kNoStep || row.step > reached) continue;
+    if (none_proved || !row.saved || row.attempt < first || row.step == kNoStep || row.step > reached) continue;
     if (cost.from != kNoStep && row.step < cost.from) continue;
     cost.from = row.step;
   }
@@ -189,8 +191,9 @@ std::string crash_cost_text(const State& state) {
   }
   std::string text = cat(cost.steps, cost.steps == 1 ? " step" : " steps");
   if (const std::string work = work_text(cost.seconds, cost_per_hour(state)); !work.empty()) text += cat(" and ", work);
-  text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);
   const std::string verified = verified_text(state);
+  if (cost.from == kNoStep && only_doubted(state)) return cat(text, ": ", verified);
+  text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);
   return verified.empty() ? text : cat(text, "; ", verified);
 }
 
