@@ -72,6 +72,20 @@ TEST_CASE("calls that time out while no step is done") {
   CHECK(found(state_of(log(60, "Timeout while reaching huggingface.co, retrying")), "environment-fault").empty());
 }
 
+TEST_CASE("a guard that throws every update away") {
+  const auto log = [](int times, std::string_view text) {
+    std::string out;
+    for (int i = 0; i < times; ++i) out += cat("Warning: ", text, "\n");
+    return out;
+  };
+  const std::string large = "Gradient norm too large: 3824.00, skipping update";
+  CHECK(found(state_of(log(30, large)), "no-learning") == "no-learning warning weights-not-updating");
+  CHECK(found(state_of(cat(steps(20), log(30, large))), "no-learning") == "no-learning warning weights-not-updating");
+  CHECK(found(state_of(log(9, large)), "no-learning").empty());
+  CHECK(found(state_of(cat(log(12, large), steps(40))), "no-learning").empty());
+  CHECK(found(state_of(log(30, "resuming: skipping batch 12 that was trained on already")), "no-learning").empty());
+}
+
 TEST_CASE("a callback of one's own in a known trainer prints its steps") {
   const auto log = [](std::string_view values) {
     std::string out = "2026-03-02 10:00:00,001 - __main__ - INFO - GRPOTrainer created\n";
