@@ -55,7 +55,8 @@ std::vector<std::string_view> ColumnTable::cells(std::string_view text, char bet
 bool ColumnTable::head(std::string_view text, const std::function<bool(std::string_view)>& known) {
   for (const char between : {'|', '\t', ',', ';', ' '}) {
     const std::vector<std::string_view> all = cells(text, between);
-    if (all.size() < kColumnsLeast || all.size() > kColumnsLimit) continue;
+    const bool of_writer = all.size() == 2 && all[1] == "Training Loss";  // where a trainer reports nothing else
+    if ((all.size() < kColumnsLeast && !of_writer) || all.size() > kColumnsLimit) continue;
     const auto counting = std::find_if(all.begin(), all.end(), counts_steps);
     if (counting == all.end()) continue;
     std::vector<std::string> names;
@@ -67,7 +68,7 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
       names.push_back(name_of(cell));
       measured += known(names.back()) ? 1 : 0;
     }
-    if (measured < kColumnsLeast - 1) continue;
+    if (measured < kColumnsLeast - 1 && !of_writer) continue;
     names_ = std::move(names);
     step_at_ = static_cast<size_t>(counting - all.begin());
     between_ = between;

@@ -13,7 +13,7 @@
 namespace mw {
 
 /// One per source. A line is a head when one of its cells counts steps and at least two others name what training
-/// measures.
+/// measures, or it is "Step | Training Loss".
 class ColumnTable {
  public:
   static constexpr size_t kColumnsLeast = 3;

@@ -40,6 +40,11 @@ TEST_CASE("a table between tabs or blanks") {
   CHECK(tabs.take("Step\tTraining Loss\tValidation Loss") == ColumnTable::Took::kHead);
   REQUIRE(tabs.take("500\t0.5\t0.25") == ColumnTable::Took::kRow);
   CHECK(tabs.line.numbers()[1].key == "eval_loss");
+  Reader two;
+  CHECK(two.take("Step\tTraining Loss") == ColumnTable::Took::kHead);
+  REQUIRE(two.take("10\t0.014800") == ColumnTable::Took::kRow);
+  CHECK(two.step == 10);
+  CHECK(Reader().take("Step | reward") == ColumnTable::Took::kNo);
   Reader blanks;
   CHECK(blanks.take("  step   reward      loss") == ColumnTable::Took::kHead);
   REQUIRE(blanks.take("    1   0.1250   0.5000") == ColumnTable::Took::kRow);
