@@ -33,9 +33,9 @@ TEST_CASE("status forecasts the next save, and gives a better interval as a chan
             .find("next save   at step 750, in about 10m 00s; takes about 30.0 s") != std::string::npos);
   CHECK(status_json(run.state, how).find("\"save_change\":\"\"") != std::string::npos);
   how.save_setting = "trainer.save_freq";
-  CHECK(terminal_run_status(run.state, how, Console{}).find("trainer.save_freq: 50 -> 27") != std::string::npos);
+  CHECK(terminal_run_status(run.state, how, Console{}).find("trainer.save_freq: 50 -> 26") != std::string::npos);
   const std::string json = status_json(run.state, how);
-  CHECK(json.find("\"save_change\":\"trainer.save_freq: 50 -> 27\"") != std::string::npos);
+  CHECK(json.find("\"save_change\":\"trainer.save_freq: 50 -> 26\"") != std::string::npos);
   CHECK(json.find("\"next_save\":{\"step\":750,\"in_s\":600,\"takes_s\":30,\"bytes\":null,\"disk\":\"\"") !=
         std::string::npos);
   CHECK(json.find("\"fits\":true") != std::string::npos);

@@ -143,6 +143,7 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
       see(rows.back(), seen);
     } else {
       see(*at, seen);
+      if (!at->at.known()) at->at = moment.at;  // the log has no clock: when it was found
     }
   }
   add_reads(state, rows);
