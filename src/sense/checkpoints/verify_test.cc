@@ -301,6 +301,25 @@ TEST_CASE("without some of its files a checkpoint is whole only if nothing calls
   }
 }
 
+TEST_CASE("of several ranks one without its rng is noted") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  const std::string folder = "/ck/trl/checkpoint-20/", rng = disk.content(folder + "rng_state.pth");
+  const auto noted = [&] {
+    const CheckpointVerdict verdict = verified(disk, "/ck/trl/checkpoint-20");
+    CHECK(verdict.state == State::kWhole);
+    CHECK(verdict.resumable == CheckpointVerdict::Resumable::kYes);
+    return contains(text_of(verdict), "not every rank's rng is in it: rng_state_2.pth is not there");
+  };
+  for (const char* rank : {"0", "1", "3"}) disk.put(cat(folder, "rng_state_", rank, ".pth"), rng);
+  disk.unlink(folder + "rng_state.pth");
+  CHECK(noted());
+  disk.put(folder + "rng_state_2.pth", rng);
+  CHECK_FALSE(noted());
+  disk.unlink(folder + "rng_state_0.pth");  // of a machine that has not the first ranks
+  CHECK_FALSE(noted());
+}
+
 /// Reads that fail from the `good`th on, as of a disk that does not answer any longer.
 class FailingFile final : public ReadFile {
  public:

@@ -220,6 +220,27 @@ void examine_accelerate(Examination& exam) {
 bool is_transformers(const CheckpointTree& tree) {
   return tree.has("trainer_state.json") || named(tree, "checkpoint-");
 }
+/// Each process writes its own file, and one without it draws other numbers than it would have. A machine without
+/// shared storage holds those of its own processes, which may begin at any number.
+void note_ranks_without_rng(Examination& exam) {
+  constexpr std::string_view kBegin = "rng_state_", kEnd = ".pth";
+  std::set<int64_t> ranks;
+  for (const TreeFile& file : exam.tree().files()) {
+    if (!file.path.starts_with(kBegin) || !file.path.ends_with(kEnd)) continue;
+    const auto rank =
+        parse_int(std::string_view(file.path).substr(kBegin.size(), file.path.size() - kBegin.size() - kEnd.size()));
+    if (rank && *rank >= 0) ranks.insert(*rank);
+  }
+  int64_t before = -1;
+  for (const int64_t rank : ranks) {
+    if (before >= 0 && rank > before + 1) {
+      return exam.note(cat("not every rank's rng is in it: ", kBegin, before + 1, kEnd,
+                           " is not there, and those of ranks before and after it are"));
+    }
+    before = rank;
+  }
+}
+
 void examine_transformers(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   if (tree.has("checkpoint-is-incomplete.txt")) {
@@ -248,6 +269,7 @@ void examine_transformers(Examination& exam) {
   if (!tree.has("scheduler.pt") && !tree.has("latest")) exam.lacks(Piece::kScheduler, optimizer);
   if (tree.has("scheduler.pt")) exam.has(Piece::kScheduler);
   if (!rng) exam.lacks(Piece::kRng, false);
+  note_ranks_without_rng(exam);
   exam.has(Piece::kDataloader);  // it is wound forward by the step
 }
 
