@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "base/one_of.h"
 #include "base/text.h"
 #include "sense/checkpoints/lost_pages.h"
 
 namespace mw {
 namespace {
 
-/// Whole numbers of pickles that say of which step, and of how many ranks, a file is.
-constexpr std::array<std::string_view, 11> kCounters = {
-    "global_steps",   "global_step",   "iteration",  "last_epoch", "num_steps",
-    "dp_world_size",  "mp_world_size", "zero_stage", "stage",      "tensor_model_parallel_size",
-    "partition_count"};
+/// Whole numbers of pickles that say of how many ranks a file is.
+constexpr std::array<std::string_view, 6> kRanks = {
+    "dp_world_size", "mp_world_size", "zero_stage", "stage", "tensor_model_parallel_size", "partition_count"};
 constexpr size_t kTensorsKept = 400'000;  // of all files together
 
 }  // namespace
@@ -85,7 +84,7 @@ void Examination::thin(FileDirectory& directory, bool weights) {
   for (auto number = directory.numbers.begin(); number != directory.numbers.end();) {
     const size_t dot = number->first.rfind('.');
     const std::string_view last = std::string_view(number->first).substr(dot == std::string::npos ? 0 : dot + 1);
-    const bool known = std::find(kCounters.begin(), kCounters.end(), last) != kCounters.end();
+    const bool known = is_trainer_counter(number->first) || is_one_of(last, kRanks);
     number = known ? std::next(number) : directory.numbers.erase(number);
   }
   tensors_ += directory.tensors.size();
@@ -114,6 +113,16 @@ void Examination::problem(Trouble trouble, std::string path, std::string what, b
 
 bool Examination::broken() const {
   return std::any_of(problems_.begin(), problems_.end(), [](const CheckpointProblem& one) { return one.breaks; });
+}
+
+bool Examination::has_anywhere(std::string_view name) {
+  const auto known = anywhere_.find(name);
+  if (known != anywhere_.end()) return known->second;
+  const auto& files = tree_.files();
+  const bool there =
+      std::any_of(files.begin(), files.end(), [name](const TreeFile& file) { return file.name() == name; });
+  anywhere_.emplace(name, there);
+  return there;
 }
 
 void Examination::step_is(int64_t step, const std::string& by) {

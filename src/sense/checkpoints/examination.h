@@ -86,6 +86,11 @@ class Examination {
     shapes_[std::move(metadata)] = std::move(shapes);
   }
 
+  /// The folder of a tensor in the layout of zarr.
+  void has_array(const std::string& folder, std::vector<int64_t> shape) { arrays_[folder] = std::move(shape); }
+  /// Is there a file of that name in any folder? Looked for once.
+  bool has_anywhere(std::string_view name);
+
   /// Optimizers in so many files have made as many steps by their own counters.
   void counted_steps(size_t files, int64_t steps) {
     if (files > counted_.files) counted_ = {files, steps};
@@ -103,6 +108,7 @@ class Examination {
   const std::vector<std::string>& notes() const { return notes_; }
   const std::map<std::string, std::vector<DistributedItem>>& items() const { return items_; }
   const std::map<std::string, std::map<std::string, std::vector<int64_t>>>& shapes() const { return shapes_; }
+  const std::map<std::string, std::vector<int64_t>, std::less<>>& arrays() const { return arrays_; }
   const std::map<std::string, Dtype, std::less<>>& numbers_in() const { return numbers_in_; }
   const CountedSteps& counted() const { return counted_; }  ///< of the optimizer in the most files
   size_t weights() const { return weights_; }
@@ -131,6 +137,8 @@ class Examination {
   std::map<std::string, std::vector<DistributedItem>> items_;
   std::map<std::string, std::map<std::string, std::vector<int64_t>>> shapes_;  // by .metadata
   std::map<std::string, Dtype, std::less<>> numbers_in_;
+  std::map<std::string, std::vector<int64_t>, std::less<>> arrays_;  // shapes, by folder
+  std::map<std::string, bool, std::less<>> anywhere_;
   CountedSteps counted_;
   size_t weights_ = 0;
   std::set<std::pair<Trouble, std::string>> said_;  // of what is said once

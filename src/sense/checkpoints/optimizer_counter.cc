@@ -1,10 +1,12 @@
 #include "sense/checkpoints/optimizer_counter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
 
+#include "base/one_of.h"
 #include "base/text.h"
 
 namespace mw {
@@ -27,6 +29,14 @@ bool is_step_counter(std::string_view path) {
   return std::any_of(keys.begin(), keys.end() - 1, [](std::string_view key) {
     return key == "state" || key == "param_groups" || key.ends_with("optimizer_state");
   });
+}
+
+bool is_trainer_counter(std::string_view path) {
+  constexpr std::array<std::string_view, 5> kNames = {"global_steps", "global_step", "iteration", "last_epoch",
+                                                      "num_steps"};
+  if (path == "step" || path == "progress.step") return true;  // of an optimizer's parameters there are many
+  const size_t dot = path.rfind('.');
+  return is_one_of(path.substr(dot == std::string_view::npos ? 0 : dot + 1), kNames);
 }
 
 void keep_lowest(std::vector<OptimizerCounter>& counters) {

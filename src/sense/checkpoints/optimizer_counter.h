@@ -23,6 +23,9 @@ struct OptimizerCounter {
 /// By its path: the last key is "step", and it lies in an optimizer's state or group of parameters.
 bool is_step_counter(std::string_view path);
 
+/// By its path in a pickle: a whole number by which a trainer, its scheduler or its engine counts steps.
+bool is_trainer_counter(std::string_view path);
+
 /// That are kept of one file. Whoever holds the same parameters keeps the same ones, and of sets that overlap some are
 /// in both: those whose names have the lowest hashes stay.
 constexpr size_t kOptimizerCounters = 16;

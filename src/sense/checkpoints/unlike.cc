@@ -4,12 +4,14 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/layouts/zarr.h"
 #include "sense/checkpoints/tensor_scan.h"
 
 namespace mw {
@@ -18,6 +20,7 @@ namespace {
 constexpr size_t kFiles = 256;                    // whose tensors are compared
 constexpr size_t kConfigBytes = size_t{1} << 20;  // of a config.json
 constexpr size_t kMetadataBytes = 64 << 20;       // of a .metadata
+constexpr int64_t kLarge = 64 << 10;              // a file that holds weights
 constexpr size_t kFewTensors = 4;                 // of which nothing is expected
 constexpr size_t kFewMatrices = 3;                // likewise
 constexpr double kBegan = 1e-3;  // root mean square: below it is what began at zero, and grows many times
@@ -151,6 +154,7 @@ Forms forms_of(const std::map<std::string, std::vector<int64_t>>& shapes) {
 /// The same file in a checkpoint beside this one.
 struct Neighbour {
   std::string name;  ///< of the checkpoint
+  bool before = false;
   Forms forms;
 };
 using ReadForms = Forms (*)(Disk& disk, const std::string& path);
@@ -183,7 +187,7 @@ std::vector<Neighbour> neighbours_of(Examination& exam, const std::string& file,
     Forms forms = read(exam.disk(), cat(other, "/", file));
     if (forms.empty()) continue;
     met[step < exam.step()] = true;
-    out.push_back({std::string(basename(other)), std::move(forms)});
+    out.push_back({std::string(basename(other)), step < exam.step(), std::move(forms)});
   }
   return out;
 }
@@ -211,9 +215,141 @@ void compare_forms(Examination& exam, const std::string& file, const Forms& own,
   exam.problem(Trouble::kUnlike, file, cat(what, more, whose), against > 0);
 }
 
+// ---- tensors that are not there
+
+bool is_of_optimizer(std::string_view name) { return contains(name, "optim") || contains(name, "exp_avg"); }
+
+/// What a model has as long as it is this one. Of an optimizer, or of lists of samples, there is more or less at times.
+bool stays(std::string_view name) {
+  return !is_of_optimizer(name) && (name.ends_with("weight") || name.ends_with("bias"));
+}
+
+/// A tensor may lie in one file now and in another one in the next save. True where not all files could be read.
+bool may_hold(Examination& exam, std::string_view name) {
+  const auto& files = exam.tree().files();
+  return std::any_of(files.begin(), files.end(), [&](const TreeFile& file) {
+    if (!is_safetensors(file) && !is_torch(file)) return false;
+    const FileDirectory& directory = exam.directory(file);
+    return directory.clipped || (directory.tensors.empty() && file.bytes >= kLarge) ||
+           std::any_of(directory.tensors.begin(), directory.tensors.end(),
+                       [name](const TensorPlace& one) { return one.name == name; });
+  });
+}
+
+/// The first of those that `others` have alike and `own` has not; `count`: how many there are.
+std::string lost_one(Examination& exam, const Forms& own, const std::vector<Neighbour>& others, size_t* count) {
+  std::string first;
+  for (const auto& [name, form] : others.front().forms) {
+    if (own.count(name) != 0 || !stays(name)) continue;
+    const auto further = others.back().forms.find(name);
+    if (further == others.back().forms.end() || form != further->second) continue;
+    if (*count == 0 && may_hold(exam, name)) return "";
+    if (++*count == 1) first = name;
+  }
+  return first;
+}
+
+/// Both sides have it: it was lost here. Of one side only it is worth knowing, and only where nothing else came or
+/// went: adapters are merged and parts frozen at the end of a run.
+void look_for_lost(Examination& exam, const std::string& file, const Forms& own, const std::vector<Neighbour>& others) {
+  if (own.empty() || others.empty() || (others.size() == 1 && !others.front().before)) return;
+  const Forms& nearest = others.front().forms;
+  const bool more = std::any_of(own.begin(), own.end(), [&](const auto& one) { return nearest.count(one.first) == 0; });
+  size_t count = 0;
+  const std::string name = lost_one(exam, own, others, &count);
+  const bool both = others.size() > 1;
+  if (name.empty() || count * 2 > nearest.size() || (!both && more)) return;
+  exam.problem(Trouble::kUnlike, file,
+               cat(clip(sanitize_utf8(name), 200), count > 1 ? cat(" (and ", count - 1, " more)") : "",
+                   " is not in it, and is ", form_text(nearest.find(name)->second), " in ", others.front().name,
+                   both ? cat(" and in ", others.back().name, ", before and after it")
+                        : ": it was lost, or the settings were changed"),
+               both);
+}
+
 void compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
   const Forms own = forms_of(exam.directory(file));
-  if (!own.empty()) compare_forms(exam, file.path, own, neighbours_of(exam, file.path, beside, file_forms));
+  if (own.empty()) return;
+  const std::vector<Neighbour> others = neighbours_of(exam, file.path, beside, file_forms);
+  compare_forms(exam, file.path, own, others);
+  look_for_lost(exam, file.path, own, others);
+}
+
+// ---- zarr: a folder for each tensor, and nothing lists them
+
+/// Of a checkpoint beside this one: all tensors in the folders `parents`. Beyond a bound those that this one has, too,
+/// are taken for such as they are here.
+Forms arrays_beside(Examination& exam, const std::string& other, const std::set<std::string>& parents) {
+  Forms out;
+  size_t read = 0;
+  for (const std::string& parent : parents) {
+    const auto names = exam.disk().list(parent.empty() ? other : cat(other, "/", parent));
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      std::string folder = in_folder(parent, name);
+      const auto own = exam.arrays().find(folder);
+      if (own != exam.arrays().end() && ++read > kFiles) {
+        out[folder] = {Dtype::kOther, own->second};
+        continue;
+      }
+      std::string text;
+      auto open = exam.disk().open_read(cat(other, "/", folder, "/.zarray"));
+      if (!open.ok() || !(*open)->read_at(0, kConfigBytes, text).ok()) continue;
+      if (auto shape = shape_in_zarray(text)) out[std::move(folder)] = {Dtype::kOther, std::move(*shape)};
+    }
+  }
+  return out;
+}
+
+/// Does one side say enough? Before it, where nothing else came or went; after it, where the optimizer has its part.
+bool is_lost_array(const Forms& own, const std::string& name, const Neighbour& other, size_t lost) {
+  if (contains(name, "lora") || contains(name, "adapter")) return false;
+  if (!other.before)
+    return std::any_of(own.begin(), own.end(), [&](const auto& one) { return one.first.ends_with(cat(".", name)); });
+  const auto is_new = [&](const auto& one) { return other.forms.count(one.first) == 0 && !is_of_optimizer(one.first); };
+  return !is_of_optimizer(name) && lost * 2 <= other.forms.size() && std::none_of(own.begin(), own.end(), is_new);
+}
+
+void look_for_lost_arrays(Examination& exam, const Forms& own, const std::vector<Neighbour>& others) {
+  const bool optimizer =
+      std::any_of(own.begin(), own.end(), [](const auto& one) { return is_of_optimizer(one.first); });
+  std::vector<std::string> lost;
+  for (const auto& [name, form] : others.front().forms) {
+    const bool expected = optimizer || !is_of_optimizer(name);
+    if (!expected || others.back().forms.count(name) == 0 || exam.tree().has_folder(name)) continue;
+    if (own.count(name) == 0) lost.push_back(name);
+  }
+  const bool both = others.size() > 1;
+  for (const std::string& name : lost) {
+    const bool breaks = both || is_lost_array(own, name, others.front(), lost.size());
+    if (!breaks && !others.front().before) continue;
+    exam.problem(
+        Trouble::kMissing, clip(sanitize_utf8(name), 200),
+        cat("it is missing, and ", others.front().name, both ? cat(" and ", others.back().name, " have") : " has",
+            " this tensor", breaks ? "" : ": it was lost, or the settings were changed"),
+        breaks);
+  }
+}
+
+void look_at_arrays(Examination& exam, const std::vector<std::string>& beside) {
+  if (exam.arrays().empty() || exam.step() == kNoStep) return;
+  Forms own, matrices;
+  std::set<std::string> parents;
+  for (const auto& [folder, shape] : exam.arrays()) {
+    own[folder] = {Dtype::kOther, shape};
+    if (shape.size() >= 2) matrices[folder] = own[folder];
+    parents.emplace(folder_in_tree(folder));
+  }
+  std::vector<Neighbour> others;
+  for (const std::string& other : beside) {
+    const int64_t step = step_of_name(basename(other));
+    const auto same_side = [&](const Neighbour& one) { return one.before == (step < exam.step()); };
+    if (step == kNoStep || step == exam.step() || std::any_of(others.begin(), others.end(), same_side)) continue;
+    Forms forms = arrays_beside(exam, other, parents);
+    if (!forms.empty()) others.push_back({std::string(basename(other)), step < exam.step(), std::move(forms)});
+  }
+  if (others.empty()) return;
+  compare_forms(exam, "", matrices, others);
+  look_for_lost_arrays(exam, own, others);
 }
 
 const CheckpointManifest* nearest_before(const std::vector<const CheckpointManifest*>& others, int64_t step) {
@@ -239,8 +375,12 @@ void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
   for (const auto& [metadata, shapes] : exam.shapes()) {
     look_at_distributed_config(exam, metadata, shapes);
     const Forms own = exam.step() == kNoStep ? Forms() : forms_of(shapes);
-    if (!own.empty()) compare_forms(exam, metadata, own, neighbours_of(exam, metadata, beside, metadata_forms));
+    if (own.empty()) continue;
+    const std::vector<Neighbour> others = neighbours_of(exam, metadata, beside, metadata_forms);
+    compare_forms(exam, metadata, own, others);
+    look_for_lost(exam, metadata, own, others);
   }
+  look_at_arrays(exam, beside);
 }
 
 void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,

@@ -105,6 +105,51 @@ TEST_CASE("weights of another shape than before and after are suspect; than on o
   CHECK(place.look(30, {20, 10}).state == State::kWhole);
 }
 
+/// A file of square F32 tensors of these names.
+std::string named(const std::vector<std::string>& names, int64_t width = 4) {
+  std::string head = "{";
+  const int64_t bytes = 4 * width * width;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i) * bytes;
+    head += cat(i == 0 ? "\"" : ",\"", names[i], "\":{\"dtype\":\"F32\",\"shape\":[", width, ",", width,
+                "],\"data_offsets\":[", at, ",", at + bytes, "]}");
+  }
+  head += "}";
+  const uint64_t size = head.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + head +
+         std::string(names.size() * static_cast<size_t>(bytes), '\x3f');
+}
+
+TEST_CASE("a tensor that was there before and after is missed; where one side has it, it is worth knowing at most") {
+  Place place;
+  const std::vector<std::string> all = {"m.weight", "n.bias", "n.weight"}, less = {"m.weight", "n.weight"};
+  place.disk.set_time(Time::from_seconds(1768465800));
+  const auto put = [&](int64_t step, const std::vector<std::string>& names, const std::string& file = "model") {
+    place.disk.put(cat(Place::path(step), "/", file, ".safetensors"), named(names));
+  };
+  for (const int64_t step : {20, 30, 40}) put(step, step == 30 ? less : all);
+  const CheckpointVerdict lost = place.look(30, {20, 40});
+  CHECK(lost.state == State::kSuspect);
+  CHECK(said(lost) ==
+        "breaks: n.bias is not in it, and is F32 [4, 4] in checkpoint-20 and in checkpoint-40, before and after it");
+  CHECK(place.look(30, {20}).state == State::kWhole);
+  CHECK(said(place.look(30, {20})) ==
+        "n.bias is not in it, and is F32 [4, 4] in checkpoint-20: it was lost, or the settings were changed");
+  CHECK(said(place.look(30, {40})).empty());
+  for (const int64_t step : {20, 40}) CHECK(said(place.look(step, {30})).empty());
+  put(40, less);  // gone for good
+  CHECK(said(place.look(30, {20, 40})).empty());
+  put(40, all);
+  put(30, {"n.bias"}, "model-more");  // it lies in another file now
+  CHECK(said(place.look(30, {20, 40})).empty());
+  put(30, {"other.weight"}, "model-more");
+  put(30, {"m.weight", "n.weight", "merged.weight"});  // others came, and one went
+  CHECK(said(place.look(30, {20})).empty());
+  place.disk.unlink(Place::path(30) + "/model-more.safetensors");
+  put(30, {"m.weight"});  // an adapter in the place of the whole
+  CHECK(said(place.look(30, {20, 40})).empty());
+}
+
 TEST_CASE("weights that blew up are suspect, beside the nearest whole one before") {
   Place place;
   place.save(10, 8, 1);

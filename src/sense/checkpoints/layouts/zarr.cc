@@ -1,5 +1,7 @@
 // zarr, version 2, as Megatron-LM's zarr backend writes it: a folder for each tensor with .zarray and a file for each
 // chunk, "0.1". (zarr, specification version 2.)
+#include "sense/checkpoints/layouts/zarr.h"
+
 #include "base/json.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
@@ -11,6 +13,7 @@ constexpr uint64_t kChunks = 1'000'000;  // of one tensor
 
 struct Array {
   uint64_t chunks = 1, chunk_bytes = 0;  ///< 0: packed, or of an unknown kind of number
+  std::vector<int64_t> shape;
 };
 
 /// How many chunks there must be, and how large each is.
@@ -26,6 +29,7 @@ std::optional<Array> parse_array(const Json& json) {
     const int64_t size = shape->items()[i].integer(), chunk = chunks->items()[i].integer();
     if (size < 0 || chunk <= 0 || size > (int64_t{1} << 40) || chunk > (int64_t{1} << 40)) return std::nullopt;
     out.chunks *= static_cast<uint64_t>((size + chunk - 1) / chunk);
+    out.shape.push_back(size);
     numbers *= static_cast<uint64_t>(chunk);
     if (out.chunks > kChunks || numbers > (uint64_t{1} << 40)) return std::nullopt;
   }
@@ -47,8 +51,8 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
     chunks = chunks || is_chunk(file->name());
   }
   if (array == nullptr) {
-    // Chunks alone, beside other tensors that have their .zarray.
-    if (chunks && !folder.empty() && exam.layouts().count("zarr") != 0)
+    // Chunks alone, beside other tensors that have their .zarray, whichever comes first by its name.
+    if (chunks && !folder.empty() && (exam.layouts().count("Megatron zarr") != 0 || exam.has_anywhere(".zarray")))
       exam.problem(Trouble::kMissing, in_folder(folder, ".zarray"),
                    "it is missing, and the chunks beside it cannot be read without it");
     return;
@@ -63,6 +67,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
   }
   const auto wanted = parse_array(*json);
   if (!wanted) return exam.problem(Trouble::kDamaged, array->path, "its shape makes no sense");
+  exam.has_array(folder, wanted->shape);
   if (wanted->chunk_bytes > 0) exam.holds_numbers(folder, dtype_named(json->string_or("dtype", "")));
   uint64_t there = 0;
   for (const TreeFile* file : files) {
@@ -81,6 +86,12 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
 }
 
 }  // namespace
+
+std::optional<std::vector<int64_t>> shape_in_zarray(std::string_view text) {
+  const auto json = Json::parse(text);
+  auto array = json.ok() && json->is_object() ? parse_array(*json) : std::nullopt;
+  return array ? std::optional(std::move(array->shape)) : std::nullopt;
+}
 
 namespace layouts {
 extern const CheckpointFormat zarr;
