@@ -17,7 +17,7 @@ namespace {
 using State = CheckpointVerdict::State;
 
 const Time kSaved = Time::from_seconds(1768465800), kCopied = Time::from_seconds(1768469400),
-           kLater = Time::from_seconds(1768500000);
+           kSavedBefore = Time::from_seconds(1768464000), kLater = Time::from_seconds(1768500000);
 
 CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep,
                            const CheckpointManifest* earlier = nullptr, const CheckpointManifest* other = nullptr,
@@ -36,9 +36,14 @@ CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep,
 constexpr bool kShare = testing::kSanitized;  // there each file is cut and changed in its middle alone
 
 enum Depth { kStructural, kDeep, kManifest, kNever, kDepths };
-enum Damage { kCut, kFlip, kDrop, kSwap, kOnlyMetadata, kDamages };
-constexpr std::array<const char*, kDamages> kDamageNames = {"cut", "bit flipped", "file dropped",
-                                                            "file of another step", "no weights"};
+enum Damage { kCut, kFlip, kDrop, kSwap, kExchange, kExchangeAlike, kOnlyMetadata, kDamages };
+constexpr std::array<const char*, kDamages> kDamageNames = {"cut",
+                                                            "bit flipped",
+                                                            "file dropped",
+                                                            "file of another step",
+                                                            "files exchanged",
+                                                            "exchanged, times made alike",
+                                                            "no weights"};
 
 /// Verdicts on what is damaged: its state, or that it is whole without something that a resume needs.
 enum Verdict { kIsPartial, kIsCorrupt, kIsSuspect, kIsNotResumable, kIsOther, kVerdicts };
@@ -95,11 +100,46 @@ class Matrix {
         damaged(kSwap, path, content, disk_.content(other));
     }
     only_metadata();
+    if (*sample_.before != '\0') exchange_each();
     return counts_;
   }
 
  private:
   static constexpr size_t kFlips = 9;
+
+  /// mv a x; mv b a; mv x b. The two checkpoints have the times of two saves, and so have the files, or, in the end,
+  /// the time of that in whose place each lies.
+  void exchange_each() {
+    const std::string before = cat("/ck/", sample_.before);
+    date(before, kSavedBefore);
+    good_ = verified(disk_, path_, true, nullptr, nullptr, before);
+    CHECK(good_.state == State::kWhole);
+    CHECK(verified(disk_, before, true, nullptr, nullptr, path_).state == State::kWhole);
+    for (const ManifestFile& file : manifest_.files) {
+      const std::string own = cat(path_, "/", file.path), other = cat(before, "/", file.path);
+      if (!disk_.exists(other) || disk_.content(own) == disk_.content(other)) continue;
+      const std::string content = disk_.content(own), theirs = disk_.content(other);
+      for (const Damage damage : {kExchange, kExchangeAlike}) {
+        put(own, theirs, damage == kExchange ? kSavedBefore : kSaved);
+        put(other, content, damage == kExchange ? kSaved : kSavedBefore);
+        judge(damage, cat(own, ": ", kDamageNames[damage]));
+      }
+      put(own, content, kSaved);
+      put(other, theirs, kSavedBefore);
+    }
+    date(before, kSaved);
+  }
+
+  void put(const std::string& path, const std::string& content, Time at) {
+    disk_.unlink(path);
+    disk_.set_time(at);
+    disk_.put(path, content);
+    disk_.set_time(kSaved);
+  }
+  void date(const std::string& folder, Time at) {
+    for (const std::string& path : disk_.paths())
+      if (path.starts_with(folder + "/")) put(path, disk_.content(path), at);
+  }
 
   bool found(const CheckpointVerdict& verdict) const {
     return verdict.state != State::kWhole || verdict.resumable != good_.resumable;
@@ -119,14 +159,15 @@ class Matrix {
     }
     ++counts_.by[damage][depth];
     // Alone, the file of a checkpoint of one file is as good as the other step's.
-    if (depth == kNever && damage == kSwap && manifest_.files.size() == 1) return;
+    const bool exchanged = damage == kExchange || damage == kExchangeAlike, swapped = damage == kSwap || exchanged;
+    if (depth == kNever && swapped && manifest_.files.size() == 1) return;
     CHECK(depth != kNever);
     const Verdict is = kind_of(verdict);
     INFO(word_of(verdict.state));
     CHECK(is != kIsOther);
     // What is gone is missing, not contradictory; and no NaN comes from a file that is cut or not there.
     if (damage == kDrop || damage == kOnlyMetadata) CHECK((is == kIsPartial || is == kIsNotResumable));
-    if (damage != kFlip && damage != kSwap) CHECK(is != kIsSuspect);
+    if (damage != kFlip && !swapped) CHECK(is != kIsSuspect);
     ++counts_.verdicts[damage][is];
   }
 
@@ -215,8 +256,9 @@ TEST_CASE("every damage to every file of every sample is found, and docs/checkpo
     depths += cat(" ", name, " |");
     verdicts += cat(" ", name, " |");
   }
-  depths += "\n|---|---|---|---|---|---|\n";
-  verdicts += "\n|---|---|---|---|---|---|\n";
+  const std::string line = "\n|---|---|---|---|---|---|---|---|\n";
+  depths += line;
+  verdicts += line;
   for (const testing::Sample& sample : testing::samples()) {
     const Counts counts = Matrix(disk, sample).run();
     depths += row(sample, counts);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/event.h"
+#include "sense/checkpoints/layouts/layout.h"
+
 namespace mw {
 namespace {
 
@@ -98,6 +101,32 @@ SaveTime save_time_of(const CheckpointTree& tree) {
 bool written_apart(const TreeFile& file, const SaveTime& save) {
   if (!save.known || !file.changed.known()) return false;
   return file.changed - save.to > pause_before(file) || save.from - file.changed > kApart;
+}
+
+std::vector<StrangeTime> exchanged_by_time(Disk& disk, const CheckpointTree& tree,
+                                           const std::vector<std::string>& beside) {
+  std::vector<StrangeTime> out;
+  const SaveTime save = save_time_of(tree);
+  const int64_t step = step_of_name(tree.own_name());
+  std::vector<const TreeFile*> apart;
+  for (const TreeFile& file : tree.files()) {
+    if (!is_export(file.path) && written_apart(file, save)) apart.push_back(&file);
+  }
+  if (apart.empty() || step == kNoStep) return out;
+  for (const std::string& path : beside) {
+    const auto other = CheckpointTree::read(disk, path);
+    if (!other.ok() || other->root() == tree.root()) continue;
+    const SaveTime there = save_time_of(*other);
+    const int64_t its = step_of_name(other->own_name());
+    const bool in_order = its < step ? there.to < save.from : its > step && save.to < there.from;
+    if (!there.known || its == kNoStep || !in_order) continue;
+    for (const TreeFile* const file : apart) {
+      const TreeFile* const twin = other->find(file->path);
+      if (twin == nullptr || !written_apart(*twin, there)) continue;
+      if (!written_apart(*file, there) && !written_apart(*twin, save)) out.push_back({file->path, path, file->changed});
+    }
+  }
+  return out;
 }
 
 LateFile written_late(const CheckpointTree& tree) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/exchanged.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/save_times.h"
@@ -193,6 +194,7 @@ class Verification {
   void look_beside() {
     if (tree_.single_file()) return;
     if (options_.deep && !deep_.stopped) look_at_distributed_steps(exam_, options_.beside);
+    look_at_exchanged(exam_, options_.beside);
     const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
     beside_ = shared.compared;
     for (const SharedBytes& one : shared.files) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "sense/checkpoints/exchanged.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/save_times.h"
@@ -201,6 +202,24 @@ class DistributedSteps {
   const std::vector<std::string>& beside_;
 };
 
+void look_for_exchanged(Examination& exam, const std::vector<std::string>& beside, const std::string& folder,
+                        const StepsByFile& steps) {
+  const int64_t own = step_of_name(exam.tree().own_name());
+  if (own == kNoStep) return;
+  std::map<std::string, std::vector<CountAt>> counts;
+  for (const auto& [path, most] : steps) counts[path].push_back({own, most, ""});
+  std::set<int64_t> known = {own};
+  for (const std::string& other : beside) {
+    const std::string checkpoint(basename(other));
+    const int64_t its = step_of_name(checkpoint);
+    if (its == kNoStep || !known.insert(its).second) continue;
+    for (const auto& [path, most] : steps_beside(exam.disk(), other, folder)) {
+      if (const auto same = counts.find(path); same != counts.end()) same->second.push_back({its, most, checkpoint});
+    }
+  }
+  for (const auto& [path, all] : counts) report_exchanged(exam, path, "optimizer's step", all, true);
+}
+
 }  // namespace
 
 void look_at_distributed_steps(Examination& exam, const std::vector<std::string>& beside) {
@@ -210,7 +229,10 @@ void look_at_distributed_steps(Examination& exam, const std::vector<std::string>
       by_folder[std::string(folder_in_tree(path))].emplace(path, *steps);
   }
   DistributedSteps look(exam, beside);
-  for (const auto& [folder, steps] : by_folder) look.look_at(folder, steps);
+  for (const auto& [folder, steps] : by_folder) {
+    look.look_at(folder, steps);
+    look_for_exchanged(exam, beside, folder, steps);
+  }
 }
 
 }  // namespace mw
