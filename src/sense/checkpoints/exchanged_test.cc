@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "base/prng.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -18,7 +20,7 @@ struct Run {
   FakeDisk disk;
   std::string root, form;  ///< "checkpoint-"
 
-  Run(std::string at, std::string name) : root("/ck/" + at), form(std::move(name)) {
+  Run(const std::string& at, std::string name) : root("/ck/" + at), form(std::move(name)) {
     testing::put_samples(disk);
     for (const int step : {10, 20}) date(step, saved(step));
   }
@@ -109,7 +111,7 @@ TEST_CASE("a step that a file holds shows that it was exchanged, whatever its ti
 }
 
 TEST_CASE("counts that change places are exchanged, and those of an optimizer that was begun anew are not") {
-  const auto other = [](std::vector<CountAt> counts, bool of_optimizer = true) {
+  const auto other = [](const std::vector<CountAt>& counts, bool of_optimizer = true) {
     return exchanged_with(counts, of_optimizer).value_or(0);
   };
   CHECK(other({{20, 10, ""}, {10, 20, ""}}) == 1);
@@ -192,6 +194,52 @@ TEST_CASE("healthy checkpoints whose times fall apart exchanged nothing") {
   Run alike("trl", "checkpoint-");  // cp -r: one time for all
   for (const int step : {10, 20}) alike.date(step, saved(50));
   is_clean(alike);
+}
+
+TEST_CASE("no times that files got on their way here look like an exchange") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  Prng random(11);
+  for (const testing::Sample& sample : testing::samples()) {
+    if (*sample.before == '\0') continue;
+    const std::string folders[] = {cat("/ck/", sample.before), cat("/ck/", sample.path)};
+    for (const uint64_t within : {30, 120, 600, 3600}) {
+      for (int round = 0; round < 50; ++round) {
+        const bool ordered = round % 2 == 0;  // one checkpoint after the other, or all of them in any order
+        double at = 0;
+        for (const std::string& folder : folders) {
+          for (const std::string& path : disk.paths()) {
+            if (!path.starts_with(folder + "/")) continue;
+            const std::string content = disk.content(path);
+            disk.unlink(path);
+            disk.set_time(saved(10) + Duration::seconds(at + static_cast<double>(random.below(within))));
+            disk.put(path, content);
+          }
+          if (ordered) at += static_cast<double>(within);
+        }
+        const auto tree = CheckpointTree::read(disk, folders[1]);
+        REQUIRE(tree.ok());
+        CAPTURE(std::string(sample.path));
+        CAPTURE(within);
+        CHECK(exchanged_by_time(disk, *tree, {folders[0]}).empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("all ranks' files that were exchanged agree with each other, and not with those beside them") {
+  Run run("prime-rl-stages/checkpoints", "step_");
+  for (const char* file : {"trainer/__0_0.distcp", "trainer/__1_0.distcp"}) run.exchange(10, 20, file, false);
+  CHECK(run.look(20, {10}).state == State::kWhole);
+  const CheckpointVerdict verdict = run.look(20, {10}, true);
+  CHECK(verdict.state == State::kSuspect);
+  REQUIRE(verdict.problems.size() == 2);
+  for (const CheckpointProblem& one : verdict.problems)
+    CHECK(contains(one.what, "its optimizer's step is 10, and 20 in step_10"));
+  Run ranks("verl", "global_step_");
+  for (const char* file : {"actor/optim_world_size_2_rank_0.pt", "actor/optim_world_size_2_rank_1.pt"})
+    ranks.exchange(10, 20, file, false);
+  CHECK(ranks.look(20, {10}).state == State::kSuspect);
 }
 
 TEST_CASE("a step within an epoch begins anew with each") {

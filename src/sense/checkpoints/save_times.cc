@@ -103,6 +103,16 @@ bool written_apart(const TreeFile& file, const SaveTime& save) {
   return file.changed - save.to > pause_before(file) || save.from - file.changed > kApart;
 }
 
+namespace {
+
+/// So long that times which a download in any order gave do not look like those of two saves.
+Duration saves_apart(const CheckpointTree& one, const CheckpointTree& other) {
+  constexpr size_t kFew = 5;
+  return Duration::seconds(std::min(one.files().size(), other.files().size()) < kFew ? 600 : 60);
+}
+
+}  // namespace
+
 std::vector<StrangeTime> exchanged_by_time(Disk& disk, const CheckpointTree& tree,
                                            const std::vector<std::string>& beside) {
   std::vector<StrangeTime> out;
@@ -118,8 +128,8 @@ std::vector<StrangeTime> exchanged_by_time(Disk& disk, const CheckpointTree& tre
     if (!other.ok() || other->root() == tree.root()) continue;
     const SaveTime there = save_time_of(*other);
     const int64_t its = step_of_name(other->own_name());
-    const bool in_order = its < step ? there.to < save.from : its > step && save.to < there.from;
-    if (!there.known || its == kNoStep || !in_order) continue;
+    const Duration between = its < step ? save.from - there.to : there.from - save.to;
+    if (!there.known || its == kNoStep || its == step || between < saves_apart(tree, *other)) continue;
     for (const TreeFile* const file : apart) {
       const TreeFile* const twin = other->find(file->path);
       if (twin == nullptr || !written_apart(*twin, there)) continue;

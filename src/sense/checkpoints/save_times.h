@@ -38,7 +38,8 @@ bool written_apart(const TreeFile& file, const SaveTime& save);
 
 /// Files that have the time of a save in `beside` while the file of that name there has the time of this one, and all
 /// others do not: no save writes a file before its step is reached. Of checkpoints whose times are in the order of
-/// their steps; whether the two have other bytes is not looked at.
+/// their steps, a minute or more apart (ten where one has fewer than five files); whether the two files have other
+/// bytes is not looked at.
 std::vector<StrangeTime> exchanged_by_time(Disk& disk, const CheckpointTree& tree,
                                            const std::vector<std::string>& beside);
 
