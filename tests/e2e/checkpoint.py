@@ -461,6 +461,31 @@ def differences(base):
     assert midwatch(base, "diff", root)[0] == 2
 
 
+def files_that_were_exchanged_are_found(base):
+    """mv a x; mv b a; mv x b: both checkpoints are suspect. A folder of zarr that is gone makes its own one partial."""
+    root = copied(base, "trl")
+    first, second = (f"{root}/checkpoint-{step}" for step in (10, 20))
+    for step in (10, 20):
+        for place in pathlib.Path(f"{root}/checkpoint-{step}").rglob("*"):
+            os.utime(place, (SAVED + 180 * step, SAVED + 180 * step))
+    assert verified(base, root)[0] == 0
+    for name in ("model.safetensors", "optimizer.pt", "rng_state.pth"):
+        one, other, aside = f"{first}/{name}", f"{second}/{name}", f"{base}/aside"
+        for move in ((one, aside), (other, one), (aside, other)):
+            os.rename(*move)
+        for path in (first, second):
+            assert state_of(base, path) == (10, "suspect"), (name, path)
+        code, text = midwatch(base, "verify", second)
+        assert code == 10 and name in text and "seem to have been exchanged" in " ".join(text.split()), text
+        for move in ((one, aside), (other, one), (aside, other)):
+            os.rename(*move)
+        assert verified(base, root)[0] == 0, name
+    zarr = copied(base, "megatron-zarr")
+    shutil.rmtree(zarr + "/iter_0000020/model.embed.weight")
+    age(zarr)
+    assert state_of(base, zarr + "/iter_0000020") == (10, "partial")
+
+
 def those_of_a_run(base):
     """Where a run saves is known from its journal."""
     run = Run(base, training(base, steps=15, pace=0.01), "--name", "one", "--no-host")
@@ -495,7 +520,8 @@ def main():
                  what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
                  one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
                  hostile_names_and_files, one_file_for_each_step, broken_ones_are_explained_in_one_command,
-                 what_is_not_whole_is_not_pushed, a_disk_that_is_mounted_is_no_name, differences, those_of_a_run, nothing_is_changed):
+                 what_is_not_whole_is_not_pushed, a_disk_that_is_mounted_is_no_name, differences,
+                 files_that_were_exchanged_are_found, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:
             case(base)
