@@ -235,6 +235,7 @@ struct RestoreAnswer {
     bool may = false;   ///< it can be put back
     bool done = false;  ///< it is back
     std::string outcome;
+    std::string after = {};  ///< what midwatch put into a link; "": it is no link
   };
   std::string run;     ///< its name
   std::string folder;  ///< the run's

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
+#include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/quarantine.h"
@@ -40,7 +41,8 @@ std::vector<FoundManifest> manifests_of(Disk& disk, const std::string& run_folde
         std::string path = cat(folder, "/", kManifestFile);
         if (!disk.info(path).ok()) path = manifest_elsewhere(run_folder, plan.label);  // its disk was full
         auto manifest = find_manifest(disk, folder, run_folder);
-        if (!manifest.ok() || manifest->run_folder != run_folder || !paths.insert(path).second) continue;
+        const bool own = manifest.ok() && real_path(manifest->run_folder) == real_path(run_folder);
+        if (!own || !paths.insert(path).second) continue;
         manifest->root = plan.root;
         found.push_back({path, std::move(*manifest)});
       }
@@ -92,16 +94,40 @@ std::optional<Thing> pointer_of(Disk& disk, const QuarantineManifest& manifest) 
   return thing;
 }
 
+/// A link that midwatch set, which led to a checkpoint that was moved.
+Thing link_of(Disk& disk, const QuarantineManifest& manifest, const PointerLink& link) {
+  Thing thing;
+  thing.path = path_of_link(manifest.root, link);
+  thing.pointer = true;
+  thing.why = manifest.why;
+  thing.attempt = manifest.attempt;
+  thing.at = manifest.at;
+  thing.from = link.before;
+  thing.after = link.after;
+  const auto now = disk.read_link(thing.path);
+  thing.may = now.ok() && *now == link.after;
+  if (!thing.may) thing.outcome = "it leads to something else by now, and stays";
+  return thing;
+}
+
 std::vector<Thing> things_of(Disk& disk, const QuarantineManifest& manifest) {
   std::vector<Thing> things;
   for (const QuarantineManifest::Item& item : manifest.items) things.push_back(thing_of(disk, manifest, item));
   const bool any = std::any_of(things.begin(), things.end(), [](const Thing& thing) { return thing.may; });
   auto pointer = pointer_of(disk, manifest);
   if (pointer && (any || manifest.items.empty() || pointer->may)) things.push_back(std::move(*pointer));
+  for (const PointerLink& link : manifest.links) {
+    if (any && !link.after.empty()) things.push_back(link_of(disk, manifest, link));
+  }
   return things;
 }
 
 Result<void> put_back(Disk& disk, const Thing& thing) {
+  if (!thing.after.empty()) {
+    const auto led = lead_link(disk, thing.path, thing.after, thing.from);
+    if (!led.ok()) return led.error();
+    return *led ? Result<void>() : Error{Error::Code::kInvalid, "it leads to something else by now", ""};
+  }
   if (thing.pointer) return write_durably(disk, thing.path, thing.from);
   if (disk.info(thing.path).ok()) return Error{Error::Code::kInvalid, "something else has its name now", ""};
   return disk.rename(thing.from, thing.path);

@@ -53,6 +53,17 @@ class Disk {
   virtual Result<void> make_folders(const std::string& path) = 0;
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;  ///< durable when it returns
   virtual Result<void> remove(const std::string& path) = 0;
+  /// What stands in a symbolic link; kInvalid: there is something else. A disk may know of none (kUnsupported).
+  virtual Result<std::string> read_link(const std::string& path);
+  /// A new link at `path`, where nothing is yet, with `text` in it.
+  virtual Result<void> make_link(const std::string& text, const std::string& path);
 };
+
+inline Result<std::string> Disk::read_link(const std::string&) {
+  return Error{Error::Code::kUnsupported, "this disk has no links", ""};
+}
+inline Result<void> Disk::make_link(const std::string&, const std::string&) {
+  return Error{Error::Code::kUnsupported, "this disk has no links", ""};
+}
 
 }  // namespace mw

@@ -21,6 +21,10 @@ class PassingDisk : public Disk {
   Result<void> make_folders(const std::string& path) override { return disk_.make_folders(path); }
   Result<void> rename(const std::string& from, const std::string& to) override { return disk_.rename(from, to); }
   Result<void> remove(const std::string& path) override { return disk_.remove(path); }
+  Result<std::string> read_link(const std::string& path) override { return disk_.read_link(path); }
+  Result<void> make_link(const std::string& text, const std::string& path) override {
+    return disk_.make_link(text, path);
+  }
 
  protected:
   Disk& disk_;

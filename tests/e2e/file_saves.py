@@ -95,7 +95,49 @@ def rules_leave_them(base):
     assert "None of the checkpoints ckpt_{step}.pt goes by a rule" in run.err, run.err
 
 
-for test in (log_names_them, names_were_not_declared, rules_leave_them):
+def link_is_led_on(base):
+    """The trainer resumes by its link out/latest.pt alone, which it sets before it saves. The link leads to the newest whole one by the
+    time that it is started again, out/best.pt stays and it is said how to mend it, and a person can have it all as it was."""
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAINER.replace('    with open(path, "wb")', """    link("latest.pt", path)
+    if step == 70 and attempt == 1: link("best.pt", path)
+    with open(path, "wb")""").replace("saved = sorted(", "saved = [os.path.realpath('out/latest.pt')] if os.path.exists('out/latest.pt') else []\nunused = sorted(")
+                   .replace("saved[-1][9:-3]", "os.path.basename(saved[-1])[5:-3]")
+                   .replace("def save(", """def link(name, path):
+    os.symlink(os.path.basename(path), "out/part")
+    os.replace("out/part", "out/" + name)
+def save("""))
+    declare(base)
+    run = Run(base, [sys.executable, os.path.join(base, "train.py"), "silent", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
+              "--checkpoints", os.path.join(base, "out"), "--name", "linked")
+    assert run.end() == 0, run.err
+    assert f"the link {base}/out/latest.pt leads to ckpt_60.pt now" in run.err, run.err
+    assert f"ln -sfn 'ckpt_60.pt' '{base}/out/best.pt' leads it to step 60" in run.err, run.err
+    with open(os.path.join(run.folder(), "output", "train.log")) as file:
+        text = file.read()
+    assert f"goes on from {base}/out/ckpt_60.pt" in text, text
+    out = os.path.join(base, "out")
+    assert os.readlink(out + "/latest.pt") == "ckpt_80.pt" and os.readlink(out + "/best.pt") == "ckpt_70.pt"
+    os.remove(out + "/ckpt_70.pt")
+    os.remove(out + "/latest.pt")
+    os.symlink("ckpt_60.pt", out + "/latest.pt")  # as midwatch left it
+    back = subprocess.run([PROGRAM, "restore", "--home", "home", "--run", "linked", "--yes"], cwd=base, capture_output=True, check=False, timeout=60)
+    assert back.returncode == 0 and os.readlink(out + "/latest.pt") == "ckpt_70.pt" and os.path.exists(out + "/ckpt_70.pt"), back
+
+
+def ended_by_midwatch(base):
+    """A trainer that begins anew is ended by the breaker: what it says of the signal is nobody else's."""
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAINER.replace("saved = sorted(", "saved, unused = [], sorted("))
+    declare(base)
+    run = Run(base, [sys.executable, os.path.join(base, "train.py"), "silent", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
+              "--checkpoints", os.path.join(base, "out"))
+    run.end()
+    assert "the circuit breaker ends attempt 2, restart-from-scratch" in run.err, run.err
+    assert "from outside" not in run.err and "A person stopped" not in run.err, run.err
+
+
+for test in (link_is_led_on, ended_by_midwatch, log_names_them, names_were_not_declared, rules_leave_them):
     with Scratch() as base:
         began = time.monotonic()
         test(base)

@@ -273,7 +273,8 @@ class Planner {
       const auto info = disk_.info(cat(quarantine, "/", label));
       if (!info.ok()) continue;
       const auto manifest = find_manifest(disk_, cat(quarantine, "/", label), scope_.run_folder);
-      if (!manifest.ok() || manifest->run_folder != scope_.run_folder) continue;  // another run's
+      const bool own = manifest.ok() && real_path(manifest->run_folder) == real_path(scope_.run_folder);
+      if (!own) continue;  // another run's
       const CheckpointScan scan = scan_checkpoint(disk_, cat(quarantine, "/", label), kNoStep, nullptr);
       plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), scan.seen.bytes,
                              cat("quarantined before the attempt after ", label), identity_of(*info)});

@@ -45,6 +45,14 @@ const Signature* known_stop(const State& state, const Knowledge& knowledge, cons
   return found;
 }
 
+/// midwatch itself ended the attempt, for cause; what the command says of the signal is no word of anybody else.
+bool by_midwatch(const State& state, size_t attempt) {
+  const auto& ended = state.attempts[attempt].ended;
+  if (ended) return ended->how == event::Ended::How::kStopped;
+  const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(attempt) + 1);
+  return known != nullptr && known->trip.has_value();
+}
+
 /// What had already failed was then stopped by somebody: worth knowing, no more.
 bool tell_aftermath(const FailureChain& chain, Finding& finding) {
   for (const Symptom& symptom : chain.others) {
@@ -64,6 +72,7 @@ bool tell_aftermath(const FailureChain& chain, Finding& finding) {
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
+    if (by_midwatch(state, i)) continue;
     const AttemptState& attempt = state.attempts[i];
     const FailureChain* chain = nullptr;
     for (const FailureChain& each : chains) {

@@ -157,6 +157,19 @@ TEST_CASE("an end from outside is reported as such, is no failure and no loop, a
   }
 }
 
+TEST_CASE("what midwatch itself ended was not stopped from outside, whatever the command says of the signal") {
+  for (const bool ended : {false, true}) {
+    CAPTURE(ended);
+    Run run;
+    run.signature("stopped", "interrupted", true);
+    run.steps(5);
+    run.say(event::Tripped{1, "restart-from-scratch", "", "", "", 1, 0, 0});
+    run.match("stopped");
+    if (ended) run.say(event::Ended{event::Ended::How::kStopped, 0, ""});
+    CHECK(run.found("interrupted").empty());
+  }
+}
+
 TEST_CASE("files that end with the run, and servers that have no plan") {
   for (const char* live : {"text", "wandb"}) {
     CAPTURE(std::string(live));

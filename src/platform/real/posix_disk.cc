@@ -282,6 +282,18 @@ class PosixDisk final : public Disk {
     if (::unlink(path.c_str()) != 0) return error_of(errno, "cannot remove", path);
     return {};
   }
+
+  Result<std::string> read_link(const std::string& path) override {
+    std::array<char, PATH_MAX> text{};
+    const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
+    if (size < 0) return error_of(errno, "cannot read the link", path);
+    return std::string(text.data(), static_cast<size_t>(size));
+  }
+
+  Result<void> make_link(const std::string& text, const std::string& path) override {
+    if (::symlink(text.c_str(), path.c_str()) != 0) return error_of(errno, "cannot make the link", path);
+    return {};
+  }
 };
 
 }  // namespace

@@ -48,11 +48,13 @@ class Mover {
     const auto wanted = wants_pointer();
     if (!wanted.ok()) return wanted.error();
     const bool pointer = *wanted;
-    if (manifest_.items.empty() && !pointer) return done;
+    find_links();
+    if (manifest_.items.empty() && manifest_.links.empty() && !pointer) return done;
     MW_TRY(disk_.make_folders(folder_));
     MW_TRY(keep_manifest(done));
     // The pointer first: cut short here, it names a whole checkpoint that is there.
     if (pointer) MW_TRY(set_pointer());
+    set_links(done);
     for (size_t i = due_.size(); i-- > 0;) {
       const QuarantineManifest::Item& item = manifest_.items[due_[i].second];
       MW_TRY(disk_.rename(cat(plan_.root, "/", item.name), cat(plan_.root, "/", item.to)));
@@ -143,6 +145,39 @@ class Mover {
     return disk_.rename(path, cat(folder_, "/", layout_.pointer));
   }
 
+  /// Which lead to what is moved, or to what was there when that was planned and is gone by now.
+  void find_links() {
+    std::set<std::string> targets;
+    for (const QuarantinePlan::Item& item : plan_.items) {
+      std::string name = with_step(layout_.folder, item.step);
+      const bool moves =
+          std::any_of(due_.begin(), due_.end(), [&item](const auto& due) { return due.first == item.step; });
+      const auto info = disk_.info(cat(plan_.root, "/", name));
+      if (moves || (!info.ok() && info.error().code == Error::Code::kNotFound)) targets.insert(std::move(name));
+    }
+    const std::string newest = plan_.keep == kNoStep ? "" : with_step(layout_.folder, plan_.keep);
+    for (PointerLink& link : links_to(disk_, plan_.root, targets, newest)) {
+      const bool known = std::any_of(manifest_.links.begin(), manifest_.links.end(),
+                                     [&link](const PointerLink& one) { return one.name == link.name; });
+      if (!known) manifest_.links.push_back(std::move(link));
+    }
+  }
+
+  void set_links(Quarantined& done) {
+    for (const PointerLink& link : manifest_.links) {
+      Quarantined::Link out{path_of_link(plan_.root, link), link.before, link.after, ""};
+      if (link.after.empty()) {
+        out.trouble = plan_.keep == kNoStep ? "none is left that it could lead to"
+                                            : "its name is that of one certain checkpoint, and it stays as it is";
+      } else {
+        const auto led = lead_link(disk_, out.path, link.before, link.after);
+        if (led.ok() && !*led) continue;  // somebody set it meanwhile
+        if (!led.ok()) out.trouble = led.error().what;
+      }
+      done.links.push_back(std::move(out));
+    }
+  }
+
   Disk& disk_;
   const CheckpointLayout& layout_;
   const QuarantinePlan& plan_;
@@ -179,6 +214,12 @@ std::string manifest_text(const QuarantineManifest& manifest) {
     json.end_array().key("pointer").string(manifest.pointer);
     put_text(json, "pointer_before", manifest.pointer_before);
     put_text(json, "pointer_after", manifest.pointer_after);
+    json.key("links").begin_array();
+    for (const PointerLink& link : manifest.links) {
+      json.begin_object().key("name").string(link.name).key("before").string(link.before);
+      json.key("after").string(link.after).end_object();
+    }
+    json.end_array();
     json.key("restored").boolean(manifest.restored).end_object();
   }
   return out;
@@ -211,6 +252,14 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
   manifest.pointer_before = text_of(*json, "pointer_before");
   manifest.pointer_after = text_of(*json, "pointer_after");
   manifest.restored = json->boolean_or("restored", false);
+  const Json* links = json->find("links");
+  for (size_t i = 0; links != nullptr && links->is_array() && i < links->items().size(); ++i) {
+    const Json& link = links->items()[i];
+    if (!link.is_object() || !is_link_name(link.string_or("name", ""))) {
+      return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
+    }
+    manifest.links.push_back({link.string_or("name", ""), link.string_or("before", ""), link.string_or("after", "")});
+  }
   return manifest;
 }
 

@@ -14,6 +14,7 @@
 #include "core/event.h"
 #include "platform/disk.h"
 #include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/pointer_links.h"
 
 namespace mw {
 
@@ -63,6 +64,7 @@ struct QuarantineManifest {
   std::vector<Item> items;
   std::string pointer;                                       ///< name of its file; "": it was left alone
   std::optional<std::string> pointer_before, pointer_after;  ///< its text; unset: there was none
+  std::vector<PointerLink> links = {};                       ///< that led to what was moved
   bool restored = false;                                     ///< a person put it back
 };
 inline constexpr std::string_view kManifestFile = "manifest.json";
@@ -83,13 +85,19 @@ struct Quarantined {
   int64_t kept = kNoStep;      ///< as planned
   std::vector<int64_t> moved;  ///< ascending; empty when there was nothing to move (any more)
   std::string manifest = {};   ///< where the manifest lies, if it did not fit beside what was moved
+  /// A link that led to what was moved: it leads to `after` now, or (`trouble`, why) to nothing.
+  struct Link {
+    std::string path, before, after, trouble;
+  };
+  std::vector<Link> links = {};
 };
 
 /// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
 /// newest first. Done again after it was cut short, it finishes; what a person has put back stays. The pointer is set
-/// only while it names what is moved, or nothing that is there. `of`: run, attempt and reason for the manifest.
-/// `elsewhere`: writes the manifest where the disk of the checkpoints has no room for it; unset: then nothing moves.
-/// Errors: the disk's; kInvalid for a root that midwatch refuses ("/", no folder), or where the label is another run's.
+/// only while it names what is moved, or nothing that is there. Links that led to what is moved are set likewise; one
+/// that cannot be set holds nothing up. `of`: run, attempt and reason for the manifest. `elsewhere`: writes the
+/// manifest where the disk of the checkpoints has no room for it; unset: then nothing moves. Errors: the disk's;
+/// kInvalid for a root that midwatch refuses ("/", no folder), or where the label is another run's.
 Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
                                const QuarantineManifest& of, const KeepManifest& elsewhere = nullptr);
 

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "platform/passing_disk.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw {
@@ -71,7 +73,8 @@ TEST_CASE("a checkpoint that is a file is moved out of the way, and nothing else
 }
 
 /// The checkpoints of these steps, with the pointer set to `keep`.
-QuarantinePlan plan_of(Folder& f, std::vector<int64_t> steps, int64_t keep, const CheckpointLayout& layout = kVerl) {
+QuarantinePlan plan_of(Folder& f, const std::vector<int64_t>& steps, int64_t keep,
+                       const CheckpointLayout& layout = kVerl) {
   QuarantinePlan plan{f.root, "attempt-1-of-a", {}, keep, true};
   for (const int64_t step : steps) {
     const auto info = f.disk->info(cat(f.root, "/", with_step(layout.folder, step)));
@@ -215,6 +218,98 @@ TEST_CASE("when none is to be resumed from the pointer goes, too; without pointe
   const auto other = quarantine(*f.disk, trl, plan, of_run("/runs/a"));
   REQUIRE(other.ok());
   CHECK(other->moved == std::vector<int64_t>{9});
+}
+
+TEST_CASE("a link that leads to what is moved leads to the newest that stays; others stay as they are") {
+  Folder f;
+  const CheckpointLayout files{"ckpt_{step}.pt", "", ""};
+  const std::string root = cat(f.root, "/ck");
+  REQUIRE(f.disk->make_folders(root).ok());
+  for (const char* step : {"5", "10", "15"}) f.put(cat("ck/ckpt_", step, ".pt"), step);
+  const auto link = [&](const std::string& text, const char* name) {
+    REQUIRE(::symlink(text.c_str(), cat(root, "/", name).c_str()) == 0);
+  };
+  link("ckpt_15.pt", "latest.pt");
+  link(cat(root, "/ckpt_15.pt"), "last.pt");
+  link("ck/ckpt_15.pt", "../newest.pt");
+  link("ckpt_15.pt", "best.pt");     // which one is the best is for its writer to say
+  link("ckpt_15.pt", "step_15.pt");  // so is this name
+  link("ckpt_10.pt", "previous.pt");
+  link("ckpt_20.pt", "gone.pt");               // dangled before
+  link("elsewhere/ckpt_15.pt", "foreign.pt");  // of that name, in another folder
+  const auto info = f.disk->info(cat(root, "/ckpt_15.pt"));
+  QuarantinePlan plan{root, "attempt-1-of-a", {{15, {info->device, info->inode}}}, 10, false};
+  const auto done = quarantine(*f.disk, files, plan, of_run("/runs/a"));
+  REQUIRE(done.ok());
+  const auto says = [&](const char* name) { return *f.disk->read_link(cat(root, "/", name)); };
+  CHECK(says("latest.pt") == "ckpt_10.pt");
+  CHECK(says("last.pt") == cat(root, "/ckpt_10.pt"));
+  CHECK(says("../newest.pt") == "ck/ckpt_10.pt");
+  for (const char* same : {"best.pt", "step_15.pt"}) CHECK(says(same) == "ckpt_15.pt");
+  CHECK(says("previous.pt") == "ckpt_10.pt");
+  CHECK(says("gone.pt") == "ckpt_20.pt");
+  CHECK(says("foreign.pt") == "elsewhere/ckpt_15.pt");
+  REQUIRE(done->links.size() == 5);
+  for (const Quarantined::Link& one : done->links)
+    CHECK(one.trouble.empty() == (one.path.find("best") == std::string::npos && one.path.find("15.pt") > 1000));
+  const auto manifest = parse_manifest(f.content("ck/.midwatch-quarantine/attempt-1-of-a/manifest.json"));
+  REQUIRE(manifest.ok());
+  REQUIRE(manifest->links.size() == 5);
+  CHECK(manifest->links[0].before.ends_with("ckpt_15.pt"));
+  REQUIRE(::unlink(cat(root, "/latest.pt").c_str()) == 0);
+  link("ckpt_5.pt", "latest.pt");  // the trainer's, since
+  REQUIRE(quarantine(*f.disk, files, plan, of_run("/runs/a")).ok());
+  CHECK(says("latest.pt") == "ckpt_5.pt");
+  for (const char* bad : {R"({"items":[],"links":[{"name":"../../x"}]})", R"({"items":[],"links":[{"name":"/x"}]})"}) {
+    CHECK_FALSE(parse_manifest(bad).ok());
+  }
+}
+
+/// Fails after some calls that change something, as if the process were killed.
+class Dying final : public PassingDisk {
+ public:
+  Dying(Disk& disk, int changes) : PassingDisk(disk), left_(changes) {}
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    return dead() ? Result<void>(gone()) : disk_.rename(from, to);
+  }
+  Result<void> make_link(const std::string& text, const std::string& path) override {
+    return dead() ? Result<void>(gone()) : disk_.make_link(text, path);
+  }
+  bool died() const { return left_ < 0; }
+
+ private:
+  bool dead() { return --left_ < 0; }
+  static Error gone() { return {Error::Code::kIo, "dead", ""}; }
+  int left_;
+};
+
+TEST_CASE("cut short anywhere, no link leads to nothing for good") {
+  const CheckpointLayout folders{"checkpoint-{step}", "", ""};
+  for (int changes = 0; changes < 20; ++changes) {
+    Folder f;
+    for (const char* name : {"checkpoint-5", "checkpoint-10", "checkpoint-15"}) f.checkpoint(name);
+    REQUIRE(::symlink("checkpoint-15/", cat(f.root, "/latest").c_str()) == 0);
+    const QuarantinePlan plan = plan_of(f, {10, 15}, 5, folders);
+    Dying dying(*f.disk, changes);
+    (void)quarantine(dying, folders, plan, of_run("/runs/a")).ok();
+    REQUIRE(quarantine(*f.disk, folders, plan, of_run("/runs/a")).ok());
+    CHECK(*f.disk->read_link(cat(f.root, "/latest")) == "checkpoint-5");
+    CHECK(f.content("latest/model") == "checkpoint-5");
+    CHECK(f.disk->list(f.root)->size() == 3);  // no half-made link is left
+    if (!dying.died()) break;
+  }
+}
+
+TEST_CASE("where none is left a link stays, and it is said that it leads to nothing") {
+  Folder f;
+  f.checkpoint("checkpoint-5");
+  REQUIRE(::symlink("checkpoint-5", cat(f.root, "/latest").c_str()) == 0);
+  const CheckpointLayout folders{"checkpoint-{step}", "", ""};
+  const auto done = quarantine(*f.disk, folders, plan_of(f, {5}, kNoStep, folders), of_run("/runs/a"));
+  REQUIRE(done.ok());
+  REQUIRE(done->links.size() == 1);
+  CHECK(contains(done->links[0].trouble, "none is left"));
+  CHECK(*f.disk->read_link(cat(f.root, "/latest")) == "checkpoint-5");
 }
 
 TEST_CASE("no root of the whole disk, no folder that is not there, no label that leads elsewhere") {
