@@ -26,7 +26,9 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, EventWriter& write
   }
   if (on.ok()) {
     trouble_since_.reset();
-    gone_since_.reset();
+    // A turn that had nothing to write down, or a moment's room on a full disk, is no end of the wait.
+    const bool waits = phase_ == Phase::kEnded || (phase_ == Phase::kRunning && !kept_.done && is_gone());
+    if (!waits) gone_since_.reset();
     return on;
   }
   if (!trouble_since_) trouble_since_ = doors_.clock.steady();

@@ -1,6 +1,7 @@
 // Stopping, and coming to an end, with a run's folder that can be neither read nor written.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "act/keeper/launch.h"
@@ -44,6 +45,7 @@ struct World {
   State state;
   Notes writer{*this};
   bool writable = true;
+  std::vector<std::string> said;
   std::unique_ptr<Supervisor> one;
 
   explicit World(int restarts = 2) {
@@ -56,7 +58,8 @@ struct World {
     auto opened =
         Supervisor::open({disk, clock, processes, [this](const std::string& folder) { return start(folder); },
                           [this](const std::string& path, std::string_view text) { return write(path, text); },
-                          [](const std::string&) { return CheckpointLayout(); }, [](const std::string&) {}},
+                          [](const std::string&) { return CheckpointLayout(); },
+                          [this](const std::string& sentence) { said.push_back(sentence); }},
                          knowledge, "run");
     REQUIRE(opened.ok());
     one = std::move(*opened);
@@ -211,6 +214,29 @@ TEST_CASE("the end of a command that its keeper could write only where it had ke
   CHECK_FALSE(failed.over_in(500));
   CHECK(failed.over_in(200));
   CHECK(failed.one->ending()->code == 3);
+}
+
+TEST_CASE("a moment's room on a full disk is no end of the wait for it, which is said once") {
+  World world;
+  world.processes.alive.erase(101);  // its keeper lives, and what waits in it is more than there is room for
+  world.writable = false;
+  Ending ending;
+  ending.at = world.clock.now();
+  ending.code = 3;
+  const std::string lines = cat(record_ended(ending), "\n");
+  world.disk.put(cat(world.one->attempt_folder(), "/", kSpareFile), lines + std::string(4096 - lines.size(), '\0'));
+  for (int i = 0; i < 55; ++i) {
+    CHECK_FALSE(world.over_in(10));
+    world.writable = true;  // what was written in part is given back
+    CHECK(world.turn());
+    world.writable = false;
+  }
+  const auto waits = [&world] {
+    return std::count_if(world.said.begin(), world.said.end(),
+                         [](const std::string& one) { return contains(one, "at most for room"); });
+  };
+  CHECK(waits() == 1);
+  CHECK(world.over_in(60));  // ten minutes in all, as it said
 }
 
 TEST_CASE("a keeper that cannot write down the end of its command does not hold the run up") {

@@ -23,6 +23,7 @@ constexpr Rule kRules[] = {
     {"pressure.", 2, 0.25, 0.2, true},
     {"disk.inodes", 0.1, 0.02, 1000},
     {"disk.silent", 0.5, 0.2, 1},
+    {"disk.free", 0.1, 0.02, kMega},  // a disk in memory has a few megabytes in all
     {"disk.", 0.1, 0.02, 1000 * kMega},
     {"checkpoint.", 0.01, 0.01, 1},
     {"net.errors", 2, 0.5, 10, true},

@@ -62,6 +62,8 @@ TEST_CASE("changes are emitted at once or within the minute, what swings as its 
   CHECK(note("disk.free", 77e9, 85));        // ... is emitted a minute later
   CHECK_FALSE(note("disk.free", 77e9, 600));
   CHECK(note("disk.free", 77e9, 700));  // nothing changed for ten minutes
+  CHECK(note("disk.free", 2e6, 710));
+  CHECK(note("disk.free", 0, 720));  // a small disk that is full is full at once
   CHECK(note("host.cpu", 1, 0));
   for (int i = 1; i < 6; ++i) CHECK_FALSE(note("host.cpu", i % 2, 10 * i));
   CHECK(note("host.cpu", 0, 60));
