@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "act/supervise/run_files.h"
+#include "app/config/settings.h"
 #include "base/text.h"
 #include "core/resume_advice.h"
 #include "core/shipments.h"
@@ -386,7 +387,9 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
   if (!state.ok()) return state.error();
   const auto text = read_run_spec(disk, run_folder);
   const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
-  const CheckpointLayout layout = knowledge.checkpoints_of(state->saver());
+  const auto config = spec.ok() && !spec->config.empty() ? load_config(disk, spec->config) : Config::parse("", "");
+  const CheckpointLayout layout =
+      knowledge.checkpoints_of(state->saver(), config.ok() ? config->text("checkpoints.pattern") : "");
   const auto roots = checkpoint_roots(disk, *state, layout, spec.ok() ? spec->checkpoints : std::vector<std::string>(),
                                       spec.ok() ? spec->folder : "");
   if (!roots.ok()) return roots.error();

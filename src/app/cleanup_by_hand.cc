@@ -35,6 +35,7 @@ struct SupervisedRun {
   RunSpec spec;
   CleanupScope scope;
   CleanupSettings settings;
+  std::string pattern;  ///< [checkpoints] pattern of its configuration
 };
 
 Result<SupervisedRun> supervised_run(Disk& disk, const CleanupRequest& request) {
@@ -54,6 +55,7 @@ Result<SupervisedRun> supervised_run(Disk& disk, const CleanupRequest& request) 
   if (!config.ok()) return config.error();
   MW_TRY(config->check());
   run.settings = cleanup_settings(*config);
+  run.pattern = config->text("checkpoints.pattern");
   const auto known = cleanup_words();
   for (const std::string& word : request.what) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
@@ -79,7 +81,7 @@ struct Machine {
   std::unique_ptr<Clock> clock = make_posix_clock();
 
   CleanupPlan plan(Disk& disk, const KnowledgeBase& knowledge, SupervisedRun& run, const State& state) {
-    run.scope.layout = knowledge.checkpoints_of(state.saver());
+    run.scope.layout = knowledge.checkpoints_of(state.saver(), run.pattern);
     run.scope.now = clock->now();
     // Where the disk does not answer nothing is proven, and nothing goes.
     auto own = ownership_of(disk, run.folder, run.spec, state, run.scope.layout);

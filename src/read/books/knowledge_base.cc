@@ -166,7 +166,7 @@ std::vector<std::string> KnowledgeBase::savers() const {
   return out;
 }
 
-CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) const {
+CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework, const std::string& pattern) const {
   CheckpointLayout layout;
   for (const Dialect& dialect : book_.dialects()) {
     const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
@@ -174,8 +174,8 @@ CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) con
     layout = dialect.checkpoints;
     break;
   }
-  if (!checkpoint_pattern_.empty() && (layout.counts_saves || layout.folder != checkpoint_pattern_)) {
-    layout.folder = checkpoint_pattern_;
+  if (!pattern.empty() && (layout.counts_saves || layout.folder != pattern)) {
+    layout.folder = pattern;
     layout.pointer.clear();  // what names its checkpoints otherwise may write another pointer, too
     layout.pointer_text.clear();
     layout.below.clear();

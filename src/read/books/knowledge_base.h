@@ -50,7 +50,11 @@ class KnowledgeBase {
   /// Of all that was loaded, as 16 hexadecimal digits: two watches with the same digest and build decide alike.
   std::string digest() const;
   /// How a framework names its checkpoints, or as the user said; unknown for one of which that is not known.
-  CheckpointLayout checkpoints_of(const std::string& framework) const;
+  CheckpointLayout checkpoints_of(const std::string& framework) const {
+    return checkpoints_of(framework, checkpoint_pattern_);
+  }
+  /// Likewise of a run whose own configuration declares `pattern` ("": nothing), whatever was declared here.
+  CheckpointLayout checkpoints_of(const std::string& framework, const std::string& pattern) const;
   /// Those whose checkpoints are known by what is in them, as a run's logs do not show whose they are: their numbers
   /// count saves.
   std::vector<std::string> savers() const;
