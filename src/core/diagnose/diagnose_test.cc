@@ -132,6 +132,48 @@ TEST_CASE("where the GPU had room, the process met its own allowance, whoever el
   CHECK(causes[0].reasons_for.back() == "the process may use 7.92 GiB of the GPU only: its memory fraction is set");
 }
 
+TEST_CASE("a disk that had room was not full: what its own count refutes is no cause of a save that is not whole") {
+  Knowledge knowledge;
+  for (const char* id : {"enospc-generic", "ended-during-save"}) {
+    Cause cause;
+    cause.id = id;
+    cause.kinds = {"checkpoint-incomplete"};
+    cause.prior = 0.3;
+    knowledge.causes.push_back(cause);
+  }
+  const auto named = [&](double free, int64_t save, const char* path, bool said) {
+    State state;
+    fold(state, {Time::from_seconds(900), {3, 0}, event::SourceOpened{3, "host:disks", std::string(kHostKind), 0}});
+    const auto measured = [&state](double at, double bytes) {
+      fold(state,
+           {Time::from_seconds(at),
+            {3, 1},
+            event::Measured{
+                kNoStep, false, {{"disk.free", "/", 5e12}, {"disk.free", "/ck", bytes}, {"disk.size", "/ck", 1e12}}}});
+    };
+    measured(1000, 500e9);
+    measured(1050, free);
+    measured(1200, 500e9);  // what filled it was removed
+    event::CheckpointSeen whole;
+    whole.how = event::CheckpointSeen::How::kWhole;
+    whole.bytes = save;
+    if (save > 0) fold(state, {Time::from_seconds(1001), {3, 1}, whole});
+    Incident incident = incident_with("checkpoint-incomplete", path);
+    incident.onset.at = Time::from_seconds(1210);
+    const auto causes = rank_causes(
+        incident, said ? std::vector<Suggestion>{{"enospc-generic", 0.8, "seen"}} : std::vector<Suggestion>(), {},
+        state, knowledge);
+    return std::any_of(causes.begin(), causes.end(), [](const RankedCause& one) { return one.id == "enospc-generic"; });
+  };
+  const char* path = "/ck/step_5: there are no weights in it";
+  CHECK_FALSE(named(61e9, 200'000, path, false));
+  CHECK(named(61e9, 200'000, path, true));             // the trainer's own words: a quota, another disk
+  CHECK(named(61e9, int64_t{47} << 30, path, false));  // a save takes nearly as much
+  CHECK(named(0, 200'000, path, false));
+  CHECK(named(20e9, 0, path, false));  // how much one takes is not known, and the disk is large
+  CHECK_FALSE(named(0, 200'000, "/ckpts/step_5: cut", false));  // on another disk
+}
+
 TEST_CASE("the scheduler's reason leads over its word that the job was cancelled") {
   const std::vector<Suggestion> seen{{"slurm-cancelled", 0.8, "srun: Job step aborted"},
                                      {"slurm-time-limit", 0.45, "DUE TO TIME LIMIT"}};

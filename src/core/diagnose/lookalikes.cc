@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/detect/support/host.h"
 #include "core/diagnose/diagnose.h"
 #include "core/incident_kind.h"
 #include "core/incident_links.h"
@@ -199,6 +200,41 @@ void full_disk(const Scene& scene, Out& out) {
     out.push_back({"enospc-generic", -0.6, "the path that is full is /dev/shm"});
   }
   if (scene.seen("core-dump-fills-disk")) out.push_back({"core-dump-fills-disk", 0.6, "core dumps were seen"});
+}
+
+/// The least that was free in the minutes before on the disk that the incident's first evidence names, by its path.
+std::optional<std::pair<double, std::string>> least_free(const Scene& scene) {
+  constexpr Duration kBefore = Duration::seconds(600);
+  const Incident& incident = scene.incident;
+  if (incident.evidence.empty() || !incident.onset.at.known()) return std::nullopt;
+  const std::string_view path = incident.evidence.front().text;
+  const Series* disk = nullptr;
+  for (const Series* one : detect::host_series(scene.state, "disk.free")) {
+    const bool holds = path.starts_with(one->raw) && (one->raw == "/" || path.substr(one->raw.size()).starts_with('/'));
+    if (holds && (disk == nullptr || one->raw.size() > disk->raw.size())) disk = one;
+  }
+  if (disk == nullptr) return std::nullopt;
+  const Time from{incident.onset.at.ns - kBefore.ns};
+  std::optional<double> least = detect::host_value(scene.state, "disk.free", disk->raw, from);
+  for (const Point& point : disk->points())
+    if (point.at >= from) least = std::min(least.value_or(point.value), point.value);
+  return least ? std::optional(std::pair(*least, disk->raw)) : std::nullopt;
+}
+
+/// A save that is not whole, and nobody said that its disk was full: the disk's own count may show that it was not.
+void room_there_was(const Scene& scene, Out& out) {
+  constexpr double kRoom = 1e9, kShare = 0.05, kSaves = 2;
+  const bool save = scene.incident.kind == "checkpoint-incomplete" || scene.incident.kind == "checkpoint-failed";
+  if (!save || scene.named("enospc-generic") || scene.seen("enospc-generic")) return;
+  const auto free = least_free(scene);
+  if (!free) return;
+  double largest = 0;  // that a save is known to take
+  for (const auto& [moment, seen] : scene.state.checkpoint_scans)
+    if (seen.how == event::CheckpointSeen::How::kWhole) largest = std::max(largest, static_cast<double>(seen.bytes));
+  const auto size = detect::host_value(scene.state, "disk.size", free->second, scene.state.last_at);
+  const double wanted = largest > 0 ? kSaves * largest : kShare * size.value_or(0);
+  if (free->first < std::max(kRoom, wanted)) return;
+  out.push_back({"enospc-generic", -1, cat(format_bytes(free->first), " were free on ", free->second)});
 }
 
 void killed(const Scene& scene, Out& out) {
@@ -428,6 +464,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   Out out;
   gpu_memory(scene, out);
   full_disk(scene, out);
+  room_there_was(scene, out);
   killed(scene, out);
   cancelled(scene, out);
   lost_reward(scene, out);

@@ -326,6 +326,15 @@ class Scanner {
   bool partial_ = false;  ///< not all of it was seen
 };
 
+/// The signature that it is a case of; "": none.
+std::string_view sign_of(const CheckpointProblem& problem) {
+  const std::string_view ending = ending_of(basename(problem.path));
+  if (problem.trouble == Trouble::kMetadataOnly) return kMetadataOnly;
+  if (problem.trouble != Trouble::kTruncated) return "";
+  if (ending == "safetensors") return kSafetensors;
+  return ending == "pt" || ending == "pth" || ending == "bin" || ending == "ckpt" ? kZip : std::string_view();
+}
+
 /// What verify_checkpoint() adds.
 void take(const CheckpointVerdict& verdict, const CheckpointScan* before, CheckpointScan& out) {
   using State = CheckpointVerdict::State;
@@ -339,8 +348,10 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   if (!wrong || verdict.problems.empty()) return;
   const CheckpointProblem& first = verdict.problems.front();  // what breaks it comes first
   const bool known = before != nullptr && before->verified;
-  if (known) out.seen.how = How::kBroken;
   (known ? out.seen.what : out.seen.doubt) = cat(first.path, first.path.empty() ? "" : ": ", first.what);
+  if (!known) return;
+  out.seen.how = How::kBroken;
+  out.seen.sign = sign_of(first);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -165,6 +166,25 @@ TEST_CASE("what may be parts of one checkpoint stays one") {
   disk.put("/runs/step_7/ckpt_1.pt", "x");
   disk.put("/runs/step_7/ckpt_2.pt", "x");
   CHECK(found_in(disk, "/runs") == "step_7=7");
+}
+
+TEST_CASE("a save that verification alone finds broken is called by what it is a case of") {
+  FakeDisk disk;
+  const std::string whole = content_of("best_val.pt"), cut = whole.substr(0, whole.size() / 2);
+  for (const char* number : {"0", "1"}) {
+    disk.put(cat("/ck/checkpoint_", number, "/pytorch_model.bin"), whole);
+    disk.put(cat("/ck/checkpoint_", number, "/optimizer.bin"), *number == '0' ? whole : cut);
+  }
+  const CheckpointScan folder = scan_checkpoint(disk, "/ck/checkpoint_0", kNoStep, nullptr);
+  const CheckpointScan broken = scan_checkpoint(disk, "/ck/checkpoint_1", kNoStep, &folder);
+  CHECK(broken.seen.how == event::CheckpointSeen::How::kBroken);
+  CHECK(broken.seen.sign == "torch-zip-corrupt");
+  disk.put("/ck/ckpt_5.pt", whole);
+  disk.put("/ck/ckpt_10.pt", content_of("nothing.pt"));
+  const CheckpointScan file = scan_checkpoint(disk, "/ck/ckpt_5.pt", 5, nullptr);
+  const CheckpointScan hollow = scan_checkpoint(disk, "/ck/ckpt_10.pt", 10, &file);
+  CHECK(hollow.seen.how == event::CheckpointSeen::How::kBroken);
+  CHECK(hollow.seen.sign == "ckpt-metadata-only");
 }
 
 }  // namespace
