@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "act/cleanup/quarantine_room.h"
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/run_ownership.h"
 #include "base/numbers.h"
@@ -277,8 +278,11 @@ void CleanupTask::say_what_to_free(const State& state) const {
     where = folder_of(seen.path);
   }
   if (bytes == 0) return;
+  std::vector<std::string> roots = scope_.places.roots;
+  if (std::find(roots.begin(), roots.end(), where) == roots.end()) roots.push_back(where);
+  const std::string own = quarantine_words(quarantine_room(*scope_.disk, roots, where), bytes);
   scope_.say(cat("nothing made room: free at least ", bytes_text(bytes), ", which a save takes, on the disk of ", where,
-                 " (midwatch cleanup says what could go), and run the command again"));
+                 " (midwatch cleanup says what could go), and run the command again", own.empty() ? "" : "; ", own));
 }
 
 std::optional<bool> CleanupTask::made_room(const State& state, EventWriter& writer) {

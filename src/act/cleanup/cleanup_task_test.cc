@@ -223,6 +223,30 @@ TEST_CASE("in mode ask it only reports what could be deleted, once; nothing is r
   CHECK(full.removed.size() == 1);
 }
 
+TEST_CASE("who has to make room hears of what midwatch itself quarantined there, and how to be rid of it") {
+  const auto said = [](int64_t save, bool quarantined) {
+    House house;
+    if (quarantined) house.place.quarantine("attempt-1-of-run", "/data/run");
+    house.open(Mode::kAsk);
+    event::CheckpointSeen seen;
+    seen.path = "/data/ck/step_10";
+    seen.step = 10;
+    seen.how = event::CheckpointSeen::How::kWhole;
+    seen.bytes = save;
+    fold(house.state, {Time::from_seconds(1), {}, seen});
+    house.trouble();
+    CHECK(house.keeper->made_room(house.state, house.paper) == false);
+    REQUIRE(house.said.size() == 1);
+    return house.said[0];
+  };
+  const std::string own = said(200, true);
+  CHECK(contains(own, "free at least 200 B"));
+  CHECK(contains(own, "; what midwatch quarantined takes room there, /data/ck/.midwatch-quarantine ("));
+  CHECK(own.ends_with("midwatch cleanup --run run --what quarantine frees it"));
+  CHECK_FALSE(contains(said(3'000'000, true), "quarantine"));  // no relevant part of what is wanted
+  CHECK_FALSE(contains(said(200, false), "quarantine"));
+}
+
 TEST_CASE("what a person requests is deleted whatever the mode, and the result is reported") {
   House house;
   house.open(Mode::kWatch);
