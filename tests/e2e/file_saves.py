@@ -93,6 +93,11 @@ def rules_leave_them(base):
     left = sorted(name for name in os.listdir(os.path.join(base, "out")) if name.startswith("ckpt"))
     assert len(left) == 8, left
     assert "None of the checkpoints ckpt_{step}.pt goes by a rule" in run.err, run.err
+    # From another folder, in which no configuration declares their names.
+    name = os.path.basename(run.folder())
+    plan = subprocess.run([PROGRAM, "checkpoint", "prune", name, "--home", os.path.join(base, "home"), "--dry-run"], cwd="/", capture_output=True,
+                          text=True, check=False, timeout=60)
+    assert "None of the checkpoints ckpt_{step}.pt goes by a rule" in plan.stdout and "is not known" not in plan.stdout, plan
 
 
 def link_is_led_on(base):

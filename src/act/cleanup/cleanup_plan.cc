@@ -196,7 +196,7 @@ class Planner {
     const std::string note = cat("None of the checkpoints ", scope_.layout.folder, " goes by a rule: ",
                                  counted ? "their numbers count saves and are no steps"
                                          : "they are files, of which nothing proves that this run wrote them",
-                                 ". Remove old ones by hand.");
+                                 ". Remove old ones by hand");
     if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
     return false;
   }
