@@ -319,7 +319,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
-  ResumeProbe way(doors.clock, make_posix_disk());
+  ResumeProbe way(doors.clock, make_posix_disk(), make_posix_system(), request.say);
   std::unique_ptr<SupervisedComponents> components;
   auto supervised = Supervisor::open({doors.disk, doors.clock, processes, start, write,
                                       [&base](const std::string& framework) { return base.checkpoints_of(framework); },

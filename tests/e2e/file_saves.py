@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from running import PROGRAM, Run
+from running import PROGRAM, Run, output, wait_until
 from watching import Scratch
 
 # SAYS: what it says of a save. It dies by SIGKILL in the save of step 70, in its first attempt. The bytes of a file are those that torch
@@ -130,6 +130,30 @@ def save("""))
     assert back.returncode == 0 and os.readlink(out + "/latest.pt") == "ckpt_70.pt" and os.path.exists(out + "/ckpt_70.pt"), back
 
 
+def another_writes(base):
+    """Somebody else is in the middle of a save into the same folder when this run's trainer dies: that file is neither broken nor moved."""
+    os.makedirs(os.path.join(base, "out"))
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAINER)
+    declare(base)
+    run = Run(base, [sys.executable, os.path.join(base, "train.py"), "silent", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
+              "--checkpoints", os.path.join(base, "out"))
+    wait_until("it saved", lambda: os.path.exists(os.path.join(base, "out/ckpt_60.pt")))
+    path = os.path.join(base, "out/ckpt_72.pt")
+    with open(SAMPLE, "rb") as file:
+        sample = file.read()
+    with open(path, "wb") as file:
+        file.write(sample[:len(sample) // 2])
+        file.flush()
+        wait_until("it died", lambda: "attempt 1 ended" in output(run))
+        time.sleep(4)
+        file.write(sample[len(sample) // 2:])
+    assert run.end() == 0, run.err
+    assert f"what follows waits for {path}, which a process still writes" in run.err, run.err
+    assert os.path.exists(path) and "ckpt_72.pt: it is cut" not in run.err, run.err
+    assert "goes on from out/ckpt_72.pt" in output(run), output(run)
+
+
 def ended_by_midwatch(base):
     """A trainer that begins anew is ended by the breaker: what it says of the signal is nobody else's."""
     with open(os.path.join(base, "train.py"), "w") as file:
@@ -142,7 +166,7 @@ def ended_by_midwatch(base):
     assert "from outside" not in run.err and "A person stopped" not in run.err, run.err
 
 
-for test in (link_is_led_on, ended_by_midwatch, log_names_them, names_were_not_declared, rules_leave_them):
+for test in (another_writes, link_is_led_on, ended_by_midwatch, log_names_them, names_were_not_declared, rules_leave_them):
     with Scratch() as base:
         began = time.monotonic()
         test(base)

@@ -2,6 +2,7 @@
 // answer holds up a restart for a while, and not for ever.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
+#include "platform/system.h"
 #include "sense/checkpoints/last_whole.h"
 
 namespace mw {
@@ -18,7 +20,13 @@ class ResumeProbe {
  public:
   static constexpr Duration kLongest = Duration::seconds(120);  ///< then the trainer's word is believed
 
-  ResumeProbe(Clock& clock, std::shared_ptr<Disk> disk) : clock_(clock), disk_(std::move(disk)) {}
+  /// For which it waits until nobody writes what counts: another run may save into the same folder.
+  static constexpr Duration kWriting = Duration::seconds(60);
+
+  /// `system`: who has files open to write; nullptr: not asked. `say`: one sentence for the person.
+  ResumeProbe(Clock& clock, std::shared_ptr<Disk> disk, std::shared_ptr<System> system = nullptr,
+              std::function<void(const std::string& sentence)> say = nullptr)
+      : clock_(clock), disk_(std::move(disk)), system_(std::move(system)), say_(std::move(say)) {}
 
   /// As find_last_whole(); empty while the answer is out: ask again, with the same words.
   std::optional<LastWhole> ask(const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
@@ -32,10 +40,16 @@ class ResumeProbe {
   }
 
  private:
+  static constexpr Duration kAgain = Duration::millis(500);
+
   Clock& clock_;
   std::shared_ptr<Disk> disk_;
+  std::shared_ptr<System> system_;
+  std::function<void(const std::string&)> say_;
   Duration since_;
-  bool given_up_ = false;  // the call that never came back is still out
+  std::optional<Duration> writing_since_;  // somebody writes what counts
+  Duration again_;                         // before that it is not asked again
+  bool given_up_ = false;                  // the call that never came back is still out
   BackgroundCall<LastWhole> aside_;
 };
 

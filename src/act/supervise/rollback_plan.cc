@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "platform/durable.h"
+#include "platform/paths.h"
 
 namespace mw {
 namespace {
@@ -83,7 +84,7 @@ class RootPlan {
       if (step < from_) {
         sorted_.older.insert(step);
         if ((own || scope_.own.resumed.count(step) != 0) && !is_broken(step)) sorted_.own.insert(step);
-      } else if (!own) {
+      } else if (!own || is_written(step)) {
         sorted_.left.insert(step);
       } else {
         const auto info = disk_.info(cat(root_, "/", with_step(scope_.layout.folder, step)));
@@ -92,6 +93,12 @@ class RootPlan {
       }
     }
     return {};
+  }
+
+  /// Somebody writes it just now, after this run's attempt has ended.
+  bool is_written(int64_t step) const {
+    return scope_.way && !scope_.way->written.empty() &&
+           scope_.way->written.count(cat(real_path(root_), "/", with_step(scope_.layout.folder, step))) != 0;
   }
 
   bool is_broken(int64_t step) const {

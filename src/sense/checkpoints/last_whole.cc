@@ -20,8 +20,9 @@ constexpr size_t kBefore = 8;  // older ones among which one with weights is loo
 class Search {
  public:
   Search(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
-         const std::set<std::string>& skip, const UnsoundReads& unsound)
-      : disk_(disk), roots_(roots), layout_(layout), unsound_(unsound) {
+         const std::set<std::string>& skip, const UnsoundReads& unsound,
+         const std::function<bool(const std::string&)>& is_written)
+      : disk_(disk), roots_(roots), layout_(layout), unsound_(unsound), is_written_(is_written) {
     for (const std::string& root : roots) {
       const auto steps = checkpoint_steps(disk, root, layout);
       for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
@@ -87,6 +88,7 @@ class Search {
       const auto place = steps.find(step);
       if (place == steps.end()) continue;
       const CheckpointScan& one = scan(root, step, before(root, steps, place));
+      if (written_.count(one.seen.path) != 0) found_.writing = one.seen.path;
       const std::string what = one.seen.how == How::kBroken ? one.seen.what
                                : !one.seen.lacks.empty()    ? event::lacks_sentence(one.seen)
                                                             : unsound(one);
@@ -141,10 +143,17 @@ class Search {
     const std::string folder = cat(root, "/", with_step(layout_.folder, step));
     const auto known = scans_.find(folder);
     if (known != scans_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
-    const CheckpointScan& fresh = scans_[folder] =
-        scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
+    CheckpointScan& fresh = scans_[folder] = scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
     if (before != nullptr) compared_.insert(folder);
-    if (known == scans_.end()) found_.seen.push_back(fresh.seen);
+    if (fresh.there && fresh.seen.how == How::kBroken && is_written_) {
+      if (is_written_(folder)) {
+        written_.insert(folder);
+        fresh.seen.how = How::kUnknown;
+      } else {  // its writer may have closed it in between
+        fresh = scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
+      }
+    }
+    if (known == scans_.end() && written_.count(folder) == 0) found_.seen.push_back(fresh.seen);
     return fresh;
   }
 
@@ -152,6 +161,8 @@ class Search {
   const std::vector<std::string>& roots_;
   const CheckpointLayout& layout_;
   const UnsoundReads& unsound_;
+  const std::function<bool(const std::string&)>& is_written_;
+  std::set<std::string> written_;                   // of those that were scanned
   std::map<std::string, std::set<int64_t>> steps_;  // by root
   std::set<int64_t> all_, skipped_;
   std::map<std::string, CheckpointScan> scans_;                       // by folder
@@ -163,8 +174,9 @@ class Search {
 }  // namespace
 
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before, const std::set<std::string>& skip, const UnsoundReads& unsound) {
-  return Search(disk, roots, layout, before, skip, unsound).find();
+                          int64_t before, const std::set<std::string>& skip, const UnsoundReads& unsound,
+                          const std::function<bool(const std::string& path)>& is_written) {
+  return Search(disk, roots, layout, before, skip, unsound, is_written).find();
 }
 
 }  // namespace mw

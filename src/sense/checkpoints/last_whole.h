@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +21,8 @@ struct LastWhole {
   int64_t kept = kNoStep;  ///< the newest one before them; kNoStep: none
   std::string why;         ///< why: of the newest one that is not to be resumed from, one sentence
   std::vector<event::CheckpointSeen> seen;  ///< that were looked at, the newest first
+  std::string writing = {};                 ///< one that counts is not whole as it is being written; "": none
+  std::set<std::string> written = {};       ///< by their real paths: that somebody writes just now, as far as was asked
 };
 
 /// Looks at what the framework would resume from, in all `roots` of one run (of an actor and a critic there may be one
@@ -27,8 +30,10 @@ struct LastWhole {
 /// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer checkpoints
 /// do no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
 /// run's: they are not looked at, and a pointer that names one is left alone. What reading all bytes found wrong
-/// (`unsound`, by path) is not resumed from, unless it was saved anew since.
+/// (`unsound`, by path) is not resumed from, unless it was saved anew since. What is not whole and `is_written` (by
+/// whomever: another run may save into the same folder) is not broken, and is none of `seen`.
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before, const std::set<std::string>& skip = {}, const UnsoundReads& unsound = {});
+                          int64_t before, const std::set<std::string>& skip = {}, const UnsoundReads& unsound = {},
+                          const std::function<bool(const std::string& path)>& is_written = nullptr);
 
 }  // namespace mw
