@@ -168,7 +168,7 @@ class Planner {
     if ((word == kBroken || word == kOld) && !may_go_by_rules()) return;
     if (word == kBroken) {
       for (const auto& [step, seen] : all) {
-        if (seen.how == How::kBroken && step < whole.front()) {
+        if (seen.how == How::kBroken && step < whole.front() && is_proven(root, step)) {
           put(step, cat(checkpoint_called(scope_.layout, step), " is broken: ", seen.what));
         }
       }
@@ -197,6 +197,23 @@ class Planner {
                                  counted ? "their numbers count saves and are no steps"
                                          : "they are files, of which nothing proves that this run wrote them",
                                  ". Remove old ones by hand");
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
+    return false;
+  }
+
+  /// By more than its times, which another trainer's checkpoints have, too.
+  bool is_proven(const std::string& root, int64_t step) {
+    auto known = steps_.find(root);
+    if (known == steps_.end()) {
+      auto steps = checkpoint_steps(disk_, root, scope_.layout);
+      known = steps_.emplace(root, steps.ok() ? std::move(*steps) : std::vector<int64_t>()).first;
+    }
+    if (may_go_by_rule(scope_.own, root, known->second, step)) return true;
+    const std::string note =
+        cat("Some of the checkpoints in ", root, " go by no rule: nothing proves that this run wrote them, as ",
+            scope_.own.logged.empty()
+                ? "its log names none and they do not lie evenly, as if another trainer saved there, too"
+                : "its log names others");
     if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
     return false;
   }
@@ -243,7 +260,7 @@ class Planner {
     for (const auto& [step, seen] : all) {
       RetainedCheckpoint one;
       one.step = step;
-      one.own = true;  // scans() has no others
+      one.own = is_proven(root, step);
       one.whole = seen.how == How::kWhole;
       one.paired = paired(root, step);
       one.in_use = step == pointed || facts.sending.count(step) != 0 ||
@@ -288,6 +305,7 @@ class Planner {
   RetentionFacts facts_;  // as the store says, once it was asked
   bool asked_ = false;
   std::map<std::string, std::map<int64_t, event::CheckpointSeen>> scans_;  // by folder
+  std::map<std::string, std::vector<int64_t>> steps_;                      // likewise, of all checkpoints there
   std::map<std::string, std::set<std::string>> linked_;                    // likewise, names
   std::map<std::string, std::map<std::string, Use>> used_;                 // likewise, by name
   CleanupPlan plan_;

@@ -58,6 +58,7 @@ struct Place {
     scope.own.snapshot.folders["/data/ck"];
     scope.own.lives = {{Time::from_seconds(1000), Time::from_seconds(2000)}};
     scope.own.declared = {"/data/ck"};
+    for (int64_t step = 5; step <= 200; step += 5) scope.own.logged.insert(step);
     put("/data/run/attempts/1/record/journal", "");
     (void)disk.make_folders("/data/work").ok();
   }

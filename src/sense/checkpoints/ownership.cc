@@ -17,6 +17,7 @@ constexpr size_t kOfOneFolder = 2'000;             // entries; one with more is 
 constexpr size_t kFiles = 20'000;                  // of one checkpoint
 constexpr int kDeep = 8;                           // folders below it
 constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
+constexpr size_t kEven = 3;                        // intervals that must be equal
 constexpr int64_t kUnlogged = 10;                  // steps that may have been trained after the last one in the log
 
 bool silent(const Error& error) { return error.code == Error::Code::kIo || error.code == Error::Code::kInterrupted; }
@@ -225,6 +226,24 @@ bool Ownership::may_save_in(const std::string& path) const {
   const bool proven = named.count(root) != 0 || seen.count(root) != 0;
   return proven &&
          std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
+}
+
+bool may_go_by_rule(const Ownership& of, const std::string& root, const std::vector<int64_t>& steps, int64_t step) {
+  if (!of.logged.empty()) return of.logged.count(step) != 0;
+  std::set<int64_t> all(steps.begin(), steps.end());
+  if (const auto before = of.scanned.find(plain_path(root)); before != of.scanned.end())
+    all.insert(before->second.begin(), before->second.end());
+  all.insert(of.resumed.begin(), of.resumed.end());  // from there on it saves at equal steps
+  all.insert(0);
+  int64_t interval = 0;
+  size_t seen = 0;
+  for (auto one = all.rbegin(); one != all.rend() && std::next(one) != all.rend() && seen < kEven; ++one, ++seen) {
+    if (of.resumed.count(*one) != 0) break;
+    const int64_t between = *one - *std::next(one);
+    if (interval != 0 && between != interval) return false;
+    interval = between;
+  }
+  return true;
 }
 
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,
