@@ -315,7 +315,15 @@ class Planner {
 
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
                          const CleanupSettings& settings) {
-  return Planner(disk, doors, scope, settings).plan();
+  // Declared may be the folder above the one in which a trainer puts all of its checkpoints.
+  CleanupScope all = scope;
+  for (const std::string& root : scope.roots) {
+    const std::string inner = cat(root, "/", scope.layout.below);
+    const bool other = !scope.layout.below.empty() && basename(root) != scope.layout.below &&
+                       std::find(all.roots.begin(), all.roots.end(), inner) == all.roots.end();
+    if (other && disk.info(inner).ok()) all.roots.push_back(inner);
+  }
+  return Planner(disk, doors, all, settings).plan();
 }
 
 namespace {

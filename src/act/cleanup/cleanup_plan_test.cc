@@ -274,5 +274,26 @@ TEST_CASE("where another trainer may have saved, too, no rule deletes what nothi
   CHECK(resumed.plan() == Names{"step_51"});
 }
 
+TEST_CASE("declared may be the folder above the one in which a trainer puts all of its checkpoints") {
+  for (const char* declared : {"/data/ck", "/data/ck/checkpoints"}) {
+    CAPTURE(declared);
+    Place p;
+    p.scope.layout = {"checkpoint_{step}", "", ""};
+    p.scope.layout.below = "checkpoints";
+    p.scope.layout.counts_saves = true;
+    p.scope.roots = {declared};
+    p.scope.own.declared = {declared, "/data/ck/checkpoints"};
+    p.scope.own.snapshot.folders["/data/ck/checkpoints"];
+    p.put("/data/ck/checkpoints/checkpoint_3/model.safetensors", safetensors());
+    QuarantineManifest of;
+    of.run_folder = "/data/run";
+    const std::string place = "/data/ck/checkpoints/.midwatch-quarantine/attempt-1-of-run";
+    p.put(place + "/checkpoint_4/model.safetensors", safetensors());
+    p.put(place + "/manifest.json", manifest_text(of));
+    CHECK(p.plan() == Names{".midwatch-quarantine/attempt-1-of-run"});
+    CHECK(p.all().notes.size() == 1);  // by rules none goes
+  }
+}
+
 }  // namespace
 }  // namespace mw
