@@ -123,8 +123,8 @@ struct CheckpointSeen {                          ///< a checkpoint was looked at
   int64_t bytes = 0;
   int64_t files = 0;
   std::string lacks;  ///< what a resume needs, the checkpoint before had, and is not in it: "optimizer"; "": nothing
-  /// What verify_checkpoint() finds wrong in it, where nothing shows yet that this run saves otherwise (kUnknown); "":
-  /// nothing.
+  /// What verify_checkpoint() finds wrong in it, where no file in it can hold weights and nothing shows yet that this
+  /// run saves otherwise (kUnknown); "": nothing.
   std::string doubt = {};
 };
 /// In the middle of a sentence. `seen.lacks` is not empty.

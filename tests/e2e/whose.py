@@ -87,7 +87,9 @@ def odd_layouts():
             assert "moved" not in run.err and not os.path.exists(os.path.join(root, ".midwatch-quarantine")), (layout, run.err)
             assert "Setting global step to 15" in output(run), (layout, output(run)[-2000:])
             _, text = midwatch(place, "incidents", "--json")
-            assert "checkpoint-incomplete" not in text, (layout, text)
+            # Whether weights lie elsewhere or nowhere cannot be seen: it is said, and nothing is done.
+            said = [one["severity"] for one in json.loads(text)["incidents"] if one["kind"] == "checkpoint-incomplete"]
+            assert said == (["warning"] if layout == "elsewhere" else []), (layout, text)
             before = sorted(os.listdir(root))
             code, text = midwatch(place, "cleanup", "--yes")
             assert code == 0 and sorted(os.listdir(root)) == before, (layout, code, text)

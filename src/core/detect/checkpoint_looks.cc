@@ -91,8 +91,8 @@ void judge_doubted(const std::vector<Scan>& scans, std::vector<Finding>& out) {
     finding->detector = "checkpoint-looks";
     finding->onset = finding->detected = moment;
     finding->summary =
-        cat("None of the run's checkpoints so far can be resumed from, as far as their files show: ", seen.doubt, " (",
-            seen.path, ")");
+        cat("None of the run's checkpoints so far can be resumed from, unless its weights are elsewhere: ", seen.doubt,
+            " (", seen.path, ")");
     finding->evidence.push_back({moment.where, cat(seen.path, ": ", seen.doubt), "", kNoStep, 0});
     finding->suggests.push_back({"ckpt-metadata-only", 0.6, "as their files on the disk show"});
     resolve_by_later(*finding, scans, i, [](const auto& later) { return later.how == How::kWhole; });

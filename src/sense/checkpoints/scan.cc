@@ -348,8 +348,12 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   if (!wrong || verdict.problems.empty()) return;
   const CheckpointProblem& first = verdict.problems.front();  // what breaks it comes first
   const bool known = before != nullptr && before->verified;
-  (known ? out.seen.what : out.seen.doubt) = cat(first.path, first.path.empty() ? "" : ": ", first.what);
-  if (!known) return;
+  std::string what = cat(first.path, first.path.empty() ? "" : ": ", first.what);
+  if (!known) {  // under names that nobody knows there may be anything
+    if (!out.may_hold_weights) out.seen.doubt = std::move(what);
+    return;
+  }
+  out.seen.what = std::move(what);
   out.seen.how = How::kBroken;
   out.seen.sign = sign_of(first);
 }

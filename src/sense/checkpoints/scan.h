@@ -42,8 +42,8 @@ struct CheckpointScan {
 /// It is whole when no such thing is seen, at least one file of weights proved to be, and verify_checkpoint() finds
 /// nothing wrong, which knows what each framework writes last. What that finds breaks it where it found nothing in
 /// `before`: then it knows how this run saves. Where `before` has all that a resume needs, and this one has not, that
-/// is `seen.lacks`, and it is not whole. Where there is no such `before`, what verify_checkpoint() finds is
-/// `seen.doubt`. `step`: its own, or kNoStep. `before`: one beside it that is not broken, or
+/// is `seen.lacks`, and it is not whole. Where there is no such `before`, and
+/// nothing in this one can hold weights, what verify_checkpoint() finds is `seen.doubt`. `step`: its own, or kNoStep. `before`: one beside it that is not broken, or
 /// nullptr. `verdict`: what verify_checkpoint() found, where it was asked and had an answer.
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
                                std::optional<CheckpointVerdict>* verdict = nullptr);
