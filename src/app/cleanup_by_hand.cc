@@ -8,6 +8,7 @@
 
 #include "act/cleanup/cleanup_plan.h"
 #include "act/cleanup/cleanup_result.h"
+#include "act/cleanup/remove_item.h"
 #include "act/supervise/run_files.h"
 #include "act/supervise/run_ownership.h"
 #include "app/config/cleanup_settings.h"
@@ -83,6 +84,7 @@ struct Machine {
   CleanupPlan plan(Disk& disk, const KnowledgeBase& knowledge, SupervisedRun& run, const State& state) {
     run.scope.layout = knowledge.checkpoints_of(state.saver(), run.pattern);
     run.scope.now = clock->now();
+    run.scope.removals = removals_of(state);
     // Where the disk does not answer nothing is proven, and nothing goes.
     auto own = ownership_of(disk, run.folder, run.spec, state, run.scope.layout);
     run.scope.facts = retention_facts(state, run.settings.keep_best, !run.spec.store.empty());

@@ -38,9 +38,8 @@ std::vector<FoundManifest> manifests_of(Disk& disk, const std::string& run_folde
     for (const QuarantinePlan& plan : judgement.back.plans) {
       for (const std::string_view quarantine : kQuarantineFolders) {
         const std::string folder = cat(plan.root, "/", quarantine, "/", plan.label);
-        std::string path = cat(folder, "/", kManifestFile);
-        if (!disk.info(path).ok()) path = manifest_elsewhere(run_folder, plan.label);  // its disk was full
-        auto manifest = find_manifest(disk, folder, run_folder);
+        std::string path;
+        auto manifest = find_manifest(disk, folder, run_folder, &path);
         const bool own = manifest.ok() && real_path(manifest->run_folder) == real_path(run_folder);
         if (!own || !paths.insert(path).second) continue;
         manifest->root = plan.root;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "act/cleanup/broken_room.h"
+#include "act/cleanup/remove_item.h"
 #include "act/cleanup/resource_watch.h"
 #include "act/supervise/fingerprint_scope.h"
 #include "act/supervise/inbox.h"

@@ -41,7 +41,7 @@ class System {
   virtual Result<std::string> read(const std::string& path, size_t limit = kFileBytes) = 0;
   /// Names in a folder without "." and "..", in any order. Does not look at what they name.
   virtual Result<std::vector<std::string>> names(const std::string& folder) = 0;
-  /// What a link says that it points to, which need not exist.
+  /// What a link says that it points to, which need not exist. kInvalid: it is no link.
   virtual Result<std::string> link(const std::string& path) = 0;
   /// How many entries a folder has, as names() would list.
   virtual Result<size_t> count(const std::string& folder) = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr std::string_view kBroken = "broken-checkpoints";
+constexpr std::string_view kBroken = kBrokenCheckpoints;
 
 bool may_delete(const CleanupSettings& settings) {
   return settings.mode == Mode::kAct &&
@@ -40,7 +40,8 @@ bool remove_broken(const BrokenRoom& room, const CheckpointLayout& layout, const
                            scan.seen.bytes,
                            cat(checkpoint_called(layout, item.step), " is broken: ", scan.seen.what,
                                "; the disk is full, and the run goes back to ", number_called(layout, plan.keep)),
-                           {info->device, info->inode, 0, false}};
+                           {info->device, info->inode, 0, false},
+                           CleanupGrounds{{{folder(plan.keep), step_of_number(layout, plan.keep), kept.state}}}};
     const auto action = intend_to_remove(writer, gone, 0);
     if (!action.ok()) continue;
     const CleanupResult::Item done = record_removal(writer, *action, gone, room.remove(gone));

@@ -17,7 +17,7 @@ namespace mw {
 struct BrokenRoom {
   Disk& disk;
   const CleanupSettings& settings;
-  std::function<Result<Removed>(const CleanupItem& item)> remove;  ///< remove_item()
+  std::function<Result<Removed>(const CleanupItem& item)> remove;  ///< of remove_item.h
   std::function<void(const std::string& sentence)> say;
 };
 

@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/keeper_sessions.h"
 #include "base/text.h"
 #include "platform/paths.h"
-#include "platform/real/posix_disk.h"
 #include "platform/uses.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
@@ -23,11 +23,11 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr size_t kScanned = 128;                                    // checkpoints of one folder, the newest
-constexpr size_t kCores = 64;                                       // of one folder
-constexpr std::string_view kRemovingFolder = ".midwatch-removing";  // beside the checkpoints
-constexpr std::string_view kCoreDumps = "core-dumps", kBroken = "broken-checkpoints", kQuarantine = "quarantine",
-                           kOld = "old-checkpoints";
+constexpr size_t kScanned = 128;  // checkpoints of one folder, the newest
+constexpr size_t kCores = 64;     // of one folder
+constexpr std::string_view kCoreDumps = "core-dumps";
+constexpr std::string_view kOld = kOldCheckpoints, kBroken = kBrokenCheckpoints;
+constexpr Duration kStill = Duration::seconds(600);  // for which nobody has touched a broken one
 
 /// Sessions of all supervised commands: each command leads one, whose id is the command's pid.
 std::set<int64_t> sessions_of(Disk& disk, const std::string& run_folder) {
@@ -55,16 +55,66 @@ class Planner {
         core_dumps();
       } else if (word == kSharedMemory || word == kRaySessions) {
         plan_stale_resources(disk_, doors_, scope_, word, settings_.shared, plan_);
-      } else {
-        for (const std::string& root : scope_.roots) {
-          if (scope_.layout.known() && check_root(root).ok()) checkpoints(root, word);
-        }
+      } else if (scope_.layout.known()) {
+        for (const std::string& root : roots()) unfinished(root, word);
+        if (word == kUnfinished || !answers()) continue;
+        for (const std::string& root : roots()) checkpoints(root, word);
       }
     }
     return std::move(plan_);
   }
 
  private:
+  std::vector<std::string> roots() const {
+    std::vector<std::string> found;
+    for (const std::string& root : scope_.roots) {
+      if (check_root(root).ok()) found.push_back(root);
+    }
+    return found;
+  }
+
+  /// Does the disk say of all roots what lies there? Of trees that belong together one alone says too little.
+  bool answers() {
+    for (const std::string& root : roots()) {
+      (void)scans(root);
+      (void)linked(root);
+      const auto pointer = ask_pointer(disk_, root, scope_.layout);
+      if (!pointer.ok()) silent(pointer.error());
+      pointed_[root] =
+          pointer.ok() && *pointer ? step_in(scope_.layout.pointer_text, **pointer) : std::optional<int64_t>();
+    }
+    return !silent_;
+  }
+
+  void silent(const Error& error) {
+    if (!std::exchange(silent_, true))
+      plan_.notes.push_back(cat("No checkpoint goes while the disk does not answer: ", error.what));
+  }
+
+  /// What an earlier one left in the middle.
+  void unfinished(const std::string& root, const std::string& word) {
+    std::vector<std::string> places = {""};
+    for (const std::string_view folder : kQuarantineFolders) places.push_back(cat(folder, "/"));
+    for (const std::string& place : places) {
+      const std::string aside = cat(place, kRemovingFolder);
+      const auto names = disk_.list(cat(root, "/", aside));
+      for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+        const std::string below = cat(aside, "/", name), path = cat(root, "/", below);
+        const auto info = disk_.info(path);
+        const std::string before = cat(root, "/", place, removing_of(name).name);
+        if (!info.ok() || scope_.removals.count(before) == 0 || !unfinished_.insert(path).second) continue;
+        CleanupItem item{word,
+                         root,
+                         below,
+                         scan_checkpoint(disk_, path, kNoStep, nullptr).seen.bytes,
+                         cat("what is left of ", before, ", whose removal was cut short"),
+                         identity_of(*info)};
+        item.unfinished = true;
+        plan_.items.push_back(std::move(item));
+      }
+    }
+  }
+
   void core_dumps() {
     const std::set<int64_t> sessions = sessions_of(disk_, scope_.run_folder);
     std::set<std::string> folders(scope_.roots.begin(), scope_.roots.end());
@@ -90,21 +140,23 @@ class Planner {
   }
 
   /// What the scans of the run's own checkpoints in one folder found, by step.
-  const std::map<int64_t, event::CheckpointSeen>& scans(const std::string& root) {
+  const std::map<int64_t, CheckpointScan>& scans(const std::string& root) {
     const auto known = scans_.find(root);
     if (known != scans_.end()) return known->second;
     auto& found = scans_[root];
     auto steps = checkpoint_steps(disk_, root, scope_.layout);
+    if (!steps.ok() && steps.error().code != Error::Code::kNotFound) silent(steps.error());
     if (!steps.ok()) return found;
     const size_t skip = steps->size() > kScanned ? steps->size() - kScanned : 0;
     std::optional<CheckpointScan> before;
     for (size_t i = skip; i < steps->size(); ++i) {
       const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, (*steps)[i]);
+      if (!whose.ok()) silent(whose.error());
       if (!whose.ok() || *whose != Whose::kOwn) continue;
       const std::string folder = cat(root, "/", with_step(scope_.layout.folder, (*steps)[i]));
       CheckpointScan scan =
           scan_checkpoint(disk_, folder, step_of_number(scope_.layout, (*steps)[i]), before ? &*before : nullptr);
-      found[(*steps)[i]] = scan.seen;
+      found[(*steps)[i]] = scan;
       if (scan.seen.how == How::kWhole) before = std::move(scan);
     }
     return found;
@@ -137,7 +189,7 @@ class Planner {
       const bool together =
           std::any_of(all.begin(), all.end(), [&](const auto& one) { return beside.count(one.first) != 0; });
       const auto same = beside.find(step);
-      return !together || (same != beside.end() && same->second.how == How::kWhole);
+      return !together || (same != beside.end() && same->second.seen.how == How::kWhole);
     });
   }
 
@@ -147,45 +199,87 @@ class Planner {
                                 : used_.emplace(root, used_below(doors_.system, root, ::getpid())).first->second;
   }
 
+  /// A process, a link or the trainer's pointer holds it in one of the trees: what belongs to it in the others stays,
+  /// too.
+  bool in_use(int64_t step) {
+    const std::string name = with_step(scope_.layout.folder, step);
+    const std::vector<std::string> all = roots();
+    return std::any_of(all.begin(), all.end(), [&](const std::string& root) {
+      const auto scan = scans(root).find(step);
+      if (scan != scans(root).end() && (!scan->second.there || scan->second.partial)) {
+        note(cat("Not all of ", root, "/", name, " can be read: it stays, and what belongs to it"));
+        return true;
+      }
+      return pointed_[root] == step || used(root).count(name) != 0 || linked(root).count(name) != 0;
+    });
+  }
+
   void checkpoints(const std::string& root, const std::string& word) {
     const auto& all = scans(root);
     if (word == kOld && settings_.explain) explain_others(root);
     std::vector<int64_t> whole;  // the newest first
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
-      if (one->second.how == How::kWhole && paired(root, one->first)) whole.push_back(one->first);
+      if (one->second.seen.how == How::kWhole && paired(root, one->first)) whole.push_back(one->first);
     }
     if (whole.empty()) return;  // also where nothing is proven to be this run's
-    const auto pointer = read_pointer(disk_, root, scope_.layout);
-    const auto pointed = pointer ? step_in(scope_.layout.pointer_text, *pointer) : std::nullopt;
     const auto put = [&](int64_t step, std::string why) {
-      if (step == whole.front() || step == pointed) return;
+      if (step == whole.front()) return;
       const auto one = all.find(step);
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
-      if (!info.ok() || used(root).count(name) != 0 || linked(root).count(name) != 0) return;
-      plan_.items.push_back({word, root, name, one->second.bytes, std::move(why), identity_of(*info)});
+      if (!info.ok() || in_use(step)) return;
+      CleanupItem item{word, root, name, one->second.seen.bytes, std::move(why), identity_of(*info)};
+      item.grounds = grounds(root, whole);
+      item.grounds->layout = scope_.layout;
+      item.grounds->roots = roots();
+      item.grounds->number = step;
+      item.grounds->state = one->second.state;
+      plan_.items.push_back(std::move(item));
     };
     if ((word == kBroken || word == kOld) && !may_go_by_rules()) return;
     if (word == kBroken) {
-      for (const auto& [step, seen] : all) {
-        if (seen.how == How::kBroken && step < whole.front() && is_proven(root, step)) {
-          put(step, cat(checkpoint_called(scope_.layout, step), " is broken: ", seen.what));
+      for (const auto& [step, scan] : all) {
+        if (scan.seen.how == How::kBroken && step < whole.front() && is_left(scan, all.at(whole.front())) &&
+            is_proven(root, step)) {
+          put(step, cat(checkpoint_called(scope_.layout, step), " is broken: ", scan.seen.what));
         }
       }
     } else if (word == kQuarantine) {
-      for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
+      for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder, grounds(root, whole));
     } else if (word == kOld) {
-      auto verdicts = retention(root, all, pointed);
+      auto verdicts = retention(root, all);
       const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
-      if (any && ask_store()) verdicts = retention(root, all, pointed);
+      if (any && ask_store()) verdicts = retention(root, all);
       for (const RetentionVerdict& one : verdicts) {
         if (one.goes) put(one.step, cat(checkpoint_called(scope_.layout, one.step), ": ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
-              {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).bytes, one.why, {}});
+              {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).seen.bytes, one.why, {}});
         }
       }
     }
+  }
+
+  /// Nobody is at it: nothing of it was touched since a newer one was whole, or for a while.
+  bool is_left(const CheckpointScan& broken, const CheckpointScan& newer) const {
+    if (never_was_whole(broken, newer)) return true;
+    const Time touched = std::max(broken.touched, broken.newest);
+    return scope_.now.ns - touched.ns > kStill.ns;
+  }
+
+  /// The whole ones that stay for certain, in all trees that belong together.
+  CleanupGrounds grounds(const std::string& root, const std::vector<int64_t>& whole) {
+    CleanupGrounds out;
+    const size_t last = static_cast<size_t>(std::max<int64_t>(1, settings_.keep_last));
+    for (size_t i = 0; i < std::min(last, whole.size()); ++i) {
+      for (const std::string& one : roots()) {
+        const auto scan = scans(one).find(whole[i]);
+        if (scan == scans(one).end() || (one != root && scan->second.seen.how != How::kWhole)) continue;
+        out.counted.push_back({cat(one, "/", with_step(scope_.layout.folder, whole[i])),
+                               step_of_number(scope_.layout, whole[i]), scan->second.state});
+      }
+    }
+    return out;
   }
 
   /// Whose a file is shows in its times alone, and numbers that count saves say nothing of the steps beside which they
@@ -193,11 +287,10 @@ class Planner {
   bool may_go_by_rules() {
     const bool counted = scope_.layout.counts_saves;
     if (!counted && !scope_.layout.names_files()) return true;
-    const std::string note = cat("None of the checkpoints ", scope_.layout.folder, " goes by a rule: ",
-                                 counted ? "their numbers count saves and are no steps"
-                                         : "they are files, of which nothing proves that this run wrote them",
-                                 ". Remove old ones by hand");
-    if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
+    note(cat("None of the checkpoints ", scope_.layout.folder, " goes by a rule: ",
+             counted ? "their numbers count saves and are no steps"
+                     : "they are files, of which nothing proves that this run wrote them",
+             ". Remove old ones by hand"));
     return false;
   }
 
@@ -209,32 +302,23 @@ class Planner {
       known = steps_.emplace(root, steps.ok() ? std::move(*steps) : std::vector<int64_t>()).first;
     }
     if (may_go_by_rule(scope_.own, root, known->second, step)) return true;
-    const std::string note =
-        cat("Some of the checkpoints in ", root, " go by no rule: nothing proves that this run wrote them, as ",
-            scope_.own.logged.empty()
-                ? "its log names none and they do not lie evenly, as if another trainer saved there, too"
-                : "its log names others");
-    if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
+    note(cat("Some of the checkpoints in ", root, " go by no rule: nothing proves that this run wrote them, as ",
+             scope_.own.logged.empty()
+                 ? "its log names none and they do not lie evenly, as if another trainer saved there, too"
+                 : "its log names others"));
     return false;
   }
 
-  /// What links in a folder, and beside it, lead to: "best" and "latest" of trainers and of people.
+  void note(const std::string& words) {
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), words) == plan_.notes.end()) plan_.notes.push_back(words);
+  }
+
   const std::set<std::string>& linked(const std::string& root) {
     const auto known = linked_.find(root);
     if (known != linked_.end()) return known->second;
-    std::set<std::string>& found = linked_[root];
-    const auto real = doors_.system.real(root);
-    for (const std::string& folder : {root, std::string(folder_of(root))}) {
-      const auto names = disk_.list(folder);
-      for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-        if (!doors_.system.link(cat(folder, "/", name)).ok()) continue;  // none
-        const auto target = doors_.system.real(cat(folder, "/", name));
-        if (!real.ok() || !target.ok() || !target->starts_with(cat(*real, "/"))) continue;
-        const std::string rest = target->substr(real->size() + 1);
-        found.insert(rest.substr(0, rest.find('/')));
-      }
-    }
-    return found;
+    auto found = linked_names(disk_, doors_.system, root);
+    if (!found.ok() && found.error().code != Error::Code::kNotFound) silent(found.error());
+    return linked_[root] = found.ok() ? std::move(*found) : std::set<std::string>();
   }
 
   /// Somebody may have removed from the store what was shipped. True: less is there than was known.
@@ -253,19 +337,16 @@ class Planner {
     return lost > 0;
   }
 
-  std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, event::CheckpointSeen>& all,
-                                          std::optional<int64_t> pointed) {
+  std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, CheckpointScan>& all) {
     const RetentionFacts& facts = facts_;
     std::vector<RetainedCheckpoint> known;
-    for (const auto& [step, seen] : all) {
+    for (const auto& [step, scan] : all) {
       RetainedCheckpoint one;
       one.step = step;
       one.own = is_proven(root, step);
-      one.whole = seen.how == How::kWhole;
+      one.whole = scan.seen.how == How::kWhole;
       one.paired = paired(root, step);
-      one.in_use = step == pointed || facts.sending.count(step) != 0 ||
-                   used(root).count(with_step(scope_.layout.folder, step)) != 0 ||
-                   linked(root).count(with_step(scope_.layout.folder, step)) != 0;
+      one.in_use = in_use(step) || facts.sending.count(step) != 0;
       one.shipped = facts.shipped.count(step) != 0;
       one.score = facts.score_at(step);
       known.push_back(one);
@@ -283,7 +364,7 @@ class Planner {
     return decide_retention(std::move(known), rules, facts.has_store);
   }
 
-  void quarantined(const std::string& root, std::string_view folder) {
+  void quarantined(const std::string& root, std::string_view folder, const CleanupGrounds& grounds) {
     const std::string quarantine = cat(root, "/", folder);
     const auto labels = disk_.list(quarantine);
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
@@ -294,7 +375,7 @@ class Planner {
       if (!own) continue;  // another run's
       const CheckpointScan scan = scan_checkpoint(disk_, cat(quarantine, "/", label), kNoStep, nullptr);
       plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), scan.seen.bytes,
-                             cat("quarantined before the attempt after ", label), identity_of(*info)});
+                             cat("quarantined before the attempt after ", label), identity_of(*info), grounds});
     }
   }
 
@@ -304,10 +385,13 @@ class Planner {
   const CleanupSettings& settings_;
   RetentionFacts facts_;  // as the store says, once it was asked
   bool asked_ = false;
-  std::map<std::string, std::map<int64_t, event::CheckpointSeen>> scans_;  // by folder
-  std::map<std::string, std::vector<int64_t>> steps_;                      // likewise, of all checkpoints there
-  std::map<std::string, std::set<std::string>> linked_;                    // likewise, names
-  std::map<std::string, std::map<std::string, Use>> used_;                 // likewise, by name
+  bool silent_ = false;  // the disk did not answer
+  std::set<std::string> unfinished_;
+  std::map<std::string, std::map<int64_t, CheckpointScan>> scans_;  // by folder
+  std::map<std::string, std::optional<int64_t>> pointed_;           // likewise, by the trainer's pointer
+  std::map<std::string, std::set<std::string>> linked_;             // likewise, names
+  std::map<std::string, std::map<std::string, Use>> used_;          // likewise, by name
+  std::map<std::string, std::vector<int64_t>> steps_;               // likewise, of all checkpoints there
   CleanupPlan plan_;
 };
 
@@ -324,48 +408,6 @@ CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupSco
     if (other && disk.info(inner).ok()) all.roots.push_back(inner);
   }
   return Planner(disk, doors, all, settings).plan();
-}
-
-namespace {
-
-/// Renames, then deletes. What an earlier one left under the other name goes, too: it was to be deleted.
-Result<Removed> remove_checkpoint(System& system, const CleanupItem& item) {
-  const std::string aside = cat(item.root, "/", kRemovingFolder);
-  const std::string from = cat(item.root, "/", item.name), to = cat(aside, "/", item.name);
-  const auto disk = make_posix_disk();
-  const auto is_it = [&](const std::string& path) {
-    const auto info = disk->info(path);
-    return info.ok() && info->device == item.only.device && info->inode == item.only.inode;
-  };
-  if (!disk->info(from).ok()) return Error{Error::Code::kNotFound, cat(from, " is gone"), ""};
-  if (!is_it(from)) return Error{Error::Code::kInvalid, cat(from, " is another one by now"), ""};
-  const auto used = used_below(system, item.root, ::getpid());
-  if (const auto use = used.find(item.name); use != used.end())
-    return Error{Error::Code::kInvalid, cat("process ", use->second.pid, " ", use->second.how), ""};
-  MW_TRY(disk->make_folders(aside));
-  (void)remove_tree(item.root, cat(kRemovingFolder, "/", item.name)).ok();
-  MW_TRY(disk->rename(from, to));
-  if (!is_it(to)) {  // somebody put another one there in the meantime
-    MW_TRY(disk->rename(to, from));
-    return Error{Error::Code::kInvalid, cat(from, " is another one by now"), ""};
-  }
-  auto removed = remove_tree(item.root, cat(kRemovingFolder, "/", item.name), &item.only);
-  // A link is not what it leads to: it gets its name back.
-  if (!removed.ok() && removed.error().code == Error::Code::kInvalid) (void)disk->rename(to, from).ok();
-  (void)::rmdir(aside.c_str());
-  return removed;
-}
-
-}  // namespace
-
-Result<Removed> remove_item(System& system, const CleanupItem& item) {
-  if (item.what == kOld || item.what == kBroken) return remove_checkpoint(system, item);
-  if (item.what == kRaySessions) {
-    if (const std::string use = use_of_session(system, item.name); !use.empty()) {
-      return Error{Error::Code::kInvalid, cat("it is used again: ", use), ""};
-    }
-  }
-  return remove_tree(item.root, item.name, &item.only);
 }
 
 }  // namespace mw

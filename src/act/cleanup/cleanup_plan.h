@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,6 +61,22 @@ struct CleanupScope : CleanupPlaces {
   /// Steps that the store has, whole, as it says now. Asked where a checkpoint would go by `facts`, which are what it
   /// had when they were shipped. Unset: it is not asked.
   std::function<Result<std::set<int64_t>>()> in_store = nullptr;
+  /// Paths of what this run's midwatch meant to delete at some time, by its journal.
+  std::set<std::string> removals = {};
+};
+
+/// What a decision to delete a checkpoint rests on; all of it is checked again right before.
+struct CleanupGrounds {
+  struct Counted {
+    std::string path;
+    int64_t step = kNoStep;
+    uint64_t state = 0;  ///< CheckpointScan::state
+  };
+  std::vector<Counted> counted;  ///< whole ones that stay, for which it may go
+  CheckpointLayout layout = {};
+  std::vector<std::string> roots = {};  ///< trees that belong together: what holds one of that number holds all
+  int64_t number = kNoStep;             ///< of what goes; kNoStep: it is no checkpoint, and the rest says nothing
+  uint64_t state = 0;                   ///< likewise
 };
 
 struct CleanupItem {
@@ -68,6 +85,8 @@ struct CleanupItem {
   int64_t bytes = 0;
   std::string why;  ///< one sentence
   Identity only;    ///< of the file that was checked
+  std::optional<CleanupGrounds> grounds = std::nullopt;
+  bool unfinished = false;  ///< an earlier midwatch was killed, or met an error, while it deleted it
 };
 
 struct CleanupPlan {
@@ -76,16 +95,19 @@ struct CleanupPlan {
   std::vector<std::string> notes;  ///< one sentence each
 };
 
+/// Words of cleanup.what. The last is no such word: it stands for what an earlier midwatch of the run left in the
+/// middle, which also comes first in a plan of checkpoints.
+inline constexpr std::string_view kOldCheckpoints = "old-checkpoints", kBrokenCheckpoints = "broken-checkpoints",
+                                  kQuarantine = "quarantine", kUnfinished = "unfinished-removals";
+
 /// Old checkpoints are chosen by core/retention.h. A core dump is deleted when its header names a session of this run.
 /// A broken or old checkpoint is deleted only where it is this run's own (sense/checkpoints/ownership.h) and a newer
 /// one of its own in the same folder is proven whole; that one, and the one that the trainer's pointer names, stay
-/// whatever the settings say. Quarantined checkpoints are deleted only with a manifest that names this run. Shared
-/// memory and Ray sessions: stale_resources.h.
+/// whatever the settings say. One that was changed after that newer one was whole is perhaps being written or deleted
+/// just now, and stays until it has been still for a while. Where the disk does not answer no checkpoint goes.
+/// Quarantined checkpoints are deleted only with a manifest that names this run. Shared memory and Ray sessions:
+/// stale_resources.h.
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
                          const CleanupSettings& settings);
-
-/// Deletes the item if it still is the file that was checked and nobody uses it by now. Errors as of remove_tree(). A
-/// checkpoint gets another name first, under which no trainer looks for one, so that no part of it is taken for it.
-Result<Removed> remove_item(System& system, const CleanupItem& item);
 
 }  // namespace mw

@@ -10,10 +10,12 @@
 #include <thread>
 
 #include "act/cleanup/place_for_test.h"
+#include "act/cleanup/remove_item.h"
 #include "base/text.h"
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/fake/fake_process.h"
+#include "platform/passing_disk.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/host/core_file.h"
@@ -217,6 +219,196 @@ TEST_CASE("the best is found by the last value before each save, also where noth
   CHECK(p.plan() == Names{"step_10", "step_30"});
 }
 
+TEST_CASE("a broken one that was touched after the newest whole one may be being written: it stays for a while") {
+  Place p;
+  for (const int step : {10, 20, 40}) p.whole(step);
+  p.settings.what = {"broken-checkpoints"};
+  p.settings.keep_last = 0;
+  p.disk.set_time(Time::from_seconds(1600));
+  p.cut(30);  // another machine of the run writes it anew
+  p.scope.now = Time::from_seconds(1700);
+  CHECK(p.plan().empty());
+  p.scope.now = Time::from_seconds(2300);
+  CHECK(p.plan() == Names{"step_30"});
+}
+
+/// Fails to answer one kind of question.
+struct Deaf final : PassingDisk {
+  explicit Deaf(Disk& disk) : PassingDisk(disk) {}
+  std::string silent;  ///< path that cannot be read or listed
+  Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override {
+    if (path == silent) return Error{Error::Code::kIo, "no answer", ""};
+    return disk_.open_read(path);
+  }
+  Result<std::vector<std::string>> list(const std::string& folder) override {
+    if (folder == silent) return Error{Error::Code::kIo, "no answer", ""};
+    return disk_.list(folder);
+  }
+};
+
+TEST_CASE("no checkpoint goes while the disk does not say what the pointer, a link or a tree beside it holds") {
+  Place p;
+  p.scope.roots.emplace_back("/data/weights");
+  p.scope.own.snapshot.folders["/data/weights"];
+  p.scope.own.declared.emplace("/data/weights");
+  for (const int step : {10, 20, 30, 40}) {
+    p.whole(step);
+    p.put(cat("/data/weights/step_", step, "/model.safetensors"), step > 20 ? "" : safetensors());
+  }
+  p.settings.what = {"old-checkpoints", "broken-checkpoints"};
+  p.settings.keep_last = 1;
+  CHECK(p.plan() == Names{"step_10", "step_10"});  // 30 and 40 lack weights
+  const CleanupDoors doors{p.system, p.processes, [](const auto&, const auto&, const auto&) { return false; }, 0};
+  for (const char* silent : {"/data/ck/latest", "/data", "/data/weights"}) {
+    CAPTURE(silent);
+    Deaf deaf(p.disk);
+    deaf.silent = silent;
+    const CleanupPlan plan = plan_cleanup(deaf, doors, p.scope, p.settings);
+    CHECK(plan.items.empty());
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(plan.notes[0] == "No checkpoint goes while the disk does not answer: no answer");
+  }
+}
+
+TEST_CASE("one of which not all can be read stays, and so does what belongs to it in another tree") {
+  Place p;
+  p.scope.roots.emplace_back("/data/weights");
+  p.scope.own.snapshot.folders["/data/weights"];
+  p.scope.own.declared.emplace("/data/weights");
+  for (const int step : {10, 20}) {
+    p.whole(step);
+    p.put(cat("/data/weights/step_", step, "/model.safetensors"), safetensors());
+  }
+  p.scope.facts.has_store = true;
+  p.scope.facts.shipped = {30};
+  p.settings.what = {"old-checkpoints"};
+  p.settings.keep_last = 1;
+  CHECK(p.plan() == Names{"step_10", "step_10"});
+  const CleanupDoors doors{p.system, p.processes, [](const auto&, const auto&, const auto&) { return false; }, 0};
+  Deaf deaf(p.disk);
+  deaf.silent = "/data/weights/step_20/model.safetensors";  // so that 20 is proven whole nowhere
+  for (const CleanupItem& item : plan_cleanup(deaf, doors, p.scope, p.settings).items) CHECK(item.name != "step_20");
+}
+
+TEST_CASE("what holds a checkpoint in one tree holds what belongs to it in another") {
+  Place p;
+  p.scope.roots.emplace_back("/data/weights");
+  p.scope.own.snapshot.folders["/data/weights"];
+  p.scope.own.declared.emplace("/data/weights");
+  for (const int step : {10, 20, 30}) {
+    p.whole(step);
+    p.put(cat("/data/weights/step_", step, "/model.safetensors"), safetensors());
+  }
+  p.settings.what = {"old-checkpoints"};
+  p.settings.keep_last = 1;
+  p.put("/data/ck/latest", "10");
+  CHECK(p.plan() == Names{"step_20", "step_20"});
+}
+
+/// Deletes on the disk of a Place.
+struct Remover : Place {
+  Result<Removed> remove(const CleanupItem& item) {
+    const RemovalDoors doors{disk, system,
+                             [this](const std::string& root, const std::string& below, const Identity* only) {
+                               return disk.remove_tree(root, below, only);
+                             },
+                             [this](const std::string& folder) { (void)disk.remove_empty(folder).ok(); }};
+    return remove_item(doors, item);
+  }
+  Remover() {
+    for (const int step : {10, 20, 30}) whole(step);
+    settings.what = {"old-checkpoints"};
+  }
+};
+
+TEST_CASE("what spoke for a deletion is checked again right before") {
+  const auto refused = [](const std::function<void(Remover&)>& meanwhile) {
+    Remover p;
+    const CleanupPlan plan = p.all();
+    REQUIRE(plan.items.size() == 1);
+    CHECK(plan.items[0].name == "step_10");
+    meanwhile(p);
+    const auto removed = p.remove(plan.items[0]);
+    REQUIRE_FALSE(removed.ok());
+    CHECK(p.disk.exists("/data/ck/step_10/model.safetensors"));
+    return removed.error().what;
+  };
+  CHECK(refused([](Remover& p) { p.disk.unlink_folder("/data/ck/step_20"); }) ==
+        "/data/ck/step_20, which is to stay, has changed since, or is gone");
+  CHECK(contains(refused([](Remover& p) { p.disk.put("/data/ck/step_30/model.safetensors", ""); }), "step_30"));
+  CHECK(contains(refused([](Remover& p) { p.disk.put("/data/ck/latest", "10"); }), "pointer"));
+  CHECK(contains(refused([](Remover& p) { p.disk.put("/data/ck/step_10/more.json", "{}"); }), "step_10 has changed"));
+  CHECK(contains(refused([](Remover& p) {
+                   p.system.files["/proc/7/maps"] = "";
+                   p.system.files["/proc/7/fd/3"] = "/data/ck/step_10/model.safetensors";
+                 }),
+                 "process 7 has a file of it open"));
+  Remover p;
+  CHECK(p.remove(p.all().items.at(0)).ok());
+  CHECK_FALSE(p.disk.has_folder("/data/ck/step_10"));
+}
+
+TEST_CASE("a removal that is cut short at any change is finished by a later plan, and no part of it has its old name") {
+  for (uint64_t changes = 0; changes < 6; ++changes) {
+    CAPTURE(changes);
+    Remover p;
+    p.put("/data/ck/step_10/sub/optimizer.json", "{}");
+    const CleanupItem item = p.all().items.at(0);
+    p.disk.die_after(changes);
+    const auto removed = p.remove(item);
+    p.disk.process_died();
+    if (removed.ok()) {
+      CHECK(changes > 4);
+      continue;
+    }
+    const bool whole =
+        p.disk.exists("/data/ck/step_10/model.safetensors") && p.disk.exists("/data/ck/step_10/sub/optimizer.json");
+    CHECK(whole == p.disk.has_folder("/data/ck/step_10"));
+    p.settings.what = {std::string(kUnfinished)};
+    CHECK(p.plan().empty());  // perhaps another run's
+    p.scope.removals = {"/data/ck/step_10"};
+    for (const CleanupItem& rest : p.all().items) {
+      CHECK(rest.unfinished);
+      CHECK(p.remove(rest).ok());
+    }
+    CHECK(p.disk.has_folder("/data/ck/step_10") == whole);
+    if (!whole) CHECK_FALSE(p.disk.has_folder("/data/ck/.midwatch-removing"));
+  }
+}
+
+TEST_CASE("of a removal that was cut short another thing than was meant gets its name back") {
+  Remover p;
+  const CleanupItem item = p.all().items.at(0);
+  p.disk.before_change = [&p](std::string_view what, const std::string& path, const std::string&) {
+    if (what != "rename" || path != "/data/ck/step_10") return;
+    p.disk.unlink_folder(path);
+    p.disk.put("/data/ck/step_10/theirs", "1");
+    p.disk.die_after(1);  // right after it
+  };
+  CHECK_FALSE(p.remove(item).ok());
+  p.disk.before_change = nullptr;
+  p.disk.process_died();
+  p.scope.removals = {"/data/ck/step_10"};
+  const CleanupPlan rest = p.all();
+  for (const CleanupItem& one : rest.items) CHECK_FALSE(p.remove(one).ok());
+  CHECK(p.disk.content("/data/ck/step_10/theirs") == "1");
+}
+
+TEST_CASE("what was quarantined gets another name before it is deleted, too: half of it cannot be restored") {
+  Remover p;
+  p.quarantine("attempt-2", "/data/run");
+  p.settings.what = {"quarantine"};
+  const CleanupItem item = p.all().items.at(0);
+  p.disk.die_after(2);
+  CHECK_FALSE(p.remove(item).ok());
+  p.disk.process_died();
+  CHECK_FALSE(p.disk.has_folder("/data/ck/.midwatch-quarantine/attempt-2"));
+  p.scope.removals = {"/data/ck/.midwatch-quarantine/attempt-2"};
+  REQUIRE(p.all().items.size() == 1);
+  CHECK(p.remove(p.all().items[0]).ok());
+  CHECK(p.all().items.empty());
+}
+
 TEST_CASE("a checkpoint is renamed before it is deleted, and another one of its name stays") {
   namespace fs = std::filesystem;
   std::string root = (fs::temp_directory_path() / "midwatch-prune-XXXXXX").string();
@@ -231,7 +423,6 @@ TEST_CASE("a checkpoint is renamed before it is deleted, and another one of its 
   };
   FakeSystem system;
   CleanupItem item{"old-checkpoints", root, "step_10", 5, "", make("step_10")};
-  make(".midwatch-removing/step_10");  // of one that was killed in the middle
   make("step_20");
   const auto removed = remove_item(system, item);
   REQUIRE_MESSAGE(removed.ok(), (removed.ok() ? "" : removed.error().what));

@@ -60,9 +60,18 @@ CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const C
 
 void settle_removals(Disk& disk, const State& state, EventWriter& writer) {
   for (const ActionState& action : in_doubt(state, Executor::kCleanup)) {
-    const bool gone = !disk.info(action.intent.target).ok();
+    const auto info = disk.info(action.intent.target);
+    const bool gone = !info.ok() && info.error().code == Error::Code::kNotFound;
     writer.acted({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
   }
+}
+
+std::set<std::string> removals_of(const State& state) {
+  std::set<std::string> paths;
+  for (const ActionState& action : state.actions) {
+    if (action.intent.action == kCleanupAction) paths.insert(action.intent.target);
+  }
+  return paths;
 }
 
 namespace {

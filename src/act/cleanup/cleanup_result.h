@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const C
 /// Records for each deletion without a recorded result whether the file is gone. What is left is planned anew; deleting
 /// it again does no harm, as only the very file that was checked is deleted.
 void settle_removals(Disk& disk, const State& state, EventWriter& writer);
+
+/// The paths of all that the run's midwatch meant to delete at some time.
+std::set<std::string> removals_of(const State& state);
 
 /// What RunAsk::text says in a request of kCleanup: words on its first line, with commas between (none: those of the
 /// settings), a path on each of the others; nothing else is deleted. Rules for old checkpoints are words, too:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "act/cleanup/quarantine_room.h"
+#include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/run_ownership.h"
 #include "base/numbers.h"
@@ -17,7 +18,7 @@
 namespace mw {
 namespace {
 
-constexpr std::string_view kOldCheckpoints = "old-checkpoints";
+constexpr Duration kRarely = Duration::seconds(3600);  // between two tries to go on with a deletion that failed
 constexpr Duration kPatience = Duration::millis(50), kUsual = Duration::seconds(5);
 
 /// What is short by the open incidents of the last attempt.
@@ -56,6 +57,13 @@ std::set<int64_t> due_in_store(const State& state) {
   return due;
 }
 
+/// A deletion is in doubt, or failed: some of it may be left.
+bool any_failed(const State& state) {
+  return std::any_of(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
+    return action.intent.action == kCleanupAction && !(action.done && action.ok);
+  });
+}
+
 std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 }  // namespace
@@ -76,6 +84,7 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   static_cast<CleanupPlaces&>(places) = scope_.places;
   places.layout = scope_.layout(state.saver());
   places.now = clock_.now();
+  places.removals = removals_of(state);
   if (scope_.own) places.own = scope_.own(*scope_.disk, state, places.layout);
   CleanupSettings settings = scope_.settings;
   settings.what = std::move(words);
@@ -145,8 +154,20 @@ bool CleanupTask::remove_next(EventWriter& writer) {
   return true;
 }
 
+void CleanupTask::drop_plan() {
+  plan_.clear();
+  planned_.reset();
+  stale_due_ = stale_due_ || for_ == For::kStale;
+  unfinished_due_ = unfinished_due_ || for_ == For::kUnfinished;
+  retention_due_ = retention_due_ || for_ == For::kRetention;
+}
+
 void CleanupTask::take_removed(const Result<Removed>& removed, EventWriter& writer) {
   if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_bytes_ += removed->bytes;
+  if (!removed.ok()) {  // it is gone on with, ever more rarely
+    failed_ = clock_.steady();
+    retry_ = for_ == For::kUnfinished ? Duration{std::min(2 * retry_.ns, kRarely.ns)} : kAgain;
+  }
   if (removed.ok() && for_ == For::kRetention) retained_bytes_ += removed->bytes;
   const CleanupResult::Item done = record_removal(writer, std::exchange(action_, 0), item_, removed);
   scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
@@ -165,11 +186,17 @@ void CleanupTask::finish_ask() {
 }
 
 std::optional<Duration> CleanupTask::turn(const State& state, bool quiet, EventWriter& writer) {
-  if (!std::exchange(doubts_settled_, true)) settle_removals(*scope_.disk, state, writer);
+  if (!std::exchange(doubts_settled_, true)) {
+    unfinished_due_ = any_failed(state);
+    settle_removals(*scope_.disk, state, writer);
+  }
   if (auto removed = removing_.take()) take_removed(*removed, writer);
   if (removing_.started()) return kPatience;
   if (remove_next(writer)) return kPatience;
-  if (!plan_.empty()) return kUsual;  // it could not be recorded: tried again later
+  if (!plan_.empty()) {  // it could not be recorded: planned anew later, as by then other things hold
+    drop_plan();
+    return kUsual;
+  }
   if (auto plan = planning_.take()) {
     take_plan(std::move(**plan), writer);
     if (!plan_.empty()) return kPatience;
@@ -180,6 +207,12 @@ std::optional<Duration> CleanupTask::turn(const State& state, bool quiet, EventW
 
 /// Begins the most urgent plan that is due. False when none is.
 bool CleanupTask::begin_next(const State& state, bool quiet) {
+  const bool again_now = failed_ && clock_.steady().ns - failed_->ns >= retry_.ns;
+  if (std::exchange(unfinished_due_, false) || again_now) {
+    failed_.reset();
+    begin_plan(state, For::kUnfinished, {std::string(kUnfinished)});
+    return true;
+  }
   if (!asks_.empty()) {
     const auto words = parse_cleanup_ask(asks_.front().text).words;
     begin_plan(state, For::kPerson, words.empty() ? scope_.settings.what : words);
@@ -206,13 +239,16 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
     begin_plan(state, For::kStale, {std::string(kSharedMemory)});
     return true;
   }
-  if (const size_t news = retention_news(state); scope_.settings.keep_last > 0 && news != retention_seen_) {
+  if (const size_t news = retention_news(state);
+      scope_.settings.keep_last > 0 && (retention_due_ || news != retention_seen_)) {
     retention_seen_ = news;
     // With one more in the store another may go, whatever was saved last.
     const size_t shipped = news - state.checkpoint_scans.size();
     const bool arrived = std::exchange(shipped_seen_, shipped) != shipped;
-    if (arrived || (!state.checkpoint_scans.empty() &&
-                    state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole)) {
+    if (retention_due_ || arrived ||
+        (!state.checkpoint_scans.empty() &&
+         state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole)) {
+      retention_due_ = false;
       begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
       return true;
     }
@@ -322,7 +358,7 @@ std::unique_ptr<CleanupTask> watch_space(
                          std::move(settings),
                          std::move(layout),
                          nobody_holds,
-                         remove_item,
+                         [](System& system, const CleanupItem& item) { return remove_item(system, item); },
                          std::move(say),
                          std::move(holds),
                          std::move(write),

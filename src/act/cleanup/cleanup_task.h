@@ -32,7 +32,7 @@ struct CleanupTaskScope {
   CleanupSettings settings;
   std::function<CheckpointLayout(const std::string& framework)> layout;
   std::function<bool(const std::string& root, const std::string& name, const Identity& only)> unheld;
-  std::function<Result<Removed>(System& system, const CleanupItem& item)> remove;  ///< remove_item()
+  std::function<Result<Removed>(System& system, const CleanupItem& item)> remove;  ///< of remove_item.h
   std::function<void(const std::string& sentence)> say;
   std::function<bool()> holds = [] { return true; };  ///< an attempt is running
   /// Writes a small file so that it is there whole or not at all.
@@ -59,7 +59,7 @@ class CleanupTask final : public Task {
   void cleanup_now(const RunAsk& ask) { asks_.push_back(ask); }
 
  private:
-  enum class For { kSpace, kRetention, kStale, kPerson, kHope };
+  enum class For { kSpace, kRetention, kStale, kPerson, kHope, kUnfinished };
   /// What [retention] deletes once all that is on its way is in the store.
   struct Hope {
     size_t checkpoints = 0;
@@ -74,6 +74,7 @@ class CleanupTask final : public Task {
   void begin_plan(const State& state, For what, std::vector<std::string> words);
   void take_plan(CleanupPlan plan, EventWriter& writer);
   void report_plan(const CleanupPlan& plan, EventWriter& writer);
+  void drop_plan();
   void take_removed(const Result<Removed>& removed, EventWriter& writer);
   bool remove_next(EventWriter& writer);
   void finish_ask();
@@ -82,11 +83,13 @@ class CleanupTask final : public Task {
   Clock& clock_;
   CleanupTaskScope scope_;
   bool doubts_settled_ = false;
+  bool unfinished_due_ = false;     ///< what an earlier midwatch left in the middle
   For for_ = For::kSpace;           ///< of the present plan
   uint32_t incident_ = 0;           ///< the incident that the plan is for
   std::vector<std::string> notes_;  ///< of the last plan that had some
   uint32_t reported_ = 0;           ///< incident for which the deletable files were reported
   size_t retention_seen_ = 0;       ///< retention_news() up to which retention was done
+  bool retention_due_ = false;      ///< whatever is new: its last plan could not be carried out
   size_t shipped_seen_ = 0;         ///< shipments of these
   bool held_ = false;               ///< an attempt was running at the last turn
   bool stale_due_ = false;          ///< one has ended since
@@ -98,6 +101,8 @@ class CleanupTask final : public Task {
   CleanupResult result_;            ///< of that request so far
   int64_t retained_bytes_ = 0;      ///< likewise, by [retention] while a restart waited
   std::optional<Hope> hope_;        ///< of the attempt that ended for want of space
+  std::optional<Duration> failed_;  ///< when a deletion did, of which some may be left
+  Duration retry_ = kAgain;         ///< after which that is gone on with
   std::optional<Duration> planned_, asked_, hoped_;
   std::optional<bool> cleaned_;  ///< what came of the plan for made_room()
   bool hope_said_ = false;

@@ -44,7 +44,7 @@ struct House {
   std::vector<std::string> removed;
   std::map<std::string, std::string> written;
   std::function<bool()> holds = [] { return true; };
-  bool has_store = false;
+  bool has_store = false, fails = false;
   std::vector<std::string> said;
   FakeSystem* system = nullptr;
   FakeDisk* disk = nullptr;
@@ -76,6 +76,7 @@ struct House {
     scope.unheld = [](const auto&, const auto&, const auto&) { return true; };
     scope.remove = [this](System&, const CleanupItem& item) -> Result<Removed> {
       removed.push_back(path_of(item));
+      if (fails) return Error{Error::Code::kIo, "the disk does not answer", ""};
       return Removed{1000, 1};
     };
     scope.say = [this](const std::string& sentence) { said.push_back(sentence); };
@@ -343,6 +344,34 @@ TEST_CASE("a deletion in doubt is settled by whether the file is there, and done
   house.turns();
   CHECK(house.paper.lines == Names{"done: it is gone", "not done: not done, or not all of it",
                                    "means to remove /data/ck/step_5", "done: 1.0 KB freed"});
+}
+
+TEST_CASE("what an earlier midwatch left in the middle of a deletion is finished first, whatever the mode") {
+  House house;
+  house.open(Mode::kWatch);
+  (void)house.disk->make_folders("/data/ck/.midwatch-removing").ok();
+  (void)house.disk->rename("/data/ck/step_10", "/data/ck/.midwatch-removing/step_10").ok();
+  (void)house.paper.intend({0, "cleanup", "/data/ck/step_10", 0, ""}).ok();
+  house.turns();
+  CHECK(house.removed == Names{"/data/ck/.midwatch-removing/step_10"});
+}
+
+TEST_CASE("what a deletion that failed left is gone on with after a while, ever more rarely") {
+  House house;
+  house.fails = true;
+  house.open(Mode::kAct);
+  house.trouble();
+  house.turns();
+  CHECK(house.removed == Names{"/data/ck/step_5"});
+  (void)house.disk->make_folders("/data/ck/.midwatch-removing").ok();
+  (void)house.disk->rename("/data/ck/step_5", "/data/ck/.midwatch-removing/step_5").ok();
+  house.state.incidents.clear();
+  for (const size_t tries : {1, 2, 2, 3, 3, 3, 3, 4}) {
+    house.turns();
+    CHECK(house.removed.size() == tries);
+    house.clock.pass(CleanupTask::kAgain);
+  }
+  CHECK(house.removed.back() == "/data/ck/.midwatch-removing/step_5");
 }
 
 }  // namespace

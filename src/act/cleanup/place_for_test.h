@@ -50,7 +50,8 @@ struct Place {
   FakeDisk disk;
   FakeSystem system;
   FakeProcesses processes;
-  CleanupScope scope{{"/data/run", "/data/work", {"/data/ck"}}, {"step_{step}", "latest", "{step}"}, {}};
+  CleanupScope scope{
+      {"/data/run", "/data/work", {"/data/ck"}}, {"step_{step}", "latest", "{step}"}, Time::from_seconds(5000)};
   CleanupSettings settings{Mode::kAct, kAll, "", 2, 0};
   Place() {
     disk.set_time(Time::from_seconds(1500));

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "act/cleanup/remove_item.h"
 #include "act/cleanup/resource_ledger.h"
 #include "act/keeper/record.h"
 #include "base/text.h"

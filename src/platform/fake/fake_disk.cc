@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/checksum.h"
 #include "base/text.h"
 
 namespace mw {
@@ -21,6 +20,7 @@ class FakeReadFile final : public ReadFile {
   Result<void> read_at(uint64_t offset, size_t size, std::string& out) override {
     out.clear();
     if (disk_.dead()) return off();
+    if (disk_.call()) return fault("read");
     if (offset < file_.now.size()) out = file_.now.substr(offset, size);
     return {};
   }
@@ -40,6 +40,7 @@ class FakeAppendFile final : public AppendFile {
 
   Result<void> append(std::string_view bytes) override {
     if (disk_.dead()) return off();
+    if (disk_.call()) return fault("append");
     const bool last = disk_.changes_left_ == 1;
     disk_.change();
     file_.changed = disk_.time_;
@@ -59,6 +60,7 @@ class FakeAppendFile final : public AppendFile {
   }
   Result<void> sync() override {
     if (disk_.dead()) return off();
+    if (disk_.call()) return fault("sync");
     disk_.change();
     const uint64_t from = std::min<uint64_t>(file_.clean, file_.now.size());
     file_.clean = file_.now.size();
@@ -73,7 +75,7 @@ class FakeAppendFile final : public AppendFile {
   }
   Result<void> truncate(uint64_t size) override {
     if (disk_.dead()) return off();
-    if (disk_.fails(disk_.faults_.other)) return fault("truncate");
+    if (disk_.call() || disk_.fails(disk_.faults_.other)) return fault("truncate");
     disk_.change();
     if (disk_.dead()) return off();
     file_.now.resize(size);
@@ -86,8 +88,28 @@ class FakeAppendFile final : public AppendFile {
   FakeDisk::File& file_;
 };
 
-FakeDisk::FakeDisk(uint64_t seed) : prng_(seed ^ 0x5deece66dULL) { folders_["/"] = folders_["."] = true; }
+FakeDisk::FakeDisk(uint64_t seed) : prng_(seed ^ 0x5deece66dULL) {
+  add_folder("/");
+  add_folder(".");
+}
 FakeDisk::~FakeDisk() = default;
+
+bool FakeDisk::call() {
+  if (before_call) before_call();
+  const uint64_t now = calls_++;
+  return now == fails_at_ || (sticky_ && now > fails_at_);
+}
+
+/// No file has such a number.
+void FakeDisk::add_folder(const std::string& path) {
+  folders_[path] = {(uint64_t{1} << 62) + ++folders_made_, time_};
+  touch_folder(folder_of(path));
+}
+
+void FakeDisk::touch_folder(const std::string& path) {
+  const auto found = folders_.find(path);
+  if (found != folders_.end()) found->second.changed = time_;
+}
 
 bool FakeDisk::change() {
   if (dead()) return false;
@@ -104,6 +126,7 @@ FakeDisk::File* FakeDisk::find(const std::string& path) const {
 FakeDisk::File* FakeDisk::create(const std::string& path) {
   files_.push_back(std::make_unique<File>());
   files_.back()->number = files_.size();
+  touch_folder(folder_of(path));
   return names_[path] = files_.back().get();
 }
 
@@ -156,8 +179,18 @@ void FakeDisk::put(const std::string& path, std::string content) {
   file->now = file->durable = std::move(content);
   file->clean = file->now.size();
   file->changed = time_;
-  for (std::string folder = folder_of(path); !folder_exists(folder); folder = folder_of(folder))
-    folders_[folder] = true;
+  for (std::string folder = folder_of(path); !folder_exists(folder); folder = folder_of(folder)) add_folder(folder);
+}
+
+void FakeDisk::unlink(const std::string& path) {
+  if (names_.erase(path) != 0) touch_folder(folder_of(path));
+}
+
+void FakeDisk::unlink_folder(const std::string& path) {
+  const auto inside = [&path](const auto& one) { return one.first == path || one.first.starts_with(path + "/"); };
+  std::erase_if(names_, inside);
+  std::erase_if(folders_, inside);
+  touch_folder(folder_of(path));
 }
 
 void FakeDisk::write(const std::string& path, std::string_view bytes) {
@@ -182,7 +215,7 @@ std::vector<std::string> FakeDisk::paths() const {
 
 Result<std::unique_ptr<ReadFile>> FakeDisk::open_read(const std::string& path) {
   if (dead()) return off();
-  if (fails(faults_.other) || looks_away(path)) return fault("open");
+  if (call() || fails(faults_.other) || looks_away(path)) return fault("open");
   if (folder_exists(path)) return Error{Error::Code::kInvalid, cat(path, " is a folder"), ""};
   File* file = find(path);
   if (file == nullptr) return missing(path);
@@ -191,7 +224,7 @@ Result<std::unique_ptr<ReadFile>> FakeDisk::open_read(const std::string& path) {
 
 Result<std::unique_ptr<AppendFile>> FakeDisk::open_append(const std::string& path) {
   if (dead()) return off();
-  if (fails(faults_.other)) return fault("open");
+  if (call() || fails(faults_.other)) return fault("open");
   if (folder_exists(path)) return Error{Error::Code::kInvalid, cat(path, " is a folder"), ""};
   File* file = find(path);
   if (file == nullptr) {
@@ -205,8 +238,11 @@ Result<std::unique_ptr<AppendFile>> FakeDisk::open_append(const std::string& pat
 
 Result<FileInfo> FakeDisk::info(const std::string& path) {
   if (dead()) return off();
-  if (looks_away(path)) return fault("info");
-  if (folder_exists(path)) return FileInfo{FileInfo::Kind::kFolder, 0, 1, fnv1a(path), {}};
+  if (call() || looks_away(path)) return fault("info");
+  if (const auto folder = folders_.find(path); folder != folders_.end()) {
+    return FileInfo{FileInfo::Kind::kFolder, 0, 1, folder->second.number,
+                    dates_folders_ ? folder->second.changed : Time()};
+  }
   const File* file = find(path);
   if (file == nullptr) return missing(path);
   return FileInfo{FileInfo::Kind::kFile, static_cast<int64_t>(file->now.size()), 1, file->number, file->changed};
@@ -214,7 +250,7 @@ Result<FileInfo> FakeDisk::info(const std::string& path) {
 
 Result<std::vector<std::string>> FakeDisk::list(const std::string& folder) {
   if (dead()) return off();
-  if (fails(faults_.other)) return fault("list");
+  if (call() || fails(faults_.other)) return fault("list");
   if (!folder_exists(folder)) return missing(folder);
   std::vector<std::string> out;
   for (const auto& [path, file] : names_) {
@@ -229,23 +265,27 @@ Result<std::vector<std::string>> FakeDisk::list(const std::string& folder) {
 
 Result<void> FakeDisk::make_folders(const std::string& path) {
   if (dead()) return off();
+  if (call()) return fault("mkdir");
   for (std::string folder = path; !folder_exists(folder); folder = folder_of(folder)) {
     if (find(folder) != nullptr) return Error{Error::Code::kInvalid, cat(folder, " is a file"), ""};
-    folders_[folder] = true;
+    add_folder(folder);
   }
   return {};
 }
 
 Result<void> FakeDisk::rename(const std::string& from, const std::string& to) {
   if (dead()) return off();
-  if (fails(faults_.other)) return fault("rename");
+  if (call() || fails(faults_.other)) return fault("rename");
   if (folder_exists(from)) return rename_folder(from, to);
   File* file = find(from);
   if (file == nullptr) return missing(from);
   change();
   if (dead()) return off();
+  if (before_change) before_change("rename", from, to);
   names_.erase(from);
   names_[to] = file;
+  touch_folder(folder_of(from));
+  touch_folder(folder_of(to));
   return {};
 }
 
@@ -253,6 +293,7 @@ Result<void> FakeDisk::rename_folder(const std::string& from, const std::string&
   if (folder_exists(to) || find(to) != nullptr) return Error{Error::Code::kIo, cat(to, " is there already"), ""};
   change();
   if (dead()) return off();
+  if (before_change) before_change("rename", from, to);
   const auto inside = [&from](const std::string& path) { return path == from || path.starts_with(from + "/"); };
   std::vector<std::string> files, folders;
   for (const auto& [path, file] : names_) {
@@ -263,19 +304,67 @@ Result<void> FakeDisk::rename_folder(const std::string& from, const std::string&
   }
   for (const std::string& path : files) move(path, to + path.substr(from.size()));
   for (const std::string& path : folders) {
+    const Folder folder = folders_.at(path);
     folders_.erase(path);
-    folders_[to + path.substr(from.size())] = true;
+    folders_[to + path.substr(from.size())] = folder;
   }
+  touch_folder(folder_of(from));
+  touch_folder(folder_of(to));
   return {};
 }
 
 Result<void> FakeDisk::remove(const std::string& path) {
   if (dead()) return off();
-  if (fails(faults_.other)) return fault("remove");
+  if (call() || fails(faults_.other)) return fault("remove");
   if (find(path) == nullptr) return missing(path);
   change();
   if (dead()) return off();
-  names_.erase(path);
+  if (before_change) before_change("remove", path, "");
+  unlink(path);
+  return {};
+}
+
+Result<void> FakeDisk::remove_below(const std::string& path, Removed& removed) {
+  if (find(path) != nullptr) {
+    MW_TRY(remove(path));
+    ++removed.entries;
+    return {};
+  }
+  if (!folder_exists(path)) return missing(path);
+  const auto names = list(path);
+  if (!names.ok()) return names.error();
+  for (const std::string& name : *names) {
+    auto gone = remove_below(cat(path, "/", name), removed);
+    if (!gone.ok() && gone.error().code != Error::Code::kNotFound) return gone;
+  }
+  MW_TRY(remove_empty(path));
+  ++removed.entries;
+  return {};
+}
+
+Result<Removed> FakeDisk::remove_tree(const std::string& root, const std::string& below, const Identity* only) {
+  const std::string path = cat(root, "/", below);
+  const auto now = info(path);
+  if (!now.ok()) return now.error();
+  if (only != nullptr && only->inode != 0 && (now->inode != only->inode || now->device != only->device))
+    return Error{Error::Code::kInvalid, cat(path, " is not what it was when it was looked at"), ""};
+  Removed removed;
+  MW_TRY(remove_below(path, removed));
+  return removed;
+}
+
+Result<void> FakeDisk::remove_empty(const std::string& path) {
+  if (dead()) return off();
+  if (call() || fails(faults_.other)) return fault("rmdir");
+  if (!folder_exists(path)) return missing(path);
+  const auto inside = [&path](const auto& one) { return one.first.starts_with(path + "/"); };
+  if (std::any_of(names_.begin(), names_.end(), inside) || std::any_of(folders_.begin(), folders_.end(), inside))
+    return Error{Error::Code::kIo, cat(path, ": Directory not empty"), ""};
+  change();
+  if (dead()) return off();
+  if (before_change) before_change("remove", path, "");
+  folders_.erase(path);
+  touch_folder(folder_of(path));
   return {};
 }
 

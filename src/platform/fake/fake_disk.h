@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/prng.h"
 #include "platform/disk.h"
+#include "platform/remove_tree.h"
 
 namespace mw {
 
@@ -28,6 +31,22 @@ class FakeDisk final : public Disk {
   ~FakeDisk() override;
 
   void set_faults(const Faults& faults) { faults_ = faults; }
+  /// The call of that number (calls()) fails with EIO and does nothing; `sticky`: so do all after it. heal() ends it.
+  void fail_at(uint64_t call, bool sticky) {
+    fails_at_ = call;
+    sticky_ = sticky;
+  }
+  void heal() { fails_at_ = UINT64_MAX; }
+  uint64_t calls() const { return calls_; }
+  /// Counts a call of a door that stands before the same disk, as those of this one; true: it fails.
+  bool call();
+  /// Called before each call takes effect: what other processes do meanwhile. They go around the door.
+  std::function<void()> before_call;
+  /// Called before a name changes: "rename" with `to`, or "remove". Not when it fails.
+  std::function<void(std::string_view what, const std::string& path, const std::string& to)> before_change;
+  /// Folders have times, as on a real disk; else they are not known.
+  void date_folders() { dates_folders_ = true; }
+
   /// After `changes` more successful changes of the disk the machine is dead: every further call fails and changes
   /// nothing; the append that reaches the limit is cut somewhere. UINT64_MAX: never.
   void die_after(uint64_t changes) { changes_left_ = changes; }
@@ -48,7 +67,9 @@ class FakeDisk final : public Disk {
   /// What other processes do, on a medium that loses nothing: created when missing.
   void write(const std::string& path, std::string_view bytes);
   void move(const std::string& from, const std::string& to);
-  void unlink(const std::string& path) { names_.erase(path); }
+  void unlink(const std::string& path);
+  void unlink_folder(const std::string& path);  ///< with all that is in it
+  bool has_folder(const std::string& path) const { return folder_exists(path); }
   /// From here on what is written is dated so.
   void set_time(Time now) { time_ = now; }
   std::vector<std::string> paths() const;
@@ -61,6 +82,10 @@ class FakeDisk final : public Disk {
   Result<void> make_folders(const std::string& path) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;
+  /// As remove_tree() of platform/remove_tree.h: entry by entry, each of which is a change.
+  Result<Removed> remove_tree(const std::string& root, const std::string& below, const Identity* only);
+  /// As rmdir(2).
+  Result<void> remove_empty(const std::string& path);
 
  private:
   friend class FakeReadFile;
@@ -74,7 +99,15 @@ class FakeDisk final : public Disk {
     uint64_t clean = 0;  ///< bytes that a sync believes to be on the medium already
   };
 
+  struct Folder {
+    uint64_t number = 0;
+    Time changed;  ///< of the names in it
+  };
+
   File* find(const std::string& path) const;
+  void add_folder(const std::string& path);
+  void touch_folder(const std::string& path);
+  Result<void> remove_below(const std::string& path, Removed& removed);
   File* create(const std::string& path);
   bool folder_exists(const std::string& path) const;
   Result<void> rename_folder(const std::string& from, const std::string& to);
@@ -89,7 +122,10 @@ class FakeDisk final : public Disk {
   uint64_t changes_ = 0, changes_left_ = UINT64_MAX;
   std::vector<std::unique_ptr<File>> files_;
   std::map<std::string, File*> names_;
-  std::map<std::string, bool> folders_;
+  std::map<std::string, Folder> folders_;
+  uint64_t folders_made_ = 0;
+  uint64_t calls_ = 0, fails_at_ = UINT64_MAX;
+  bool sticky_ = false, dates_folders_ = false;
 };
 
 }  // namespace mw

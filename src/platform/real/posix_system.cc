@@ -64,6 +64,7 @@ class PosixSystem final : public System {
   Result<std::string> link(const std::string& path) override {
     char target[PATH_MAX];
     const ssize_t got = readlink(placed(path).c_str(), target, sizeof target);
+    if (got < 0 && errno == EINVAL) return Error{Error::Code::kInvalid, cat(path, " is no link"), ""};
     if (got < 0) return from_errno(path);
     return std::string(target, static_cast<size_t>(got));
   }

@@ -26,8 +26,12 @@ class Search {
     for (const std::string& root : roots) {
       const auto steps = checkpoint_steps(disk, root, layout);
       for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
-        if (before != kNoStep && step >= before) continue;
-        if (skip.count(cat(root, "/", with_step(layout.folder, step))) != 0) {
+        const bool skipped = skip.count(cat(root, "/", with_step(layout.folder, step))) != 0;
+        if (before != kNoStep && step >= before) {
+          if (!skipped) tainted_[root].insert(step);
+          continue;
+        }
+        if (skipped) {
           skipped_.insert(step);
           continue;
         }
@@ -108,11 +112,26 @@ class Search {
   /// The nearest older one that has weights, if one of the last few does; else one that was quarantined.
   const CheckpointScan* before(const std::string& root, const std::set<int64_t>& steps,
                                std::set<int64_t>::const_iterator place) {
+    const int64_t step = *place;
     for (size_t i = 0; i < kBefore && place != steps.begin(); ++i) {
       const CheckpointScan& older = scan(root, *--place, nullptr);
       if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
     }
-    return quarantined(root);
+    const CheckpointScan* other = quarantined(root);
+    return other != nullptr || !scan(root, step, nullptr).weights.empty() ? other : newer(root);
+  }
+
+  /// Of a save with nothing but settings also a later one shows what is not in it.
+  const CheckpointScan* newer(const std::string& root) {
+    std::set<int64_t> all = tainted_[root];
+    all.insert(steps_[root].begin(), steps_[root].end());
+    size_t scans = 0;
+    for (const int64_t step : all) {
+      if (scans++ >= kBefore) break;
+      const CheckpointScan& one = scan(root, step, nullptr);
+      if (one.there && one.seen.how != How::kBroken && !one.weights.empty()) return &one;
+    }
+    return nullptr;
   }
 
   /// What a whole checkpoint of this folder has shows in a tainted one, too, where a rollback left no other.
@@ -143,6 +162,7 @@ class Search {
     const std::string folder = cat(root, "/", with_step(layout_.folder, step));
     const auto known = scans_.find(folder);
     if (known != scans_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
+    const bool anew = known == scans_.end();
     CheckpointScan& fresh = scans_[folder] = scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
     if (before != nullptr) compared_.insert(folder);
     if (fresh.there && fresh.seen.how == How::kBroken && is_written_) {
@@ -153,7 +173,10 @@ class Search {
         fresh = scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
       }
     }
-    if (known == scans_.end() && written_.count(folder) == 0) found_.seen.push_back(fresh.seen);
+    if (anew && written_.count(folder) == 0) found_.seen.push_back(fresh.seen);
+    for (event::CheckpointSeen& seen : found_.seen) {
+      if (seen.path == folder) seen = fresh.seen;
+    }
     return fresh;
   }
 
@@ -162,8 +185,9 @@ class Search {
   const CheckpointLayout& layout_;
   const UnsoundReads& unsound_;
   const std::function<bool(const std::string&)>& is_written_;
-  std::set<std::string> written_;                   // of those that were scanned
-  std::map<std::string, std::set<int64_t>> steps_;  // by root
+  std::set<std::string> written_;                     // of those that were scanned
+  std::map<std::string, std::set<int64_t>> steps_;    // by root
+  std::map<std::string, std::set<int64_t>> tainted_;  // likewise: those that do not count
   std::set<int64_t> all_, skipped_;
   std::map<std::string, CheckpointScan> scans_;                       // by folder
   std::set<std::string> compared_;                                    // with the one before

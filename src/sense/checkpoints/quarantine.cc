@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/checksum.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -82,12 +83,12 @@ class Mover {
     auto written = write_durably(disk_, path, manifest_text(manifest_));
     if (written.ok()) {
       // One that a full disk had kept away before would be read no more.
-      (void)disk_.remove(manifest_elsewhere(manifest_.run_folder, plan_.label)).ok();
+      (void)disk_.remove(manifest_elsewhere(manifest_.run_folder, folder_)).ok();
       return written;
     }
     if (written.error().code != Error::Code::kFull || !elsewhere_) return written;
     (void)disk_.remove(cat(path, ".part")).ok();
-    const std::string other = manifest_elsewhere(manifest_.run_folder, plan_.label);
+    const std::string other = manifest_elsewhere(manifest_.run_folder, folder_);
     if (!elsewhere_(other, manifest_text(manifest_)).ok()) return written;
     done.manifest = other;
     return {};
@@ -263,15 +264,24 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
   return manifest;
 }
 
-std::string manifest_elsewhere(const std::string& run_folder, std::string_view label) {
-  return cat(run_folder, "/quarantine-", label, ".json");
+std::string manifest_elsewhere(const std::string& run_folder, const std::string& folder) {
+  return cat(run_folder, "/quarantine-", basename(folder), "-", hex_of(fnv1a(folder_of(folder))).substr(0, 8), ".json");
 }
 
-Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder) {
-  auto text = read_small(disk, cat(folder, "/", kManifestFile));
-  if (!text.ok() && text.error().code == Error::Code::kNotFound)
-    text = read_small(disk, manifest_elsewhere(run_folder, basename(folder)));
-  return text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
+Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder,
+                                         std::string* place) {
+  // The last is where a midwatch of before 2026-11-29 wrote one, for whichever root.
+  const std::string paths[] = {cat(folder, "/", kManifestFile), manifest_elsewhere(run_folder, folder),
+                               cat(run_folder, "/quarantine-", basename(folder), ".json")};
+  for (const std::string& path : paths) {
+    const auto text = read_small(disk, path);
+    if (!text.ok() && text.error().code == Error::Code::kNotFound) continue;
+    auto manifest = text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
+    const bool others = path == paths[2] && manifest.ok() && manifest->root != folder_of(folder_of(folder));
+    if (place != nullptr) *place = path;
+    if (!others) return manifest;
+  }
+  return Error{Error::Code::kNotFound, cat("there is no manifest for ", folder), ""};
 }
 
 Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {

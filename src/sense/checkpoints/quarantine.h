@@ -72,11 +72,12 @@ std::string manifest_text(const QuarantineManifest& manifest);
 /// kInvalid with what is wrong.
 Result<QuarantineManifest> parse_manifest(std::string_view text);
 
-/// Where a manifest lies that did not fit beside what was moved: in the folder of the run's record.
-std::string manifest_elsewhere(const std::string& run_folder, std::string_view label);
+/// Where the manifest of what was moved to `folder` lies if it did not fit there: in the folder of the run's record.
+std::string manifest_elsewhere(const std::string& run_folder, const std::string& folder);
 /// The manifest of what was moved to `folder`: the one that lies in it, else the one that its disk had no room for.
-/// kNotFound: neither is there.
-Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder);
+/// kNotFound: neither is there. `place`: becomes its path.
+Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder,
+                                         std::string* place = nullptr);
 
 /// Writes a small file of the run's record so that it is there whole or not at all, and durable.
 using KeepManifest = std::function<Result<void>(const std::string& path, std::string_view text)>;

@@ -160,7 +160,7 @@ TEST_CASE("a full disk takes no manifest: it is kept with the run's record, wher
   const auto done = quarantine(disk, trl, plan, of_run("/runs/a"), keep);
   REQUIRE(done.ok());
   CHECK(done->moved == std::vector<int64_t>{10, 15});
-  CHECK(done->manifest == "/runs/a/quarantine-attempt-1-of-a.json");
+  CHECK(done->manifest == manifest_elsewhere("/runs/a", "/ck/.midwatch-quarantine/attempt-1-of-a"));
   CHECK_FALSE(disk.exists("/ck/checkpoint-15/model"));
   CHECK_FALSE(disk.exists("/ck/.midwatch-quarantine/attempt-1-of-a/manifest.json.part"));
   const auto found = find_manifest(disk, "/ck/.midwatch-quarantine/attempt-1-of-a", "/runs/a");
@@ -171,6 +171,28 @@ TEST_CASE("a full disk takes no manifest: it is kept with the run's record, wher
   const auto again = quarantine(disk, trl, plan, of_run("/runs/a"), keep);
   REQUIRE(again.ok());
   CHECK(again->moved.empty());
+
+  // Of each root one, under whatever label: what a second one moves is not written over what the first one moved.
+  disk.put("/opt/checkpoint-10/optimizer", "10");
+  faults.capacity = disk.used() + 20;
+  disk.set_faults(faults);
+  const QuarantinePlan beside{"/opt", "attempt-1-of-a", {{10, {}}}, kNoStep, false};
+  const auto second = quarantine(disk, trl, beside, of_run("/runs/a"), keep);
+  REQUIRE(second.ok());
+  CHECK(second->moved == std::vector<int64_t>{10});
+  CHECK(find_manifest(disk, "/ck/.midwatch-quarantine/attempt-1-of-a", "/runs/a")->items.size() == 2);
+  CHECK(find_manifest(disk, "/opt/.midwatch-quarantine/attempt-1-of-a", "/runs/a")->items.size() == 1);
+}
+
+TEST_CASE("the manifest that an earlier midwatch kept with the run's record is found by its own root alone") {
+  FakeDisk disk;
+  QuarantineManifest of = of_run("/runs/a");
+  of.root = "/ck";
+  disk.put("/runs/a/quarantine-attempt-1-of-a.json", manifest_text(of));
+  std::string place;
+  CHECK(find_manifest(disk, "/ck/.midwatch-quarantine/attempt-1-of-a", "/runs/a", &place).ok());
+  CHECK(place == "/runs/a/quarantine-attempt-1-of-a.json");
+  CHECK_FALSE(find_manifest(disk, "/opt/.midwatch-quarantine/attempt-1-of-a", "/runs/a").ok());
 }
 
 TEST_CASE("a pointer that names something else by then, and a folder that is another by then, stay") {

@@ -79,6 +79,7 @@ class Scanner {
                             files_.size() == 1 ? " file" : " files");
     }
     if (scan_.seen.how == How::kBroken || !scan_.may_hold_weights) scan_.touched = touched();
+    scan_.partial = partial_;
     return std::move(scan_);
   }
 

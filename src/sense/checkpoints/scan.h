@@ -25,6 +25,7 @@ struct CheckpointScan {
   bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name shows
   bool verified = false;          ///< verify_checkpoint() calls it whole
   bool resumable = false;         ///< likewise, and its trainer could resume from it
+  bool partial = false;           ///< not all of it could be seen: it cannot be read, or went meanwhile
   bool doubtful = false;          ///< verify_checkpoint() finds something wrong, or `seen.lacks` is not empty
 };
 
@@ -43,8 +44,9 @@ struct CheckpointScan {
 /// nothing wrong, which knows what each framework writes last. What that finds breaks it where it found nothing in
 /// `before`: then it knows how this run saves. Where `before` has all that a resume needs, and this one has not, that
 /// is `seen.lacks`, and it is not whole. Where there is no such `before`, and
-/// nothing in this one can hold weights, what verify_checkpoint() finds is `seen.doubt`. `step`: its own, or kNoStep. `before`: one beside it that is not broken, or
-/// nullptr. `verdict`: what verify_checkpoint() found, where it was asked and had an answer.
+/// nothing in this one can hold weights, what verify_checkpoint() finds is `seen.doubt`. `step`: its own, or
+/// kNoStep. `before`: one beside it that is not broken, or nullptr. `verdict`: what verify_checkpoint() found,
+/// where it was asked and had an answer.
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
                                std::optional<CheckpointVerdict>* verdict = nullptr);
 

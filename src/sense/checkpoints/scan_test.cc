@@ -167,6 +167,22 @@ TEST_CASE("a restart goes on from the newest that is not broken") {
   CHECK(find_last_whole(none.disk, {"nowhere"}, kTrl, kNoStep).from == kNoStep);
 }
 
+TEST_CASE("of a save with nothing but settings a later one, which is tainted or broken off, shows what is not in it") {
+  Folder f;
+  f.hollow("ck/checkpoint-5");
+  CHECK(find_last_whole(f.disk, {"ck"}, kTrl, kNoStep).from == kNoStep);  // perhaps its weights are elsewhere
+  f.whole("ck/checkpoint-10");
+  const LastWhole found = find_last_whole(f.disk, {"ck"}, kTrl, 10);
+  CHECK(found.from == 5);
+  CHECK(found.kept == kNoStep);
+  f.put("ck/checkpoint-8/model.safetensors", "");
+  const LastWhole among = find_last_whole(f.disk, {"ck"}, kTrl, 9);
+  CHECK(among.from == 5);
+  for (const event::CheckpointSeen& seen : among.seen) {
+    if (seen.path.ends_with("checkpoint-5")) CHECK(seen.how == event::CheckpointSeen::How::kBroken);
+  }
+}
+
 TEST_CASE("a checkpoint that is a file is scanned, and a restart goes on from the newest that is not cut") {
   const CheckpointLayout files{"ckpt_{step}.safetensors", "", ""};
   Folder f;

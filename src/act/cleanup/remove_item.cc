@@ -1,0 +1,164 @@
+#include "act/cleanup/remove_item.h"
+
+#include <unistd.h>
+
+#include "act/cleanup/stale_resources.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+#include "platform/uses.h"
+#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/scan.h"
+
+namespace mw {
+namespace {
+
+Error stays(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
+
+std::string removing_name(std::string_view name, const Identity& only) {
+  return cat(name, "~", static_cast<int64_t>(only.device), "-", static_cast<int64_t>(only.inode));
+}
+
+/// Is it the very thing? An error: that is not known.
+Result<bool> is_it(Disk& disk, const std::string& path, const Identity& only) {
+  const auto info = disk.info(path);
+  if (!info.ok()) return info.error();
+  return info->device == only.device && info->inode == only.inode;
+}
+
+Result<void> check_unused(const RemovalDoors& doors, const std::string& root, const std::string& name) {
+  const auto real = doors.system.real(root);  // without it nobody knows who uses what there
+  if (!real.ok()) return real.error();
+  const auto used = used_below(doors.system, root, ::getpid());
+  const auto use = used.find(name.substr(0, name.find('/')));
+  return use == used.end() ? Result<void>() : stays(cat("process ", use->second.pid, " ", use->second.how));
+}
+
+/// Neither the trainer's pointer nor a link leads to it.
+Result<void> check_unnamed(const RemovalDoors& doors, const std::string& root, const std::string& name,
+                           const CleanupGrounds& grounds) {
+  const auto pointer = ask_pointer(doors.disk, root, grounds.layout);
+  if (!pointer.ok()) return pointer.error();
+  if (*pointer && step_in(grounds.layout.pointer_text, **pointer) == grounds.number)
+    return stays(cat("the trainer's pointer in ", root, " names it by now"));
+  const auto linked = linked_names(doors.disk, doors.system, root);
+  if (!linked.ok()) return linked.error();
+  if (linked->count(name) != 0) return stays(cat("a link leads to it in ", root, " by now"));
+  return check_unused(doors, root, name);
+}
+
+/// What a trainer, a person or another program did since the plan was made.
+Result<void> check_grounds(const RemovalDoors& doors, const CleanupItem& item, const CleanupGrounds& grounds) {
+  for (const CleanupGrounds::Counted& one : grounds.counted) {
+    const CheckpointScan now = scan_checkpoint(doors.disk, one.path, one.step, nullptr);
+    if (!now.there || now.state != one.state)
+      return stays(cat(one.path, ", which is to stay, has changed since, or is gone"));
+  }
+  if (grounds.number == kNoStep) return {};
+  const std::string path = cat(item.root, "/", item.name);
+  const CheckpointScan now = scan_checkpoint(doors.disk, path, step_of_number(grounds.layout, grounds.number), nullptr);
+  if (!now.there || now.state != grounds.state) return stays(cat(path, " has changed since"));
+  for (const std::string& root : grounds.roots) MW_TRY(check_unnamed(doors, root, item.name, grounds));
+  return {};
+}
+
+Result<Removed> remove_named(const RemovalDoors& doors, const CleanupItem& item, const std::string& name) {
+  auto removed = doors.remove_tree(item.root, name, &item.only);
+  doors.remove_empty(folder_of(cat(item.root, "/", name)));
+  return removed;
+}
+
+/// Renames, then deletes.
+Result<Removed> remove_checkpoint(const RemovalDoors& doors, const CleanupItem& item) {
+  const std::string from = cat(item.root, "/", item.name);
+  const std::string above = item.name.substr(0, item.name.size() - basename(item.name).size());
+  const std::string aside = cat(above, kRemovingFolder);
+  const std::string below = cat(aside, "/", removing_name(basename(item.name), item.only));
+  const std::string to = cat(item.root, "/", below);
+  const auto same = is_it(doors.disk, from, item.only);
+  if (!same.ok()) return same.error();
+  if (!*same) return stays(cat(from, " is another one by now"));
+  if (doors.system.link(from).ok()) return stays(cat(from, " is a link"));
+  if (item.grounds) MW_TRY(check_grounds(doors, item, *item.grounds));
+  MW_TRY(check_unused(doors, item.root, item.name));
+  MW_TRY(doors.disk.make_folders(cat(item.root, "/", aside)));
+  MW_TRY(doors.disk.rename(from, to));
+  const auto moved = is_it(doors.disk, to, item.only);
+  if (!moved.ok() || !*moved || doors.system.link(to).ok()) {  // somebody put another one there in the meantime
+    MW_TRY(doors.disk.rename(to, from));
+    doors.remove_empty(cat(item.root, "/", aside));
+    return moved.ok() ? stays(cat(from, " is another one by now")) : moved.error();
+  }
+  return remove_named(doors, item, below);
+}
+
+/// What an earlier one left in the middle.
+Result<Removed> finish(const RemovalDoors& doors, const CleanupItem& item) {
+  const Removing removing = removing_of(basename(item.name));
+  const std::string path = cat(item.root, "/", item.name);
+  const auto same = removing.only.inode == 0 ? Result<bool>(true) : is_it(doors.disk, path, removing.only);
+  if (!same.ok()) return same.error();
+  if (*same) return remove_named(doors, item, item.name);
+  const std::string back = cat(folder_of(folder_of(path)), "/", removing.name);
+  const auto there = doors.disk.info(back);
+  if (there.ok() || there.error().code != Error::Code::kNotFound)
+    return stays(cat("it is another one than was to go, and ", back, " is there again"));
+  MW_TRY(doors.disk.rename(path, back));
+  doors.remove_empty(folder_of(path));
+  return stays(cat("it is another one than was to go, and is ", back, " again"));
+}
+
+}  // namespace
+
+Removing removing_of(std::string_view name) {
+  const size_t mark = name.rfind('~');
+  const auto numbers = split(mark == std::string_view::npos ? "" : name.substr(mark + 1), '-');
+  const auto device = numbers.size() == 2 ? parse_int(numbers[0]) : std::nullopt;
+  const auto inode = numbers.size() == 2 ? parse_int(numbers[1]) : std::nullopt;
+  if (!device || !inode) return {std::string(name), {}};
+  return {std::string(name.substr(0, mark)), {static_cast<uint64_t>(*device), static_cast<uint64_t>(*inode), 0, false}};
+}
+
+Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std::string& root) {
+  const auto answers = [](const Error& error) {
+    return error.code == Error::Code::kNotFound || error.code == Error::Code::kInvalid ||
+           error.code == Error::Code::kDenied;
+  };
+  const auto real = system.real(root);
+  if (!real.ok()) return real.error();
+  std::set<std::string> found;
+  for (const std::string& folder : {root, std::string(folder_of(root))}) {
+    const auto names = disk.list(folder);
+    if (!names.ok() && !answers(names.error())) return names.error();
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      const auto link = system.link(cat(folder, "/", name));
+      if (!link.ok() && !answers(link.error())) return link.error();
+      if (!link.ok()) continue;  // none
+      const auto target = system.real(cat(folder, "/", name));
+      if (!target.ok() && !answers(target.error())) return target.error();
+      if (!target.ok() || !target->starts_with(cat(*real, "/"))) continue;
+      const std::string rest = target->substr(real->size() + 1);
+      found.insert(rest.substr(0, rest.find('/')));
+    }
+  }
+  return found;
+}
+
+Result<Removed> remove_item(const RemovalDoors& doors, const CleanupItem& item) {
+  if (item.unfinished) return finish(doors, item);
+  if (item.what == kOldCheckpoints || item.what == kBrokenCheckpoints || item.what == kQuarantine)
+    return remove_checkpoint(doors, item);
+  if (item.what == kRaySessions) {
+    if (const std::string use = use_of_session(doors.system, item.name); !use.empty())
+      return stays(cat("it is used again: ", use));
+  }
+  return doors.remove_tree(item.root, item.name, &item.only);
+}
+
+Result<Removed> remove_item(System& system, const CleanupItem& item) {
+  const auto disk = make_posix_disk();
+  const auto remove_empty = [](const std::string& folder) { (void)::rmdir(folder.c_str()); };
+  return remove_item({*disk, system, remove_tree, remove_empty}, item);
+}
+
+}  // namespace mw
