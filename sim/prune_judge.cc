@@ -68,7 +68,10 @@ void PruneJudge::judge_removal(const std::string& path, const std::string& to) {
     swaps = false;
     const auto at = checkpoint_at(path);
     // What the run was resumed from counts as its own, whoever saved it.
-    if (at && world_.resumed.count(at->second) == 0) return world_.swap(path);  // it must come back
+    if (at && world_.resumed.count(at->second) == 0) {
+      if (world_.dice.chance(0.5)) world_.disk.die_after(1);  // before midwatch has seen it
+      return world_.swap(path);                               // it must come back
+    }
   }
   aside_.insert(to);
   if (contains(path, cat("/", kQuarantineFolder, "/"))) {

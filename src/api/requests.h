@@ -115,10 +115,11 @@ struct RunRequest {
   std::string framework;
   std::string timezone;  ///< as of AttachRequest
   std::vector<std::string> knowledge;
-  Duration receiving;                                       ///< that onstart spent on its checkpoint, of the heartbeats
-  bool host = true;                                         ///< watch the machine, too
-  bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
-  double cost_per_hour = 0;                                 ///< of its machines; 0: not known
+  std::string goes_on_from;  ///< the fingerprint of the run that it goes on with, elsewhere; "": of none, or not known
+  Duration receiving;        ///< that onstart spent on its checkpoint, of the heartbeats
+  bool host = true;          ///< watch the machine, too
+  bool stacks = true;        ///< ask for the stacks of a process that is stuck
+  double cost_per_hour = 0;  ///< of its machines; 0: not known
   std::function<void(std::string_view)> output;             ///< what the command writes, as it comes
   std::function<bool()> takes_output;                       ///< false: not now; unset: always, though it may wait
   std::function<void(const std::string&)> say;              ///< what midwatch does, a sentence each

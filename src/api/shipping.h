@@ -96,7 +96,8 @@ struct StartAnswer {
   std::vector<std::string> words;                  ///< for {resume} in the command
   std::map<std::string, std::string> environment;  ///< W&B's, of the run that saved it
   Duration receiving;                              ///< time in which bytes of it came
-  std::string pointer;  ///< file that was set to name the checkpoint; "": its framework has none
+  std::string fingerprint;  ///< of the run that shipped it, docs/formats/fingerprint.md; "": the store does not say
+  std::string pointer;      ///< file that was set to name the checkpoint; "": its framework has none
   std::string warning;  ///< why the command may begin from scratch all the same, and what to type; "": nothing says so
   PullAnswer pulled;
 };

@@ -11,6 +11,7 @@
 #include "app/harbour.h"
 #include "app/receiving_beat.h"
 #include "app/ship.h"
+#include "base/digest.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
@@ -19,9 +20,12 @@
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
+#include "sense/fingerprint/fingerprint.h"
 
 namespace mw {
 namespace {
+
+constexpr size_t kFingerprintBytes = size_t{4} << 20;  // what is kept of one is far less
 
 using How = event::CheckpointSeen::How;
 
@@ -233,6 +237,18 @@ Result<bool> take(Disk& disk, const StartRequest& request, const vault::Checkpoi
   return true;
 }
 
+/// What the run was made of that shipped it: so the next one can say what is different. "": an earlier midwatch shipped
+/// it, or what lies in the store is not what was put there.
+std::string fingerprint_of(Disk& disk, const StoreAddress& address, const PullAnswer& pulled) {
+  const std::string hash = fact(pulled.run, "fingerprint");
+  if (hash.empty() || hash.find_first_not_of("0123456789abcdef") != std::string::npos) return "";
+  const auto harbour = open_harbour(disk, address);
+  if (!harbour.ok()) return "";
+  const vault::Keys keys{(*harbour)->prefix};
+  auto text = get_small(*(*harbour)->store, keys.fingerprint(hash), kFingerprintBytes);
+  return text.ok() && content_hash(*text) == hash && parse_fingerprint(*text).ok() ? std::move(*text) : "";
+}
+
 Error none_is_whole(const StartRequest& request, const StartAnswer& answer) {
   std::string why;
   for (const std::string& note : answer.pulled.notes) why += cat(why.empty() ? "" : " ", note);
@@ -270,6 +286,7 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
   MW_TRY(add_words(disk, layout, framework, request, answer));
   answer.warning = warning_of(layout, framework, request, answer);
   add_wandb(answer);
+  answer.fingerprint = fingerprint_of(disk, request.store, answer.pulled);
   return answer;
 }
 

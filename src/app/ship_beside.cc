@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "act/supervise/run_files.h"
 #include "act/vault/ship.h"
 #include "act/vault/ship_logs.h"
 #include "app/fleet_beat.h"
 #include "app/harbour.h"
 #include "app/ship.h"
+#include "base/digest.h"
+#include "base/numbers.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "platform/durable.h"
 #include "platform/low_priority.h"
 #include "platform/real/posix_disk.h"
+#include "sense/fingerprint/fingerprinting.h"
 
 namespace mw {
 namespace {
@@ -31,7 +36,30 @@ vault::VaultDoors stoppable(const Harbour& harbour, Disk& disk, ObjectStore& sto
           nullptr};
 }
 
-Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const std::string& owner, const ShipJob& job,
+/// What the newest attempt is made of, for whoever goes on with the run: by then it is in the store, too. It holds no
+/// secret (sense/fingerprint). Without it the checkpoint is shipped all the same.
+void add_fingerprint(Disk& disk, ObjectStore& store, const vault::Keys& keys, const std::string& run_folder,
+                     std::vector<std::pair<std::string, std::string>>& facts) {
+  const std::string attempts = cat(run_folder, "/", kAttemptsFolder);
+  const auto names = disk.list(attempts);
+  int64_t newest = 0;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>())
+    newest = std::max(newest, parse_int(name).value_or(0));
+  const auto text = read_small(disk, cat(attempts, "/", newest, "/", kFingerprintFile));
+  const auto seen = text.ok() ? parse_fingerprint(*text) : Result<Fingerprint>(text.error());
+  if (!seen.ok()) return;
+  const std::string hash = content_hash(*text);
+  if (!store.head(keys.fingerprint(hash)).ok() && !store.put(keys.fingerprint(hash), *text, {}).ok()) return;
+  facts.emplace_back("configuration", configuration_digest(*seen));
+  facts.emplace_back("fingerprint", hash);
+}
+
+/// Who ships.
+struct Shipper {
+  std::string owner, run_folder;
+};
+
+Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Shipper& who, const ShipJob& job,
                                vault::SeenConditions& conditions, const vault::StopFlag& stop) {
   lower_own_priority();
   const auto harbour = open_harbour(disk, address, [stop] { return stop->load(); });
@@ -44,6 +72,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const st
   options.push.layout = job.layout;
   options.push.framework = job.framework;
   options.push.run = job.facts;
+  add_fingerprint(disk, store, {(*harbour)->prefix}, who.run_folder, options.push.run);
   options.push.owner = random_word();
   options.push.older = job.what.back;
   options.push.alone = true;
@@ -55,7 +84,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const st
     options.push.file = basename(job.what.path);
     return vault::push(stoppable(**harbour, disk, store, stop), options.push);
   }
-  options.owner = owner;
+  options.owner = who.owner;
   options.links = job.links;
   options.least_bytes = job.least_bytes;
   return vault::ship(stoppable(**harbour, disk, store, stop), options);
@@ -94,8 +123,9 @@ std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, c
   const std::string owner = spec.nonce.empty() ? std::string(basename(run_folder)) : spec.nonce;
   ShipScope scope;
   const auto conditions = std::make_shared<vault::SeenConditions>();  // one checkpoint is shipped at a time
-  scope.ship = [disk, address, owner, conditions](const ShipJob& job, const vault::StopFlag& stop) {
-    return ship_now(*disk, address, owner, job, *conditions, stop);
+  scope.ship = [disk, address, who = Shipper{owner, run_folder}, conditions](const ShipJob& job,
+                                                                             const vault::StopFlag& stop) {
+    return ship_now(*disk, address, who, job, *conditions, stop);
   };
   const auto probe = open_harbour(*disk, address);
   const std::string prefix = probe.ok() ? (*probe)->prefix : "";

@@ -239,6 +239,35 @@ def lost(base, expected):
     lost_machine(base, base + "/share/run", expected)
 
 
+def says_what_differs(base, _):
+    """Another command, another environment: the machine that goes on says and records what is not as it was, and no secret."""
+    store = base + "/share/run"
+    first = machine(base + "/first", ["run", "--store", store], training(base + "/first", pace=0.05), LEARNING_RATE="1e-6",
+                    MY_API_KEY="sk-proj-0123456789abcdef0123456789abcdef0123456789abcdef")
+    assert first.end() == 0, first.err
+    kept, = os.listdir(store + "/fingerprints")
+    with open(f"{store}/fingerprints/{kept}") as file:
+        text = file.read()
+    assert "1e-6" in text and "0123456789abcdef0123456789abcdef" not in text, text
+    for manifest in glob.glob(store + "/manifests/*.json")[-1:]:
+        with open(manifest) as file:
+            facts = json.load(file)["content"]["run"]
+        assert facts["fingerprint"] + ".json" == kept and len(facts["configuration"]) == 32, facts
+    command = training(base + "/second", steps=45, pace=0)
+    run = onstart(base + "/second", store, command, LEARNING_RATE="5e-6")
+    assert run.end() == 0, run.err
+    folder, = glob.glob(base + "/second/home/runs/*")
+    shown = subprocess.run([PROGRAM, "report", "--run", folder], capture_output=True, text=True, timeout=60, check=False).stdout
+    assert "attempt 1 differs from the run that shipped its checkpoint: command" in run.err + shown, run.err + shown
+    assert "environment LEARNING_RATE: 1e-6 → 5e-6" in shown, shown
+    # One that an earlier midwatch shipped says nothing of it, and what is not what was put there is not believed.
+    for damage in ("", "{}"):
+        with open(f"{store}/fingerprints/{kept}", "w") as file:
+            file.write(damage)
+    again = onstart(base + "/third", store, training(base + "/third", steps=45, pace=0))
+    assert again.end() == 0 and "differs from" not in again.err, again.err
+
+
 def in_scratch(case, expected):
     with Scratch() as base:
         case(base, expected)
@@ -247,7 +276,7 @@ def in_scratch(case, expected):
 
 def main():
     expected = undisturbed()
-    cases = [case for case in (lost, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store, passes_over, taken_away_receiving)
+    cases = [case for case in (lost, says_what_differs, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store, passes_over, taken_away_receiving)
              if not sys.argv[3:] or case.__name__ in sys.argv[3:]]
     with concurrent.futures.ThreadPoolExecutor(max_workers=4) as several:  # they wait most of the time
         for done in [several.submit(in_scratch, case, expected) for case in cases]:

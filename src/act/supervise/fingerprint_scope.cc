@@ -9,7 +9,10 @@ namespace mw {
 FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
                                  std::function<Result<void>(const std::string&, std::string_view)> write_file,
                                  std::function<void(const std::string&)> say) {
-  const auto folder = [&supervisor](int attempt) { return supervisor.attempt_folder(attempt); };
+  const auto folder = [&supervisor](int attempt) {
+    // In the run's own folder: what onstart found in the store.
+    return attempt > 0 ? supervisor.attempt_folder(attempt) : folder_of(folder_of(supervisor.attempt_folder(1)));
+  };
   const auto collectors = [&disk, &supervisor, begun = supervisor.attempt()](int attempt) {
     const RunSpec& spec = supervisor.spec();
     Subject subject{spec.command, spec.folder, 0, spec.environment, spec.checkpoints};

@@ -40,7 +40,8 @@ struct CheckpointManifest {
   Time pushed;                    ///< by the clock of who pushed it
   int64_t epoch = 0;              ///< of who pushed it
   std::string parent;             ///< the checkpoint that was the latest then; "": none
-  std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run: "wandb_run_id", "attempt", …
+  /// What is known of the run: "wandb_run_id", "attempt", "configuration", "fingerprint" (of Keys::fingerprint()), …
+  std::vector<std::pair<std::string, std::string>> run;
   std::vector<ManifestFile> files;
 
   int64_t bytes() const;
@@ -79,6 +80,8 @@ struct Keys {
   std::string files(std::string_view id) const { return under("checkpoints/" + std::string(id) + "/"); }
   std::string manifests() const { return under("manifests/"); }
   std::string manifest(std::string_view id) const { return manifests() + std::string(id) + ".json"; }
+  /// What the runs that shipped were made of, by the XXH3-128 of the text.
+  std::string fingerprint(std::string_view hash) const { return under("fingerprints/" + std::string(hash) + ".json"); }
   std::string pointer() const { return under("latest.json"); }
   std::string pointers() const { return under("latest/"); }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -99,6 +100,13 @@ void merge(Fingerprint& into, Fingerprint&& from) {
   if (into.command.empty()) into.command = std::move(from.command);
   if (into.folder.empty()) into.folder = std::move(from.folder);
   into.missing.insert(into.missing.end(), from.missing.begin(), from.missing.end());
+}
+
+std::string configuration_digest(const Fingerprint& fingerprint) {
+  std::string all;
+  for (const std::string& word : fingerprint.command) all += cat(word, "\n");
+  for (const auto& [name, file] : fingerprint.files) all += cat(name, " ", file.hash, "\n");
+  return content_hash(all);
 }
 
 }  // namespace mw

@@ -53,6 +53,9 @@ struct Fingerprint {
 std::string fingerprint_text(const Fingerprint& fingerprint);
 Result<Fingerprint> parse_fingerprint(std::string_view text);
 
+/// One number of what was run: the command and the content of the files that it names. 32 hexadecimal digits.
+std::string configuration_digest(const Fingerprint& fingerprint);
+
 /// Adds what another collector found of the same attempt.
 void merge(Fingerprint& into, Fingerprint&& from);
 

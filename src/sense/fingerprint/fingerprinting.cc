@@ -65,19 +65,21 @@ void Fingerprinting::finish(const State& state, EventWriter& writer) {
 void Fingerprinting::report(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud) {
   Result<Fingerprint> before = Error{};
   int other = attempt_;
-  while (!before.ok() && --other > 0) before = read(other);
+  while (!before.ok() && --other >= 0) before = read(other);
   if (!before.ok()) return;
   std::vector<event::Changed> changes;
   for (Difference& one : differences(*before, now)) {
     changes.push_back(
         {attempt_, std::move(one.what), std::move(one.name), std::move(one.before), std::move(one.after)});
   }
-  std::string sentence = cat("attempt ", attempt_, " differs from attempt ", other, ": ");
+  // 0: on another machine, perhaps.
+  const std::string whom = other > 0 ? cat("attempt ", other) : std::string("the run that shipped its checkpoint");
+  std::string sentence = cat("attempt ", attempt_, " differs from ", whom, ": ");
   for (size_t i = 0; i < changes.size() && i < kSaid; ++i) sentence += (i == 0 ? "" : "; ") + change_text(changes[i]);
   if (changes.size() > kSaid) sentence += cat("; and ", changes.size() - kSaid, " more (midwatch report shows them)");
   if (changes.empty()) {
     changes.push_back({attempt_, "nothing", "", "", ""});
-    sentence = cat("attempt ", attempt_, " differs from attempt ", other, " in nothing that midwatch compares");
+    sentence = cat("attempt ", attempt_, " differs from ", whom, " in nothing that midwatch compares");
   }
   // A midwatch before this one may have been killed while it recorded them.
   for (event::Changed& change : changes) {

@@ -18,7 +18,7 @@ inline constexpr std::string_view kFingerprintFile = "fingerprint.json";  ///< i
 /// Whose fingerprints are taken, and how.
 struct FingerprintScope {
   std::function<int()> attempt;                    ///< the one that goes on, or was the last; 0: none yet
-  std::function<std::string(int attempt)> folder;  ///< where an attempt is recorded
+  std::function<std::string(int attempt)> folder;  ///< where an attempt is recorded; of 0: of what the run goes on from
   /// What collects it, each on a thread of its own. They own what they use.
   std::function<std::vector<std::function<Fingerprint()>>(int attempt)> collectors;
   std::function<Result<void>(const std::string& path, std::string_view text)> write_file;

@@ -60,6 +60,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (!answer->warning.empty()) console.err(cat("midwatch: ", escape_terminal(answer->warning), "\n"));
   begin_from(*answer, spec);
   request->receiving = answer->receiving;
+  request->goes_on_from = answer->fingerprint;
   return run_and_show(args, services, console, std::move(*request));
 }
 
@@ -76,8 +77,10 @@ const Verb onstart = {"onstart",
                       "store is received and compared with its checksums, put where the command looks\n"
                       "for it, and the command is run as by 'midwatch run --store'. A checkpoint that\n"
                       "lies there already is used as it is. With an empty store the run begins from\n"
-                      "scratch, and that is said. The W&B run goes on under its id. Exit status: as of\n"
-                      "midwatch run; 3 when the store cannot be reached or has nothing whole.\n",
+                      "scratch, and that is said. The W&B run goes on under its id. What differs from\n"
+                      "the run that shipped it (command, scripts, code, environment, packages,\n"
+                      "machine) is said and recorded. Exit status: as of midwatch run; 3 when the store cannot be "
+                      "reached or has nothing whole.\n",
                       declare,
                       run,
                       false,
