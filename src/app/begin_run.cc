@@ -16,6 +16,7 @@
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
+#include "sense/fingerprint/fingerprinting.h"
 
 namespace mw {
 
@@ -97,6 +98,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
+  if (!request.goes_on_from.empty())  // as of an attempt before the first
+    (void)write_privately(disk, cat(folder, "/", kFingerprintFile), request.goes_on_from).ok();
   MW_TRY(write_privately(disk, cat(folder, "/", kRunSpecFile), run_spec_text(spec)));
   return folder;
 }

@@ -33,7 +33,6 @@
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
 #include "platform/tail.h"
-#include "sense/fingerprint/fingerprinting.h"
 #include "sense/processes/known_environment.h"
 
 namespace mw {
@@ -320,8 +319,6 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
-  if (!request.goes_on_from.empty())
-    (void)write(cat(result.folder, "/", kFingerprintFile), request.goes_on_from).ok();  // of attempt 0, as it were
   ResumeProbe way(doors.clock, make_posix_disk(), make_posix_system(), request.say);
   std::unique_ptr<SupervisedComponents> components;
   auto supervised = Supervisor::open({doors.disk, doors.clock, processes, start, write,
