@@ -164,7 +164,7 @@ class Prune {
 
   /// What the run's files and the shipper say.
   void deliver() {
-    for (const Event& event : world_.told()) fold(state_, event);
+    for (const Event& event : world_.said()) fold(state_, event);
     for (const int64_t step : world_.store) {
       const std::string path = world_.path_of(world_.roots.front(), step);
       const bool known = std::any_of(state_.actions.begin(), state_.actions.end(),

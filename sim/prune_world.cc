@@ -85,7 +85,7 @@ PruneWorld::PruneWorld(uint64_t seed, std::function<void(const std::string&)> sa
   MW_CHECK(before.ok());
   disk.put(cat(kPruneRun, "/", kSnapshotFile), snapshot_text(*before));
   clock.pass(Duration::seconds(100));
-  told_.push_back({clock.now(), {}, event::SourceOpened{0, "train.log", "text", 0}});
+  said_.push_back({clock.now(), {}, event::SourceOpened{0, "train.log", "text", 0}});
   next_attempt(kNoStep);
 }
 
@@ -107,9 +107,9 @@ std::string PruneWorld::weights() {
   return out;
 }
 
-void PruneWorld::say(Event::Body body) { told_.push_back({clock.now(), {0, ++line_}, std::move(body)}); }
+void PruneWorld::say(Event::Body body) { said_.push_back({clock.now(), {0, ++line_}, std::move(body)}); }
 
-std::vector<Event> PruneWorld::told() { return std::exchange(told_, {}); }
+std::vector<Event> PruneWorld::said() { return std::exchange(said_, {}); }
 
 void PruneWorld::put_record(const std::string& line) {
   const std::string folder = cat(kPruneRun, "/", kAttemptsFolder, "/", attempt_);

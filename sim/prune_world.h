@@ -56,7 +56,7 @@ class PruneWorld {
   /// Somebody else puts something of theirs where `path` was, between two calls of midwatch's.
   void swap(const std::string& path);
   /// What the run's files have said since the last call.
-  std::vector<Event> told();
+  std::vector<Event> said();
 
   /// A checkpoint of this run, in one of its roots.
   struct Save {
@@ -111,7 +111,7 @@ class PruneWorld {
   int64_t any_step(bool whole);
 
   std::function<void(const std::string&)> say_;
-  std::vector<Event> told_;
+  std::vector<Event> said_;
   std::map<std::string, FakeDisk> records_;  ///< by attempt folder, as its keeper writes them
   int attempt_ = 0;
   uint64_t line_ = 0;
