@@ -48,7 +48,10 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
     if (rules.keep_every > 0 && one.step % rules.keep_every == 0)
       return cat("every ", rules.keep_every, "th step stays");
     if (one.step == best) return cat(rules.keep_best, " was best there");
-    if (!rules.keep_best.empty() && best == kNoStep) return cat("no value of ", rules.keep_best, " is known");
+    if (!rules.keep_best.empty() && best == kNoStep) {
+      return cat("no value of ", rules.keep_best, " is known",
+                 rules.known.empty() ? "" : cat(", but of ", rules.known));
+    }
     return "";
   };
   std::vector<RetentionVerdict> out;

@@ -17,6 +17,7 @@ struct RetentionRules {
   int64_t keep_last = 0;   ///< the newest whole ones, counted over this machine and the store; 0: all are kept
   int64_t keep_every = 0;  ///< those whose step it divides; 0: none
   std::string keep_best;   ///< a signal: the checkpoint at whose step it was best is kept; "": none
+  std::string known = {};  ///< RetentionFacts::known, for a message
   bool any() const { return keep_last > 0; }
 };
 
@@ -26,6 +27,7 @@ struct RetentionFacts {
   std::set<int64_t> shipped;         ///< steps that the store has, verified
   std::set<int64_t> sending;         ///< steps that are on their way there
   std::map<int64_t, double> scores;  ///< values of a signal by the step of each; higher is better
+  std::string known = {};  ///< where there are none: what the run has values of that may have been meant, "a, b, …"
 
   /// The last value up to `step`.
   std::optional<double> score_at(int64_t step) const;

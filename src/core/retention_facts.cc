@@ -1,7 +1,10 @@
 #include "core/retention_facts.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "base/text.h"
 #include "core/shipments.h"
 #include "core/signal.h"
 
@@ -26,6 +29,19 @@ void add_scores(const State& state, const std::string& signal, RetentionFacts& i
   }
 }
 
+/// Names of evaluations first, then of the reward.
+std::string known_scores(const State& state) {
+  constexpr size_t kNamed = 6;
+  std::vector<std::string> names;
+  for (const Series& one : state.eval) names.push_back(one.raw);
+  for (const Series& one : state.series) {
+    if (one.signal == "reward.mean" || one.signal == "reward.pass_rate") names.push_back(one.signal);
+  }
+  std::string out;
+  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) out += cat(i == 0 ? "" : ", ", names[i]);
+  return names.size() > kNamed ? out + ", …" : out;
+}
+
 }  // namespace
 
 RetentionFacts retention_facts(const State& state, const std::string& keep_best, bool has_store) {
@@ -36,6 +52,7 @@ RetentionFacts retention_facts(const State& state, const std::string& keep_best,
     if (one.how == Shipment::How::kSending) facts.sending.insert(one.step);
   }
   if (!keep_best.empty()) add_scores(state, keep_best, facts);
+  if (!keep_best.empty() && facts.scores.empty()) facts.known = known_scores(state);
   return facts;
 }
 

@@ -4,6 +4,9 @@
 
 #include <set>
 
+#include "core/retention_facts.h"
+#include "core/state.h"
+
 namespace mw {
 namespace {
 
@@ -41,6 +44,20 @@ TEST_CASE("the last ones, every so many steps and the best one are kept") {
   CHECK(gone(scored, {2, 0, "reward.eval"}) == Steps{10, 20, 40});
   CHECK(gone(steps_10_to(60), {2, 0, "reward.eval"}).empty());  // which was the best is not known
   CHECK(gone(steps_10_to(20), {5, 0, ""}).empty());
+}
+
+TEST_CASE("a signal that is not known is named beside those that are") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](Event::Body body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 0});
+  say(event::Measured{5, true, {{"", "val-core/reward", 0.5}}});
+  say(event::Measured{5, false, {{"reward.mean", "r", 0.5}}});
+  const RetentionFacts facts = retention_facts(state, "reward.eval", false);
+  CHECK(facts.known == "val-core/reward, reward.mean");
+  const auto verdicts = decide_retention(steps_10_to(40), {1, 0, "reward.eval", facts.known}, false);
+  CHECK(verdicts[1].why == "no value of reward.eval is known, but of val-core/reward, reward.mean");
+  CHECK(retention_facts(state, "val-core/reward", false).known.empty());
 }
 
 TEST_CASE("what is not whole, not this run's own or in use stays, and does not count") {

@@ -1,7 +1,7 @@
 """What reading every byte of each checkpoint costs the training beside it: the same work of a trainer that computes and saves 64 MB
 again and again, under `midwatch run` with and without `[checkpoints] deep`, in turns.
 
-    bench_beside.py [TURNS]     default 3
+    bench_beside.py [TURNS]     default 2
 """
 import os
 import subprocess
@@ -15,10 +15,10 @@ MIDWATCH = os.environ.get("MIDWATCH", os.path.join(PROJECT, "build", "midwatch")
 SLOWER = 1.0  # % of the steps' time, issue 15
 SHARE = 1.0   # % of a core that the reading takes
 
-# Work of a fixed amount in each step, timed by itself, and a save of BF16 numbers every 64th. It says what its steps took.
+# Work of a fixed amount in each step, timed by itself, and a save of BF16 numbers every 128th. It says what its steps took.
 TRAINER = r'''
 import array, json, os, random, struct, sys, time
-root, steps = sys.argv[1], 192
+root, steps = sys.argv[1], 384
 weights = array.array("H", (0x3C00 + random.randrange(256) for _ in range(1 << 20))).tobytes() * 32
 def save(step):
     folder = f"{root}/checkpoint-{step}"
@@ -34,7 +34,7 @@ for step in range(1, steps + 1):
     for i in range(3_000_000): total += i * i
     took += time.monotonic() - began
     print(f"{{'loss': {1 / step:.4f}, 'grad_norm': 0.5, 'learning_rate': 1e-06, 'reward': 0.25, 'epoch': 0.1}}", flush=True)
-    if step % 64 == 0: save(step)
+    if step % 128 == 0: save(step)
 with open(root + "/took", "w") as file: file.write(str(took))
 '''
 
@@ -62,7 +62,7 @@ def turn(base, deep):
 
 
 def main():
-    turns = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    turns = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     table = Table()
     with tempfile.TemporaryDirectory(prefix="midwatch-bench-") as base:
         found = {True: [], False: []}
