@@ -12,6 +12,7 @@
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/keeper_sessions.h"
 #include "base/text.h"
+#include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/uses.h"
 #include "sense/checkpoints/quarantine.h"
@@ -20,6 +21,8 @@
 
 namespace mw {
 namespace {
+
+constexpr std::string_view kBestOne = "\"best_model_checkpoint\": \"";
 
 using How = event::CheckpointSeen::How;
 
@@ -210,7 +213,8 @@ class Planner {
         note(cat("Not all of ", root, "/", name, " can be read: it stays, and what belongs to it"));
         return true;
       }
-      return pointed_[root] == step || used(root).count(name) != 0 || linked(root).count(name) != 0;
+      return pointed_[root] == step || used(root).count(name) != 0 || linked(root).count(name) != 0 ||
+             best_of_trainer(root) == name;
     });
   }
 
@@ -302,6 +306,8 @@ class Planner {
       known = steps_.emplace(root, steps.ok() ? std::move(*steps) : std::vector<int64_t>()).first;
     }
     if (may_go_by_rule(scope_.own, root, known->second, step)) return true;
+    const std::set<int64_t>& logged = scope_.own.logged;
+    if (!logged.empty() && step > *logged.rbegin()) return false;  // its log may name it yet
     note(cat("Some of the checkpoints in ", root, " go by no rule: nothing proves that this run wrote them, as ",
              scope_.own.logged.empty()
                  ? "its log names none and they do not lie evenly, as if another trainer saved there, too"
@@ -311,6 +317,23 @@ class Planner {
 
   void note(const std::string& words) {
     if (std::find(plan_.notes.begin(), plan_.notes.end(), words) == plan_.notes.end()) plan_.notes.push_back(words);
+  }
+
+  /// transformers names the best one so far in each save, and loads that one when it is done.
+  const std::string& best_of_trainer(const std::string& root) {
+    const auto known = best_.find(root);
+    if (known != best_.end()) return known->second;
+    std::string& best = best_[root];
+    for (auto one = scans(root).rbegin(); one != scans(root).rend() && best.empty(); ++one) {
+      const std::string name = with_step(scope_.layout.folder, one->first);
+      // It stands before the history, which may be long.
+      const auto text = read_small(disk_, cat(root, "/", name, "/trainer_state.json"));
+      const size_t key = text.ok() ? text->find(kBestOne) : std::string::npos;
+      if (key == std::string::npos) continue;
+      const size_t from = key + kBestOne.size(), end = text->find('"', from);
+      if (end != std::string::npos) best = basename(std::string_view(*text).substr(from, end - from));
+    }
+    return best;
   }
 
   const std::set<std::string>& linked(const std::string& root) {
@@ -389,6 +412,7 @@ class Planner {
   std::set<std::string> unfinished_;
   std::map<std::string, std::map<int64_t, CheckpointScan>> scans_;  // by folder
   std::map<std::string, std::optional<int64_t>> pointed_;           // likewise, by the trainer's pointer
+  std::map<std::string, std::string> best_;                         // by folder, a name
   std::map<std::string, std::set<std::string>> linked_;             // likewise, names
   std::map<std::string, std::map<std::string, Use>> used_;          // likewise, by name
   std::map<std::string, std::vector<int64_t>> steps_;               // likewise, of all checkpoints there

@@ -437,34 +437,6 @@ TEST_CASE("a checkpoint is renamed before it is deleted, and another one of its 
   fs::remove_all(root);
 }
 
-TEST_CASE("where another trainer may have saved, too, no rule deletes what nothing but its times makes this run's") {
-  Place p;
-  p.settings.keep_last = 1;
-  p.settings.what = {"old-checkpoints", "broken-checkpoints"};
-  p.scope.own.logged.clear();
-  for (const int step : {7, 14, 21, 28}) p.whole(step);
-  p.scope.own.scanned["/data/ck"] = {7, 14, 21, 28};
-  CHECK(p.plan() == Names{"step_7", "step_14", "step_21"});
-  for (const int step : {9, 18, 27}) p.whole(step);  // by another one
-  p.cut(19);
-  CHECK(p.plan().empty());
-  REQUIRE(p.all().notes.size() == 1);
-  CHECK(contains(p.all().notes[0], "as if another trainer saved there, too"));
-  p.scope.own.logged = {7, 14, 21, 28};  // its log names its own
-  CHECK(p.plan() == Names{"step_7", "step_14", "step_21"});
-  Place begins;
-  begins.settings = p.settings;
-  begins.scope.own.logged.clear();
-  for (const int step : {5, 7}) begins.whole(step);
-  CHECK(begins.plan().empty());
-  Place resumed;
-  resumed.settings = p.settings;
-  resumed.scope.own.logged.clear();
-  resumed.scope.own.resumed = {44};
-  for (const int step : {51, 58}) resumed.whole(step);
-  CHECK(resumed.plan() == Names{"step_51"});
-}
-
 TEST_CASE("declared may be the folder above the one in which a trainer puts all of its checkpoints") {
   for (const char* declared : {"/data/ck", "/data/ck/checkpoints"}) {
     CAPTURE(declared);

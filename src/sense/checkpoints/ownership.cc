@@ -17,7 +17,7 @@ constexpr size_t kOfOneFolder = 2'000;             // entries; one with more is 
 constexpr size_t kFiles = 20'000;                  // of one checkpoint
 constexpr int kDeep = 8;                           // folders below it
 constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
-constexpr size_t kEven = 3;                        // intervals that must be equal
+constexpr int64_t kHole = 4;                       // intervals, as single ones may go before anybody saw them
 constexpr int64_t kUnlogged = 10;                  // steps that may have been trained after the last one in the log
 
 bool silent(const Error& error) { return error.code == Error::Code::kIo || error.code == Error::Code::kInterrupted; }
@@ -102,6 +102,13 @@ bool can_have_saved(const Ownership& of, int64_t step) {
   if (of.said.count(step) != 0) return true;
   // It spoke of the saves before and after this one, and never of this: somebody's copy, under a name of their own.
   if (!of.said.empty() && *of.said.begin() < step && step < *of.said.rbegin()) return false;
+  // Of a run that logs no steps: what it names next lies no further on than two of its intervals.
+  if (of.steps.empty() && !of.logged.empty()) {
+    int64_t widest = *of.logged.begin();
+    for (auto one = of.logged.begin(); std::next(one) != of.logged.end(); ++one)
+      widest = std::max(widest, *std::next(one) - *one);
+    return step <= *of.logged.rbegin() + std::max(kUnlogged, 2 * widest);
+  }
   return of.steps.empty() || std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
            // Some trainers log one step in many, so that they were further than the log says.
            const int64_t further = std::max(kUnlogged, range.highest - range.lowest + 1);
@@ -230,20 +237,19 @@ bool Ownership::may_save_in(const std::string& path) const {
 
 bool may_go_by_rule(const Ownership& of, const std::string& root, const std::vector<int64_t>& steps, int64_t step) {
   if (!of.logged.empty()) return of.logged.count(step) != 0;
-  std::set<int64_t> all(steps.begin(), steps.end());
+  std::set<int64_t> there(steps.begin(), steps.end());
   if (const auto before = of.scanned.find(plain_path(root)); before != of.scanned.end())
-    all.insert(before->second.begin(), before->second.end());
-  all.insert(of.resumed.begin(), of.resumed.end());  // from there on it saves at equal steps
-  all.insert(0);
-  int64_t interval = 0;
-  size_t seen = 0;
-  for (auto one = all.rbegin(); one != all.rend() && std::next(one) != all.rend() && seen < kEven; ++one, ++seen) {
-    if (of.resumed.count(*one) != 0) break;
-    const int64_t between = *one - *std::next(one);
-    if (interval != 0 && between != interval) return false;
-    interval = between;
+    there.insert(before->second.begin(), before->second.end());
+  const int64_t begin = of.resumed.empty() ? 0 : *of.resumed.rbegin();  // from there on it saves at equal steps
+  const std::vector<int64_t> own(there.lower_bound(begin), there.end());
+  if (own.size() < 2) return true;
+  int64_t interval = own[1] - own[0];
+  for (size_t i = 2; i < own.size(); ++i) interval = std::min(interval, own[i] - own[i - 1]);
+  for (size_t i = 1; i < own.size(); ++i) {
+    const int64_t between = own[i] - own[i - 1];
+    if (between % interval != 0 || between > kHole * interval) return false;
   }
-  return true;
+  return (own[0] - begin) % interval == 0;
 }
 
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,

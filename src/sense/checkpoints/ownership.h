@@ -77,7 +77,7 @@ struct Ownership {
 
 /// Whose a checkpoint is shows in its times and in its step, and another trainer that saves into the same folder at the
 /// same time has both: to delete one by a rule it takes more. The run's files name its step; or, where they name none,
-/// those last saved there (`steps`, ascending, and what was found there before) lie evenly, as those of one trainer do.
+/// those there (`steps`, and what was found there before) lie evenly, with no wide hole, as those of one trainer do.
 bool may_go_by_rule(const Ownership& of, const std::string& root, const std::vector<int64_t>& steps, int64_t step);
 
 /// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.

@@ -126,6 +126,7 @@ class Scanner {
     scan_.newest = std::max(scan_.newest, info.changed);
     scan_.state = fnv1a(cat(path, " ", info.size, " ", info.changed.ns, "\n"), scan_.state);
     if (role != Role::kSettings) scan_.may_hold_weights = true;
+    if (role != Role::kSettings && role != Role::kOptimizer) scan_.settings_only = false;
     if (role == Role::kWeights || role == Role::kOptimizer) scan_.weights.insert(without_step(path, scan_.seen.step));
     files_.push_back({std::move(path), name, info.size, role});
   }
@@ -351,7 +352,7 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   const bool known = before != nullptr && before->verified;
   std::string what = cat(first.path, first.path.empty() ? "" : ": ", first.what);
   if (!known) {  // under names that nobody knows there may be anything
-    if (!out.may_hold_weights) out.seen.doubt = std::move(what);
+    if (out.settings_only) out.seen.doubt = std::move(what);
     return;
   }
   out.seen.what = std::move(what);

@@ -23,6 +23,7 @@ struct CheckpointScan {
   std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
   std::set<std::string> parts;    ///< likewise of the .metadata files
   bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name shows
+  bool settings_only = true;      ///< every file is settings or an optimizer's, as far as its name shows
   bool verified = false;          ///< verify_checkpoint() calls it whole
   bool resumable = false;         ///< likewise, and its trainer could resume from it
   bool partial = false;           ///< not all of it could be seen: it cannot be read, or went meanwhile

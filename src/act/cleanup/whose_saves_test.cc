@@ -1,0 +1,59 @@
+// Whose checkpoints go by a rule.
+#include <doctest/doctest.h>
+
+#include "act/cleanup/place_for_test.h"
+
+namespace mw {
+namespace {
+
+TEST_CASE("what the trainer itself calls the best one stays") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints"};
+  for (const int step : {5, 10, 15, 20}) p.whole(step);
+  CHECK(p.plan() == Names{"step_5", "step_10", "step_15"});
+  p.disk.put("/data/ck/step_20/trainer_state.json",
+             R"({"best_metric": 0.5, "best_model_checkpoint": "out/step_10", "epoch": 1})");
+  CHECK(p.plan() == Names{"step_5", "step_15"});
+}
+
+TEST_CASE("where another trainer may have saved, too, no rule deletes what nothing but its times makes this run's") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints", "broken-checkpoints"};
+  p.scope.own.logged.clear();
+  for (const int step : {7, 14, 21, 28}) p.whole(step);
+  p.scope.own.scanned["/data/ck"] = {7, 14, 21, 28};
+  CHECK(p.plan() == Names{"step_7", "step_14", "step_21"});
+  for (const int step : {9, 18, 27}) p.whole(step);  // by another one
+  p.cut(19);
+  CHECK(p.plan().empty());
+  REQUIRE(p.all().notes.size() == 1);
+  CHECK(contains(p.all().notes[0], "as if another trainer saved there, too"));
+  p.scope.own.logged = {7, 14, 21, 28};  // its log names its own
+  CHECK(p.plan() == Names{"step_7", "step_14", "step_21"});
+  Place apart;  // as many steps lie between its saves, but far away from this run's
+  apart.settings = p.settings;
+  apart.scope.own.logged.clear();
+  for (const int step : {4, 8, 12, 104, 108, 112}) apart.whole(step);
+  CHECK(apart.plan().empty());
+  Place cleared;  // old ones that nobody saw went before
+  cleared.settings = p.settings;
+  cleared.scope.own.logged.clear();
+  for (const int step : {96, 99, 105}) cleared.whole(step);
+  CHECK(cleared.plan() == Names{"step_96", "step_99"});
+  Place begins;
+  begins.settings = p.settings;
+  begins.scope.own.logged.clear();
+  for (const int step : {5, 7}) begins.whole(step);
+  CHECK(begins.plan().empty());
+  Place resumed;
+  resumed.settings = p.settings;
+  resumed.scope.own.logged.clear();
+  resumed.scope.own.resumed = {44};
+  for (const int step : {51, 58}) resumed.whole(step);
+  CHECK(resumed.plan() == Names{"step_51"});
+}
+
+}  // namespace
+}  // namespace mw
