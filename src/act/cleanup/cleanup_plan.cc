@@ -305,7 +305,7 @@ class Planner {
       auto steps = checkpoint_steps(disk_, root, scope_.layout);
       known = steps_.emplace(root, steps.ok() ? std::move(*steps) : std::vector<int64_t>()).first;
     }
-    if (may_go_by_rule(scope_.own, root, known->second, step)) return true;
+    if (may_go_by_rule(scope_.own, known->second, step)) return true;
     const std::set<int64_t>& logged = scope_.own.logged;
     if (!logged.empty() && step > *logged.rbegin()) return false;  // its log may name it yet
     note(cat("Some of the checkpoints in ", root, " go by no rule: nothing proves that this run wrote them, as ",

@@ -23,7 +23,6 @@ TEST_CASE("where another trainer may have saved, too, no rule deletes what nothi
   p.settings.what = {"old-checkpoints", "broken-checkpoints"};
   p.scope.own.logged.clear();
   for (const int step : {7, 14, 21, 28}) p.whole(step);
-  p.scope.own.scanned["/data/ck"] = {7, 14, 21, 28};
   CHECK(p.plan() == Names{"step_7", "step_14", "step_21"});
   for (const int step : {9, 18, 27}) p.whole(step);  // by another one
   p.cut(19);

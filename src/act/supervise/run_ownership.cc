@@ -113,8 +113,6 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
     if (!layout.below.empty()) of.declared.insert(plain_path(cat(folder, "/", layout.below)));
   }
   of.places = places_of(spec);
-  for (const auto& [moment, seen] : state.checkpoint_scans)
-    if (seen.step != kNoStep) of.scanned[plain_path(folder_of(seen.path))].insert(seen.step);
   layout.counts_saves ? add_counted(state, layout, spec, of) : add_what_was_reported(state, layout, spec, of);
   if (spec.first_step > 0 && !layout.counts_saves) of.resumed.insert(static_cast<int64_t>(spec.first_step));
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {

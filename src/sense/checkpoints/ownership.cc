@@ -235,11 +235,9 @@ bool Ownership::may_save_in(const std::string& path) const {
          std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
 }
 
-bool may_go_by_rule(const Ownership& of, const std::string& root, const std::vector<int64_t>& steps, int64_t step) {
+bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int64_t step) {
   if (!of.logged.empty()) return of.logged.count(step) != 0;
-  std::set<int64_t> there(steps.begin(), steps.end());
-  if (const auto before = of.scanned.find(plain_path(root)); before != of.scanned.end())
-    there.insert(before->second.begin(), before->second.end());
+  const std::set<int64_t> there(steps.begin(), steps.end());
   const int64_t begin = of.resumed.empty() ? 0 : *of.resumed.rbegin();  // from there on it saves at equal steps
   const std::vector<int64_t> own(there.lower_bound(begin), there.end());
   if (own.size() < 2) return true;

@@ -68,8 +68,7 @@ struct Ownership {
   std::set<std::string> named;      ///< folders with checkpoints that its files named
   std::set<std::string> seen;       ///< likewise in which its processes had files open to write
   std::set<std::string> strangers;  ///< likewise somebody else's
-  std::map<std::string, std::set<int64_t>> scanned = {};  ///< steps that were found on the disk, by folder
-  std::set<int64_t> logged = {};  ///< of `said`, those of which a file of the run says it, and not the disk alone
+  std::set<int64_t> logged = {};    ///< of `said`, those of which a file of the run says it, and not the disk alone
 
   /// May checkpoints in `root` be this run's at all? Declared itself; or below a place, and named or seen.
   bool may_save_in(const std::string& path) const;
@@ -77,8 +76,8 @@ struct Ownership {
 
 /// Whose a checkpoint is shows in its times and in its step, and another trainer that saves into the same folder at the
 /// same time has both: to delete one by a rule it takes more. The run's files name its step; or, where they name none,
-/// those there (`steps`, and what was found there before) lie evenly, with no wide hole, as those of one trainer do.
-bool may_go_by_rule(const Ownership& of, const std::string& root, const std::vector<int64_t>& steps, int64_t step);
+/// those there (`steps`) lie evenly, with no wide hole, as those of one trainer do.
+bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int64_t step);
 
 /// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
