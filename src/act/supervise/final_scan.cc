@@ -6,6 +6,7 @@
 
 #include "act/supervise/run_ownership.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
@@ -220,8 +221,8 @@ void FinalScan::take(const std::vector<CheckpointScan>& scans, const State& stat
       continue;
     }
     const bool broken = scan.seen.how == How::kBroken && stays_broken(scans, i, state);
-    const bool doubted = scan.seen.how == How::kUnknown && !scan.seen.doubt.empty();
-    const bool good = broken || doubted || scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
+    const bool good =
+        broken || is_doubted(scan.seen) || scan.seen.how == How::kWhole || (scan.seen.how == How::kUnknown && finished);
     if (good && (due_[i].saved_anew || is_news(state, scan.seen)))
       writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
   }

@@ -17,9 +17,6 @@ constexpr size_t kFiles = 64;  // whose counts are compared: of ranks one of eac
 constexpr int64_t kJsonBytes = 1 << 20;
 constexpr std::string_view kOptimizer = "optimizer's step";
 
-/// By name.
-using Counts = std::map<std::string, int64_t>;
-
 bool is_reported(const Examination& exam, std::string_view path) {
   return std::any_of(exam.problems().begin(), exam.problems().end(),
                      [path](const CheckpointProblem& one) { return one.breaks && one.path == path; });
@@ -90,18 +87,9 @@ std::string kind_of(const std::string& path) {
 
 void compare_counts(Examination& exam, const TreeFile& file, const Counts& own,
                     const std::vector<std::string>& beside) {
-  const int64_t step = step_of_name(exam.tree().own_name());
-  std::map<std::string, std::vector<CountAt>> all;
-  for (const auto& [name, count] : own) all[name].push_back({step, count, ""});
-  std::set<int64_t> steps = {step};
-  for (const std::string& other : beside) {
-    const std::string checkpoint(basename(other));
-    const int64_t its = step_of_name(checkpoint);
-    if (its == kNoStep || !steps.insert(its).second) continue;
-    for (const auto& [name, count] : counts_of(exam.disk(), cat(other, "/", file.path))) {
-      if (const auto same = all.find(name); same != all.end()) same->second.push_back({its, count, checkpoint});
-    }
-  }
+  const auto all = counts_beside(step_of_name(exam.tree().own_name()), own, beside, [&](const std::string& other) {
+    return counts_of(exam.disk(), cat(other, "/", file.path));
+  });
   for (const auto& [name, counts] : all) report_exchanged(exam, file.path, name, counts, name == kOptimizer);
 }
 
@@ -152,6 +140,23 @@ bool on_one_line(const std::vector<CountAt>& counts, bool whole) {
 }
 
 }  // namespace
+
+std::map<std::string, std::vector<CountAt>> counts_beside(int64_t step, const Counts& own,
+                                                          const std::vector<std::string>& beside,
+                                                          const std::function<Counts(const std::string&)>& of) {
+  std::map<std::string, std::vector<CountAt>> all;
+  for (const auto& [name, count] : own) all[name].push_back({step, count, ""});
+  std::set<int64_t> steps = {step};
+  for (const std::string& other : beside) {
+    const std::string checkpoint(basename(other));
+    const int64_t its = step_of_name(checkpoint);
+    if (its == kNoStep || !steps.insert(its).second) continue;
+    for (const auto& [name, count] : of(other)) {
+      if (const auto same = all.find(name); same != all.end()) same->second.push_back({its, count, checkpoint});
+    }
+  }
+  return all;
+}
 
 std::optional<size_t> exchanged_with(const std::vector<CountAt>& counts, bool of_optimizer) {
   for (size_t i = 1; i < counts.size(); ++i) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +23,15 @@ struct CountAt {
   int64_t count = 0;
   std::string checkpoint;
 };
+/// By name.
+using Counts = std::map<std::string, int64_t>;
+
+/// For each name in `own`, which are those of the checkpoint of `step`, what it is in that and, as `of` says, in each
+/// of `beside` that has a step of its own and the name.
+std::map<std::string, std::vector<CountAt>> counts_beside(int64_t step, const Counts& own,
+                                                          const std::vector<std::string>& beside,
+                                                          const std::function<Counts(const std::string& other)>& of);
+
 /// With which of the others the first seems to have exchanged its file: the counts of the two run backwards, and are as
 /// many for each step in all of them once these two change places. `of_optimizer`: one may be begun anew, and makes at
 /// least one step where its trainer makes one.

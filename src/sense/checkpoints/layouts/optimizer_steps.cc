@@ -206,17 +206,8 @@ void look_for_exchanged(Examination& exam, const std::vector<std::string>& besid
                         const StepsByFile& steps) {
   const int64_t own = step_of_name(exam.tree().own_name());
   if (own == kNoStep) return;
-  std::map<std::string, std::vector<CountAt>> counts;
-  for (const auto& [path, most] : steps) counts[path].push_back({own, most, ""});
-  std::set<int64_t> known = {own};
-  for (const std::string& other : beside) {
-    const std::string checkpoint(basename(other));
-    const int64_t its = step_of_name(checkpoint);
-    if (its == kNoStep || !known.insert(its).second) continue;
-    for (const auto& [path, most] : steps_beside(exam.disk(), other, folder)) {
-      if (const auto same = counts.find(path); same != counts.end()) same->second.push_back({its, most, checkpoint});
-    }
-  }
+  const auto counts = counts_beside(own, steps, beside,
+                                    [&](const std::string& other) { return steps_beside(exam.disk(), other, folder); });
   for (const auto& [path, all] : counts) report_exchanged(exam, path, "optimizer's step", all, true);
 }
 
