@@ -28,8 +28,9 @@ struct FoundManifest {
   QuarantineManifest manifest;
 };
 
-/// What a run's decisions say that it moved, as far as the manifests are still there.
-std::vector<FoundManifest> manifests_of(Disk& disk, const std::string& run_folder, const Supervision& known) {
+/// What a run's decisions say that it moved, as far as the manifests are still there. An error: one of them cannot be
+/// read.
+Result<std::vector<FoundManifest>> manifests_of(Disk& disk, const std::string& run_folder, const Supervision& known) {
   std::vector<FoundManifest> found;
   std::set<std::string> paths;
   for (const SupervisedAttempt& attempt : known.attempts) {
@@ -40,6 +41,10 @@ std::vector<FoundManifest> manifests_of(Disk& disk, const std::string& run_folde
         const std::string folder = cat(plan.root, "/", quarantine, "/", plan.label);
         std::string path;
         auto manifest = find_manifest(disk, folder, run_folder, &path);
+        if (!manifest.ok() && manifest.error().code != Error::Code::kNotFound &&
+            manifest.error().code != Error::Code::kInvalid) {
+          return manifest.error();
+        }
         const bool own = manifest.ok() && real_path(manifest->run_folder) == real_path(run_folder);
         if (!own || !paths.insert(path).second) continue;
         manifest->root = plan.root;
@@ -57,99 +62,138 @@ Result<std::string> supervised_folder(Disk& disk, const RestoreRequest& request)
                "midwatch quarantines only what a run saved that 'midwatch run' started."};
 }
 
-/// One checkpoint; nothing where it is neither quarantined nor in doubt.
-Thing thing_of(Disk& disk, const QuarantineManifest& manifest, const QuarantineManifest::Item& item) {
+/// Whether something has that name. An error: it cannot be seen, which is not the same as nothing.
+Result<bool> is_there(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  if (!info.ok() && info.error().code != Error::Code::kNotFound) return info.error();
+  return info.ok();
+}
+
+/// What can be put back, and whether anything is left to do of it.
+struct Candidate {
   Thing thing;
-  thing.from = cat(manifest.root, "/", item.to);
-  thing.path = cat(manifest.root, "/", item.name);
-  thing.why = manifest.why;
-  thing.attempt = manifest.attempt;
-  thing.at = manifest.at;
-  if (!disk.info(thing.from).ok()) {
-    thing.outcome = disk.info(thing.path).ok() ? "it is where it was" : "it is gone";
-  } else if (disk.info(thing.path).ok()) {
-    thing.outcome = "something else has its name now; move that first";
+  std::optional<std::string> after;  ///< of the pointer: its text since the move; unset: there was none
+  bool left = false;                 ///< it is not as it was
+};
+
+Candidate candidate_of(const QuarantineManifest& manifest) {
+  Candidate one;
+  one.thing.why = manifest.why;
+  one.thing.attempt = manifest.attempt;
+  one.thing.at = manifest.at;
+  return one;
+}
+
+/// One checkpoint. Where it cannot be seen it is tried, so that a person learns why it is not back.
+Candidate checkpoint_of(Disk& disk, const QuarantineManifest& manifest, const QuarantineManifest::Item& item) {
+  Candidate one = candidate_of(manifest);
+  one.thing.from = cat(manifest.root, "/", item.to);
+  one.thing.path = cat(manifest.root, "/", item.name);
+  const auto held = is_there(disk, one.thing.from), named = is_there(disk, one.thing.path);
+  one.left = !held.ok() || *held;
+  if (held.ok() && !*held) {
+    one.thing.outcome = !named.ok() ? named.error().what : *named ? "it is where it was" : "it is gone";
+  } else if (held.ok() && named.ok() && *named) {
+    one.thing.outcome = "something else has its name now; move that first";
   } else {
-    thing.may = true;
+    one.thing.may = true;
   }
-  return thing;
+  return one;
+}
+
+/// Whether the pointer says what midwatch wrote. An error: it cannot be read.
+Result<bool> pointer_is(Disk& disk, const std::string& path, const std::optional<std::string>& text) {
+  const auto now = read_small(disk, path);
+  if (!now.ok() && now.error().code != Error::Code::kNotFound) return now.error();
+  return text ? now.ok() && trim(*now) == *text : !now.ok();
 }
 
 /// The pointer, where midwatch set it.
-std::optional<Thing> pointer_of(Disk& disk, const QuarantineManifest& manifest) {
+std::optional<Candidate> pointer_of(Disk& disk, const QuarantineManifest& manifest) {
   if (manifest.pointer.empty() || manifest.restored) return std::nullopt;
-  Thing thing;
-  thing.path = cat(manifest.root, "/", manifest.pointer);
-  thing.pointer = true;
-  thing.why = manifest.why;
-  thing.attempt = manifest.attempt;
-  thing.at = manifest.at;
-  thing.from = manifest.pointer_before.value_or("");
-  const auto now = read_small(disk, thing.path);
-  const bool same = manifest.pointer_after ? now.ok() && trim(*now) == *manifest.pointer_after
-                                           : !now.ok() && now.error().code == Error::Code::kNotFound;
-  thing.may = same && manifest.pointer_before.has_value();
-  if (!same) thing.outcome = "it says something else by now, and stays";
-  return thing;
+  Candidate one = candidate_of(manifest);
+  one.thing.path = cat(manifest.root, "/", manifest.pointer);
+  one.thing.pointer = true;
+  one.thing.from = manifest.pointer_before.value_or("");
+  one.after = manifest.pointer_after;
+  const auto same = pointer_is(disk, one.thing.path, one.after);
+  one.thing.may = manifest.pointer_before.has_value() && (!same.ok() || *same);
+  one.left = one.thing.may;
+  if (same.ok() && !*same) one.thing.outcome = "it says something else by now, and stays";
+  return one;
 }
 
 /// A link that midwatch set, which led to a checkpoint that was moved.
-Thing link_of(Disk& disk, const QuarantineManifest& manifest, const PointerLink& link) {
-  Thing thing;
-  thing.path = path_of_link(manifest.root, link);
-  thing.pointer = true;
-  thing.why = manifest.why;
-  thing.attempt = manifest.attempt;
-  thing.at = manifest.at;
-  thing.from = link.before;
-  thing.after = link.after;
-  const auto now = disk.read_link(thing.path);
-  thing.may = now.ok() && *now == link.after;
-  if (!thing.may) thing.outcome = "it leads to something else by now, and stays";
-  return thing;
+Candidate link_of(Disk& disk, const QuarantineManifest& manifest, const PointerLink& link) {
+  Candidate one = candidate_of(manifest);
+  one.thing.path = path_of_link(manifest.root, link);
+  one.thing.pointer = true;
+  one.thing.from = link.before;
+  one.thing.after = link.after;
+  const auto now = disk.read_link(one.thing.path);
+  const bool gone = !now.ok() && now.error().code == Error::Code::kNotFound;
+  one.thing.may = !gone && (!now.ok() || *now == link.after);
+  one.left = one.thing.may;
+  if (!one.thing.may) one.thing.outcome = "it leads to something else by now, and stays";
+  return one;
 }
 
-std::vector<Thing> things_of(Disk& disk, const QuarantineManifest& manifest) {
-  std::vector<Thing> things;
-  for (const QuarantineManifest::Item& item : manifest.items) things.push_back(thing_of(disk, manifest, item));
-  const bool any = std::any_of(things.begin(), things.end(), [](const Thing& thing) { return thing.may; });
+/// The checkpoints, then the pointer and the links: also where an earlier try put the checkpoints back and came no
+/// further.
+std::vector<Candidate> candidates_of(Disk& disk, const QuarantineManifest& manifest) {
+  std::vector<Candidate> all;
+  for (const QuarantineManifest::Item& item : manifest.items) all.push_back(checkpoint_of(disk, manifest, item));
+  const bool any = std::any_of(all.begin(), all.end(), [](const Candidate& one) { return one.thing.may; });
+  const bool back = !manifest.restored && std::none_of(all.begin(), all.end(), [](const Candidate& one) {
+    return one.left || one.thing.outcome == "it is gone";
+  });
   auto pointer = pointer_of(disk, manifest);
-  if (pointer && (any || manifest.items.empty() || pointer->may)) things.push_back(std::move(*pointer));
+  if (pointer && (any || manifest.items.empty() || pointer->thing.may)) all.push_back(std::move(*pointer));
   for (const PointerLink& link : manifest.links) {
-    if (any && !link.after.empty()) things.push_back(link_of(disk, manifest, link));
+    if ((any || back) && !link.after.empty()) all.push_back(link_of(disk, manifest, link));
   }
-  return things;
+  return all;
 }
 
-Result<void> put_back(Disk& disk, const Thing& thing) {
+Result<void> put_back(Disk& disk, const Candidate& one) {
+  const Thing& thing = one.thing;
   if (!thing.after.empty()) {
     const auto led = lead_link(disk, thing.path, thing.after, thing.from);
     if (!led.ok()) return led.error();
     return *led ? Result<void>() : Error{Error::Code::kInvalid, "it leads to something else by now", ""};
   }
-  if (thing.pointer) return write_durably(disk, thing.path, thing.from);
-  if (disk.info(thing.path).ok()) return Error{Error::Code::kInvalid, "something else has its name now", ""};
+  if (thing.pointer) {
+    const auto same = pointer_is(disk, thing.path, one.after);
+    if (!same.ok()) return same.error();
+    if (!*same) return Error{Error::Code::kInvalid, "it says something else by now", ""};
+    return write_durably(disk, thing.path, thing.from);
+  }
+  const auto named = is_there(disk, thing.path);
+  if (!named.ok()) return named.error();
+  if (*named) return Error{Error::Code::kInvalid, "something else has its name now", ""};
   return disk.rename(thing.from, thing.path);
 }
 
 Result<void> restore_one(Disk& disk, const FoundManifest& found, JournalPages& pages, RestoreAnswer& answer) {
-  bool all = true;
-  for (Thing& thing : things_of(disk, found.manifest)) {
+  bool back = true, all = true;  // the checkpoints; pointers, too
+  for (Candidate& one : candidates_of(disk, found.manifest)) {
+    Thing& thing = one.thing;
     // The pointer comes last, and only where all that it may name is back.
-    if (thing.pointer && !all) {
+    if (thing.pointer && !back) {
       thing.may = false;
       thing.outcome = "not all checkpoints are back, and it stays";
     }
     if (thing.may) {
       const auto action = pages.intend({0, std::string(kRestore), thing.path, 0, "A person said so."});
       if (!action.ok()) return action.error();
-      const auto done = put_back(disk, thing);
+      const auto done = put_back(disk, one);
       thing.done = done.ok();
       thing.outcome =
           done.ok() ? thing.pointer ? cat("it says ", trim(thing.from), " again") : "it is back" : done.error().what;
       pages.acted({*action, thing.done, thing.outcome, 0});
     }
-    all = all && (thing.done || thing.pointer || !disk.info(thing.from).ok());
+    all = all && (thing.done || !one.left);
+    back = back && (thing.pointer || thing.done || !one.left);
     answer.things.push_back(std::move(thing));
   }
   if (!all) return {};
@@ -168,8 +212,10 @@ Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
   answer.run = basename(*folder);
   const auto state = read_recorded(disk, *folder);
   if (!state.ok()) return state.error();
-  for (const FoundManifest& found : manifests_of(disk, *folder, state->supervision)) {
-    for (Thing& thing : things_of(disk, found.manifest)) answer.things.push_back(std::move(thing));
+  const auto all = manifests_of(disk, *folder, state->supervision);
+  if (!all.ok()) return all.error();
+  for (const FoundManifest& found : *all) {
+    for (Candidate& one : candidates_of(disk, found.manifest)) answer.things.push_back(std::move(one.thing));
   }
   return answer;
 }
@@ -194,9 +240,10 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
   const auto clock = make_posix_clock();
   JournalPages pages(**recorder, *clock, state);
   MW_TRY(pages.note({who, "restore"}, clock->now()));
-  auto all = manifests_of(disk, *folder, state.supervision);
+  const auto all = manifests_of(disk, *folder, state.supervision);
+  if (!all.ok()) return all.error();
   // The latest move first: an earlier one may have set the pointer to what it found.
-  for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, pages, answer));
+  for (auto found = all->rbegin(); found != all->rend(); ++found) MW_TRY(restore_one(disk, *found, pages, answer));
   MW_TRY((*recorder)->sync());
   return answer;
 }

@@ -109,7 +109,10 @@ class FolderStore final : public ObjectStore {
     (void)::unlink(fresh.c_str());
     const bool large = content.bytes.size() > static_cast<size_t>(kHashed);
     if (large && outcome.ok() && outcome->stored) write_tag(*path, to_hex(content.sum()));
-    if (outcome.ok() && outcome->stored) outcome->etag = etag_of(*path).value_or("");
+    if (outcome.ok() && outcome->stored) {
+      const auto tag = etag_of(*path);
+      if (tag.ok()) outcome->etag = tag->value_or("");
+    }
     return outcome;
   }
 
@@ -279,11 +282,16 @@ class FolderStore final : public ObjectStore {
     MW_TRY((*file)->read_at(0, kHashed, bytes));
     return to_hex(md5(bytes));
   }
-  std::optional<std::string> etag_of(const std::string& path) const {
+  /// None: there is no such file.
+  Result<std::optional<std::string>> etag_of(const std::string& path) const {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-    const auto text = etag_text(path, status);
-    return text.ok() ? std::optional(*text) : std::nullopt;
+    const bool seen = ::lstat(path.c_str(), &status) == 0;
+    if (!seen && (errno == ENOENT || errno == ENOTDIR)) return std::optional<std::string>();
+    if (!seen) return error_of(errno, "cannot see", path);
+    auto text = etag_text(path, status);
+    if (!text.ok() && text.error().code == Error::Code::kNotFound) return std::optional<std::string>();
+    if (!text.ok()) return text.error();
+    return std::optional(std::move(*text));
   }
 
   /// Best effort: without it the tag is another one, and who compares it sends the file again.
@@ -373,7 +381,11 @@ class FolderStore final : public ObjectStore {
         return error_of(errno, "cannot make", path);
       }
     } else {
-      if (condition.when == When::kMatches && etag_of(path) != condition.etag) return PutOutcome{false, ""};
+      if (condition.when == When::kMatches) {
+        const auto there = etag_of(path);
+        if (!there.ok()) return there.error();
+        if (*there != condition.etag) return PutOutcome{false, ""};
+      }
       if (::rename(fresh.c_str(), path.c_str()) != 0)
         return errno == EXDEV ? across(path) : error_of(errno, "cannot rename", fresh);
     }
@@ -388,8 +400,13 @@ class FolderStore final : public ObjectStore {
     if (!names.ok()) return names.error();
     for (const std::string& name : *names) {
       const std::string key = below + name;
+      if (name == kOwn) continue;
       struct stat status {};
-      if (name == kOwn || ::lstat(cat(root_, "/", key).c_str(), &status) != 0) continue;
+      const std::string path = cat(root_, "/", key);
+      if (::lstat(path.c_str(), &status) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) continue;  // it went meanwhile
+        return error_of(errno, "cannot see", path);         // a file that is not seen is not gone
+      }
       if (S_ISDIR(status.st_mode) && depth < kDepth) {
         MW_TRY(collect(key + "/", prefix, from, keys, depth + 1));
       } else if (S_ISREG(status.st_mode) && key.starts_with(prefix) && (from.empty() || key > from)) {
