@@ -322,7 +322,7 @@ class Restart(Recorded):
         return ["run", "--reattach", "newest", "--quiet"]
 
     def wrong_at_last(self, done):
-        # What ended as it should, or of which a person was told, has nothing to be joined again.
+        # What ended as it should, or what a person heard of, has nothing to be joined again.
         return self.wrong(done)
 
     def wrong_without_fault(self):

@@ -24,7 +24,8 @@ constexpr size_t kSampleBytes = 4096;         // of a file's beginning, and at e
 constexpr uint64_t kZeroSamples = 64;         // places of a file that may be nothing but zeros
 constexpr size_t kMetadataBytes = 32U << 20;  // of a .metadata or an index
 constexpr std::string_view kMetadataOnly = "ckpt-metadata-only", kSafetensors = "safetensors-header-error",
-                           kZip = "torch-zip-corrupt", kDistributed = "dcp-missing-metadata";
+                           kZip = "torch-zip-corrupt", kDistributed = "dcp-missing-metadata",
+                           kUnfinished = "checkpoint-save-unfinished";
 
 using Role = FileRole;
 
@@ -249,7 +250,7 @@ class Scanner {
       }
     }
     if (partial_ || found == 0 || missing.empty()) return;
-    broken(cat(clip(sanitize_utf8(missing), 200), " is missing, which ", what, " names"), kMetadataOnly);
+    broken(cat(clip(sanitize_utf8(missing), 200), " is missing, which ", what, " names"), kUnfinished);
   }
 
   void prove_index(const FoundFile& file) {
@@ -308,7 +309,7 @@ class Scanner {
       }
       return broken(
           cat(clip(sanitize_utf8(family), 200), ": ", ranks.size(), " of ", was->second.size(), " ranks are there"),
-          kMetadataOnly);
+          kUnfinished);
     }
   }
 
@@ -332,6 +333,7 @@ class Scanner {
 std::string_view sign_of(const CheckpointProblem& problem) {
   const std::string_view ending = ending_of(basename(problem.path));
   if (problem.trouble == Trouble::kMetadataOnly) return kMetadataOnly;
+  if (problem.trouble == Trouble::kMissing) return kUnfinished;
   if (problem.trouble != Trouble::kTruncated) return "";
   if (ending == "safetensors") return kSafetensors;
   return ending == "pt" || ending == "pth" || ending == "bin" || ending == "ckpt" ? kZip : std::string_view();

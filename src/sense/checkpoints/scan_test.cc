@@ -87,6 +87,7 @@ TEST_CASE("what is not whole is reported with what is wrong") {
   f.put("c/i/model.safetensors.index.json", R"({"weight_map":{"model.w":"m-1.safetensors","b":"m-2.safetensors"}})");
   f.put("c/i/m-1.safetensors", safetensors());
   CHECK(f.scan("c/i").what == "m-2.safetensors is missing, which model.safetensors.index.json names");
+  CHECK(f.scan("c/i").sign == "checkpoint-save-unfinished");
   f.put("c/i/m-2.safetensors", safetensors(std::string(64, 'w'), "F32", "b"));
   CHECK(f.scan("c/i").how == How::kWhole);
 }
