@@ -153,5 +153,17 @@ TEST_CASE("what is counted per step is no step, and iterations may be written sh
   CHECK(owned.steps().last == 8);
 }
 
+TEST_CASE("a record behind a bar that ended without a new line says its own step") {
+  std::string text;
+  for (int step = 50; step <= 200; step += 50) {
+    text += cat("Tuning:  25%|##5       | ", step, "/200 [09:39<1:46:34, 42.63s/it]  Step ", step, " | loss=0.", step,
+                " | reward=0.", step, " | entropy=0.629\n");
+  }
+  const State state = state_of(text);
+  CHECK(state.steps().last == 200);
+  CHECK(values_of(state, "reward.mean").size() == 4);
+  CHECK(values_of(state, "entropy").size() == 4);
+}
+
 }  // namespace
 }  // namespace mw

@@ -314,10 +314,11 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       const size_t first = i + 1 - streak;
       const size_t enough = points_of(all_digits(track.values[i]) ? kRecords : kFrozen);
       if (streak < enough || (std::abs(track.values[i]) < kNothing && first > 0)) continue;  // it may be learned
-      if (coarse(track, first)) continue;
-      Finding finding =
-          make_finding("no-learning", "no-learning", Severity::kCritical, track.points[first], track.points[i],
-                       cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
+      const Point &onset = track.points[first], &now = track.points[i];
+      const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
+      if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
+      Finding finding = make_finding("no-learning", "no-learning", Severity::kCritical, onset, now,
+                                     cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
       add_figures(finding, track, first, i, 3);
       finding.suggests.push_back({"metric-flatline-frozen", 0.6, "the same loss to the last digit"});
       finding.suggests.push_back({"weights-not-updating", 0.5, "weights that do not move give the same loss"});

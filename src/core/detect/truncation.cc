@@ -28,18 +28,20 @@ constexpr Knob kImproving{"improving", 0.1, "ratio",
                           "healthy runs start at 0.8 and end at 0.06"};
 constexpr Knob kAtCap{"at_cap", 0.995, "ratio", "Without a truncated share: the mean length is at the longest length",
                       "own"};
-constexpr Knob kRound{"round", 64, "tokens",
+constexpr Knob kRound{"round", 32, "tokens",
                       "Without the longest length: limits are set in multiples of this; short answers may all be alike",
                       "own"};
 constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
 constexpr Knob kFew{"few", 10, "steps", "A run that is over and has logged once or twice in so many, each nearly all",
                     "a Trainer's record is the mean of its logging_steps"};
+constexpr Knob kAll{"all", 0.99, "ratio",
+                    "A run that is over and in each of whose records, two or more, all are cut off", "own"};
 constexpr Knob kHalved{"halved", 0.5, "ratio",
                        "Loss of the reward in the same records that makes two of them a warning",
                        "a policy that rambles loses both at once"};
 constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
-constexpr Knob kKnobs[] = {kHalved,    kJump,  kShare, kMost,  kPersist, kMostPersist, kBegin,
-                           kImproving, kAtCap, kStill, kRound, kGlimpse, kBrief,       kFew};
+constexpr Knob kKnobs[] = {kHalved, kJump,  kShare, kMost,    kPersist, kMostPersist, kBegin, kImproving,
+                           kAtCap,  kStill, kRound, kGlimpse, kBrief,   kFew,         kAll};
 
 /// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
 bool whole_sequences(const State& state) {
@@ -127,6 +129,14 @@ bool halves_reward(const State& state, const Track& track, size_t first, size_t 
          reward->fell(kHalved.value);
 }
 
+/// A run that is over, all of whose records were of answers that are cut off: they are few, but there are no others.
+bool is_short_and_cut_off(const State& state, const Track& track, size_t streak) {
+  if (track.size() == 0 || streak != track.size() || !is_over(state, track.points.back().attempt)) return false;
+  const double least = *std::min_element(track.values.begin(), track.values.end());
+  const bool many_steps = static_cast<double>(track.points.back().step) >= kFew.value;
+  return (many_steps && least >= kMost.value) || (track.size() >= points_of(kGlimpse) && least >= kAll.value);
+}
+
 void judge_track(const State& state, const Shares& shares, std::vector<Finding>& out) {
   const Track& track = shares.track;
   size_t streak = 0;
@@ -136,11 +146,7 @@ void judge_track(const State& state, const Shares& shares, std::vector<Finding>&
     if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
     if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, shares, i + 1 - streak, i, out);
   }
-  const bool few = !track.points.empty() && streak == track.size() &&
-                   static_cast<double>(track.points.back().step) >= kFew.value &&
-                   *std::min_element(track.values.begin(), track.values.end()) >= kMost.value &&
-                   is_over(state, track.points.back().attempt);
-  if (few) return add_finding(state, shares, 0, track.size() - 1, out);
+  if (is_short_and_cut_off(state, track, streak)) return add_finding(state, shares, 0, track.size() - 1, out);
   if (!glimpse) return;
   const size_t first = *glimpse + 1 - points_of(kGlimpse);
   add_finding(state, shares, first, *glimpse, out);

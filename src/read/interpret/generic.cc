@@ -363,6 +363,11 @@ bool GenericReader::begins_record(std::string_view text) {
   return known_in(begun_) >= (placed ? 1 : 2);
 }
 
+bool GenericReader::says_its_step(std::string_view text) {
+  const StepPlace at = find_place(trim(text));
+  return at.step != kNoStep && at.end > 0 && begins_record(text);
+}
+
 size_t GenericReader::known_in(const MetricLine& line) {
   return static_cast<size_t>(std::count_if(line.numbers().begin(), line.numbers().end(),
                                            [this](const RowNumber& one) { return well_known(one.key); }));

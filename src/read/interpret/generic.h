@@ -54,6 +54,8 @@ class GenericReader {
   size_t rewards_in(const MetricLine& line) const;
   /// Whether a line says which step begins, or is a record by itself: no row of a table.
   bool begins_record(std::string_view text);
+  /// Whether that record says its step itself.
+  bool says_its_step(std::string_view text);
 
  private:
   int64_t over_epochs(const StepPlace& place, int64_t* total);

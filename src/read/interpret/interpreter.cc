@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 
@@ -197,6 +198,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (line.text.starts_with("+ ")) configure_by_command(line);
   if (!wanted_as_record() && says_nothing(line, hits)) return 0;
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
+  bar_before_text(line, hits);
   // What W&B's own log says of W&B is nothing that happened to the run.
   helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
   const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.rare);
@@ -204,7 +206,6 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool folded = feed_folded_trace(line, sample);
   const bool in_trace = folded || feed_trace(line, sample);
-  if (in_trace) bar_before_trace(line, hits, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
   note_last_exception(line, in_trace || sample);
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
@@ -237,14 +238,30 @@ bool Interpreter::is_typed(std::string_view text) {
   return text.starts_with("(Pdb) ") || text.starts_with("ipdb> ") || text.starts_with("(Pdb++) ");
 }
 
-/// A bar that ends without a new line has the traceback on its own: it says how far the run had come.
-void Interpreter::bar_before_trace(const LogLine& line, std::span<const uint32_t> hits, bool sample) {
-  const size_t head = line.text.find("Traceback (most recent call last)");
-  if (head == std::string_view::npos || !contains(line.text.substr(0, head), "%|")) return;
+/// Where what was printed behind a bar that ended without a new line begins: a traceback, or a record that says its
+/// step.
+size_t Interpreter::behind_bar(const LogLine& line) {
+  constexpr auto kNone = std::string_view::npos;
+  if (!line.rare.may_hold('%')) return kNone;
+  const size_t bar = line.text.find("%|");
+  if (bar == kNone) return kNone;
+  if (const size_t trace = line.text.find("Traceback (most recent call last)", bar); trace != kNone) return trace;
+  const size_t times = line.text.find('[', bar), end = line.text.find(']', bar);
+  if (times == kNone || end == kNone || end < times || line.text.find("%|", end) != kNone) return kNone;
+  const std::string_view rest = trim(line.text.substr(end + 1));
+  const bool word = !rest.empty() && std::isalpha(static_cast<unsigned char>(rest.front())) != 0;
+  return word && generic_.says_its_step(rest) ? static_cast<size_t>(rest.data() - line.text.data()) : kNone;
+}
+
+/// Of a bar that has other text on its line: the bar says how far the run had come. `line` becomes that text.
+void Interpreter::bar_before_text(LogLine& line, std::span<const uint32_t> hits) {
+  const size_t rest = behind_bar(line);
+  if (rest == std::string_view::npos) return;
   LogLine bar = line;
-  bar.text = line.text.substr(0, head);
+  bar.text = line.text.substr(0, rest);
+  line.text.remove_prefix(rest);
   bool quiet = false;
-  (void)shapes(bar, hits, sample, &quiet);
+  (void)shapes(bar, hits, false, &quiet);
 }
 
 void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace) {

@@ -219,7 +219,8 @@ class Interpreter {
   void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
   void count_document(std::string_view key, std::string_view value);
-  void bar_before_trace(const LogLine& line, std::span<const uint32_t> hits, bool sample);
+  size_t behind_bar(const LogLine& line);
+  void bar_before_text(LogLine& line, std::span<const uint32_t> hits);
   bool is_other_loop(const event::Progressed& bar);
   void follow_other_loop(const MetricLine& metrics, const Pending& as);
   void plan(const Fields& fields, const LogLine& line);
