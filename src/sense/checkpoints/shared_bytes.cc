@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -88,6 +89,9 @@ class Comparison {
     for (size_t file = 0; file < parts_.size(); ++file) {
       if (auto found = judge(file)) answer.files.push_back(std::move(*found));
     }
+    if (answer.files.empty()) {
+      if (auto found = judge_all()) answer.files.push_back(std::move(*found));
+    }
     return answer;
   }
 
@@ -123,6 +127,29 @@ class Comparison {
         same_[i][other] = sample == own[i] ? Same::kYes : Same::kNo;
       }
     }
+  }
+
+  /// The nearest of the checkpoints that is the same in all parts, though not by links.
+  std::optional<SharedBytes> judge_all() {
+    const int64_t own = step_of_name(exam_.tree().own_name());
+    std::optional<size_t> nearest;
+    const auto distance = [&](size_t other) { return std::abs(step_of_name(beside_[other].tree.own_name()) - own); };
+    for (size_t other = 0; other < beside_.size(); ++other) {
+      const bool all =
+          std::all_of(same_.begin(), same_.end(), [other](const auto& row) { return row[other] == Same::kYes; });
+      if (all && (!nearest || distance(other) < distance(*nearest))) nearest = other;
+    }
+    if (!nearest) return std::nullopt;
+    const CheckpointTree& tree = beside_[*nearest].tree;
+    SharedBytes out{"", tree.root(), SharedBytes::How::kAll, false, true};
+    for (const TreeFile* part : parts_) {
+      const std::string one = exam_.tree().full(part->path), that = tree.full(part->path);
+      if (is_one_file(exam_.disk(), one, that)) return std::nullopt;
+      bool all = every_byte_;
+      if (!equal_files(exam_.disk(), one, that, static_cast<uint64_t>(part->bytes), &all)) return std::nullopt;
+      out.all = out.all && all;
+    }
+    return out;
   }
 
   /// The one checkpoint whose file it has. Nothing where several have it: then it is frozen.
@@ -244,6 +271,33 @@ class Comparison {
 };
 
 }  // namespace
+
+std::string sentence_of(const SharedBytes& one) {
+  using How = SharedBytes::How;
+  const std::string_view other = basename(one.other);
+  const std::string_view deep = one.all ? "" : " (--deep compares every byte)";
+  if (one.how == How::kAll) {
+    return cat(one.all ? "all that training changes in it is, to the last byte, that of "
+                       : "all that training changes in it is, in samples all over it, that of ",
+               other, deep, ": nothing was learned between the two, or one is a copy of the other");
+  }
+  const std::string what =
+      cat(one.all ? "every byte of it is that of " : "samples all over it are those of ", other, deep);
+  if (!one.breaks) {
+    return cat(
+        what,
+        ", and it differs in other checkpoints: either nothing changed it between the two, or one of them has the "
+        "other's");
+  }
+  switch (one.how) {
+    case How::kApart:
+      return cat(what, ", and it was written apart from all others here: it seems to be of that one");
+    case How::kCannot:
+      return cat(what, ", what was saved with it is not, and it was written last: it seems to be of that one");
+    default:
+      return cat(what, ", and what was saved with it is not: one of the two checkpoints has the other's");
+  }
+}
 
 SharedBytesAnswer bytes_of_another(Examination& exam, const std::vector<std::string>& beside, bool every_byte) {
   return Comparison(exam, every_byte).run(beside);

@@ -15,16 +15,20 @@ namespace mw {
 
 struct SharedBytes {
   enum class How : uint8_t {
-    kApart,    ///< and it was written apart from all others here, unlike that one there
-    kCannot,   ///< and training changes it whenever it changes what lies beside it, which did change
-    kOneOfTwo  ///< likewise; nothing shows in which of the two checkpoints it does not belong
+    kApart,     ///< and it was written apart from all others here, unlike that one there
+    kCannot,    ///< and training changes it whenever it changes what lies beside it, which did change
+    kOneOfTwo,  ///< likewise; nothing shows in which of the two checkpoints it does not belong
+    kAll        ///< as all files of weights and optimizers here: nothing was learned between the two, or one is a copy
   };
-  std::string path;   ///< within the checkpoint
+  std::string path;   ///< within the checkpoint; of kAll ""
   std::string other;  ///< the checkpoint whose bytes it has
   How how = How::kApart;
   bool breaks = true;  ///< false: it may as well be frozen between those two
   bool all = false;    ///< every byte was compared, not only samples
 };
+
+/// For a person.
+std::string sentence_of(const SharedBytes& one);
 
 struct SharedBytesAnswer {
   std::vector<SharedBytes> files;

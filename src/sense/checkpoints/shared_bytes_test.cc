@@ -162,5 +162,22 @@ TEST_CASE("a rank whose optimizer moved has other weights, too, and a rank's opt
   CHECK(look().state == State::kWhole);
 }
 
+TEST_CASE("a checkpoint that is the one beside it in all that training changes is worth knowing") {
+  Saves run;
+  run.save(10, 110);
+  run.save(20, 120);
+  for (const char* name : {"layers_1.safetensors", "layers_2.safetensors", "layers_3.safetensors"})
+    run.put(20, name, run.disk.content(cat(Saves::folder(10), "/", name)));
+  const CheckpointVerdict same = run.verdict(20, {10});
+  CHECK(same.state == State::kWhole);
+  REQUIRE(same.problems.size() == 1);
+  CHECK_FALSE(same.problems[0].breaks);
+  CHECK(contains(same.problems[0].what, "that of checkpoint-10: nothing was learned between the two"));
+  run.save(30, 130);
+  CHECK(run.verdict(30, {20, 10}).problems.empty());
+  run.put(20, "layers_3.safetensors", weights(77));  // something was
+  CHECK(run.verdict(20, {10}).problems.empty());
+}
+
 }  // namespace
 }  // namespace mw

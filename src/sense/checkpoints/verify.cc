@@ -199,7 +199,7 @@ class Verification {
     beside_ = shared.compared;
     for (const SharedBytes& one : shared.files) {
       if (is_known(one.path, true)) continue;
-      exam_.problem(Trouble::kSameBytes, one.path, sentence(one), one.breaks, CheckDepth::kContent);
+      exam_.problem(Trouble::kSameBytes, one.path, sentence_of(one), one.breaks, CheckDepth::kContent);
     }
     for (const StrangeTime& one : written_with_another(exam_.disk(), tree_, options_.beside)) {
       if (is_known(one.path) || not_copied_from(exam_.disk(), tree_, one.path, one.other)) continue;
@@ -221,24 +221,6 @@ class Verification {
   bool is_known(std::string_view path, bool breaks = false) const {
     return std::any_of(exam_.problems().begin(), exam_.problems().end(),
                        [&](const CheckpointProblem& one) { return one.path == path && (one.breaks || !breaks); });
-  }
-
-  static std::string sentence(const SharedBytes& one) {
-    const std::string_view other = basename(one.other);
-    const std::string what = cat(one.all ? "every byte of it is that of " : "samples all over it are those of ", other);
-    const std::string_view deep = one.all ? "" : " (--deep compares every byte)";
-    if (!one.breaks)
-      return cat(what, deep,
-                 ", and it differs in other checkpoints: either nothing changed it between the two, or one "
-                 "of them has the other's");
-    switch (one.how) {
-      case SharedBytes::How::kApart:
-        return cat(what, deep, ", and it was written apart from all others here: it seems to be of that one");
-      case SharedBytes::How::kCannot:
-        return cat(what, deep, ", what was saved with it is not, and it was written last: it seems to be of that one");
-      default:
-        return cat(what, deep, ", and what was saved with it is not: one of the two checkpoints has the other's");
-    }
   }
 
   /// One tensor of zeros is a bias, or the second half of a fresh adapter; a model of nothing else was never filled.

@@ -174,10 +174,12 @@ std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool 
   return paint.of(state == "partial" || state == "corrupt" ? Severity::kCritical : Severity::kWarning, text);
 }
 
-/// The first thing that breaks it, in one line.
+/// The first thing that breaks it, or that it is another one's copy, in one line.
 std::string reason(const Painter& paint, const Checkpoint& one) {
-  if (one.problems.empty() || !one.problems.front().breaks) return "";
+  if (one.problems.empty()) return "";
   const CheckpointsAnswer::Problem& first = one.problems.front();
+  const bool copy = first.trouble == "same-bytes" && first.path.empty();
+  if (!first.breaks && !copy) return "";
   return paint.hanging("           ", cat(first.path.empty() ? "" : cat(first.path, ": "), first.what), 2);
 }
 
