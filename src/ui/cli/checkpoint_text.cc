@@ -174,12 +174,15 @@ std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool 
   return paint.of(state == "partial" || state == "corrupt" ? Severity::kCritical : Severity::kWarning, text);
 }
 
+/// All that training changes in it is another step's.
+bool is_copy(const Checkpoint& one) {
+  return !one.problems.empty() && one.problems.front().trouble == "same-bytes" && one.problems.front().path.empty();
+}
+
 /// The first thing that breaks it, or that it is another one's copy, in one line.
 std::string reason(const Painter& paint, const Checkpoint& one) {
-  if (one.problems.empty()) return "";
+  if (one.problems.empty() || (!one.problems.front().breaks && !is_copy(one))) return "";
   const CheckpointsAnswer::Problem& first = one.problems.front();
-  const bool copy = first.trouble == "same-bytes" && first.path.empty();
-  if (!first.breaks && !copy) return "";
   return paint.hanging("           ", cat(first.path.empty() ? "" : cat(first.path, ": "), first.what), 2);
 }
 
@@ -335,7 +338,7 @@ std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console&
   const bool many = answer.checkpoints.size() > 1;
   if (many) out = table(answer.checkpoints, paint, false) + "\n";
   for (const Checkpoint& one : answer.checkpoints) {
-    if (!many || one.state != "whole" || one.tainted) out += full(paint, one);
+    if (!many || one.state != "whole" || one.tainted || is_copy(one)) out += full(paint, one);
   }
   if (many) out += notes_of_newest(answer.checkpoints, paint);
   return out + resume_from_text(paint, answer);
