@@ -144,6 +144,12 @@ def refusals(base, place, env=None):
     assert "still being written" in midwatch("push", growing, place, env=env, expect=2)
     stop.set()
     thread.join()
+    going = checkpoint(base, 80, 4, 6)
+    remover = threading.Timer(0.7, shutil.rmtree, (going,))
+    remover.start()
+    text = midwatch("push", going, place, "--limit", "4MB", env=env, expect=2)
+    remover.join()
+    assert "removed while it was sent" in text and "latest in the store stays" in text, text
     assert "Say --step N" in midwatch("push", base + "/global_step_20/actor", place, env=env, expect=2)
     listed = midwatch("remote", place, "--json", env=env)
     assert [(one["step"], one["latest"]) for one in listed["checkpoints"]] == [(20, True)], listed

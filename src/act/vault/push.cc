@@ -15,7 +15,13 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-Error still_written(const std::string& path) {
+/// `path` of the checkpoint is another one than when it was looked at first.
+Error still_written(const VaultDoors& doors, const PushOptions& options, const std::string& path) {
+  const auto there = doors.disk.info(options.folder);
+  if (!there.ok() && there.error().code == Error::Code::kNotFound) {
+    return {Error::Code::kInvalid, cat("the checkpoint was removed while it was sent: ", options.folder),
+            "latest in the store stays as it was; push one that is there."};
+  }
   return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", path, " changed"),
           "Push it when its save is over."};
 }
@@ -35,7 +41,7 @@ Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
   const auto again = tree_of(doors, options);
   if (!again.ok()) return again.error();
   const std::string other = difference(*tree, *again);
-  if (!other.empty()) return still_written(other);
+  if (!other.empty()) return still_written(doors, options, other);
   return tree;
 }
 
@@ -200,7 +206,7 @@ class Push {
     const auto after = tree_of(doors_, options_);
     if (!after.ok() && after.error().code != Error::Code::kNotFound) return after.error();
     const std::string other = after.ok() ? difference(tree_, *after) : options_.folder;
-    if (!other.empty()) return still_written(other);
+    if (!other.empty()) return still_written(doors_, options_, other);
     out_.moved = meter.now();
     return {};
   }

@@ -45,6 +45,11 @@ Error changed(const std::string& path) {
           "Push it when its save is over."};
 }
 
+Error gone(const std::string& path) {
+  return {Error::Code::kInvalid, cat("a file of the checkpoint was removed while it was sent: ", path),
+          "latest in the store stays as it was; push one that is there."};
+}
+
 class Uploader {
  public:
   Uploader(const VaultDoors& doors, const Tree& tree, const UploadOptions& options, Meter& meter)
@@ -134,7 +139,7 @@ class Uploader {
     one.parts.assign(count, {});
     one.sums.assign(count, "");
     const auto file = doors_.disk.open_read(cat(options_.folder, "/", local.path));
-    if (!file.ok()) return file.error().code == Error::Code::kNotFound ? changed(local.path) : file.error();
+    if (!file.ok()) return file.error().code == Error::Code::kNotFound ? gone(local.path) : file.error();
     const auto as_expected = [&](const Result<FileInfo>& info) {
       return info.ok() && info->size == local.info.size && info->changed == local.info.changed &&
              info->inode == local.info.inode;
