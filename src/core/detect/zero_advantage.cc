@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/stands_low.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/detect/tools/true_measure.h"
@@ -32,10 +33,6 @@ constexpr Knob kShort{"short", 10, "points", "Fewer records say little",
 constexpr Knob kHalf{"half", 0.5, "ratio", "The same of `long` records: half of the rollouts are wasted",
                      "rldoctor (50 % of the groups while not saturated)"};
 constexpr Knob kLong{"long", 20, "points", "A cold start may last as long", "own"};
-constexpr Knob kFlat{"flat", 0.05, "ratio",
-                     "Gain of the reward meanwhile, of its range: a run that learns may waste half", "own"};
-constexpr Knob kNear{"near", 0.8, "ratio", "Share of the reward's range above which the data is nearly solved",
-                     "DAPO, dynamic sampling"};
 constexpr Knob kReason{"reason", 0.1, "ratio", "Groups that are too easy or too hard, or answers lost to errors: named",
                        "field guide 4.3 rule 12 (split: too hard, solved)"};
 constexpr Knob kCut{"cut", 0.5, "ratio", "Answers that are cut off: named; less is common in runs that learn", "own"};
@@ -81,26 +78,6 @@ struct Wasteful {
     }
   }
 };
-
-/// Does the reward neither come near its ceiling nor rise between two points? Nothing where no reward is known.
-bool stands_low(const State& state, JudgeMemory& memory, const Point& from, const Point& to) {
-  for (const Track& reward : memory.tracks(state, reward_series(state))) {
-    size_t end = 0;
-    std::vector<double> values;
-    for (size_t i = 0; i < reward.size(); ++i) {
-      if (reward.points[i].attempt != to.attempt || reward.points[i].step > to.step) continue;
-      end = i;
-      if (reward.points[i].step >= from.step) values.push_back(reward.values[i]);
-    }
-    if (values.size() < 2) continue;
-    const RewardScale scale = reward_scale(state, reward, end);
-    const std::span<const double> all(values);
-    const double before = mean(all.first(values.size() / 2)), after = mean(all.subspan(values.size() / 2));
-    const bool full = before + after > 0 && scale.share((before + after) / 2) > kNear.value;
-    return !full && after - before <= kFlat.value * (scale.ceiling - scale.floor);
-  }
-  return false;
-}
 
 Severity severity_of(const State& state, JudgeMemory& memory, const Point& from, const Point& to, std::string& why) {
   for (const Track& reward : memory.tracks(state, reward_series(state))) {
@@ -179,12 +156,13 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, si
 /// `share`: of groups or steps, as `of` names them.
 void add_share(const State& state, const Track& track, const Wasteful::Window& window, double share,
                std::string_view of, std::vector<Finding>& out) {
+  const std::string_view meanwhile = has_reward(state) ? ", and the reward does not rise" : "";
   size_t first = window.first;
   while (first < window.last && track.values[first] < kHalf.value) ++first;
   Finding finding = make_finding(
       "zero-advantage", "zero-advantage", Severity::kWarning, track.points[first], track.points[window.last],
       cat("In ", format_short(100 * share, 3), " % of the ", of, " all rewards are equal since step ",
-          track.points[first].step, ", and the reward does not rise: most rollouts teach nothing"));
+          track.points[first].step, meanwhile, ": most rollouts teach nothing"));
   add_figures(finding, track, first, window.last, 4);
   finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards within most groups"});
   add_reasons(state, finding);
@@ -265,8 +243,13 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       continue;
     }
     for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
-      if (!stands_low(state, memory, track.points[window.first], track.points[window.last])) continue;
-      add_share(state, track, window, mean(track.slice(window.first, window.last + 1)), "groups", out);
+      const double share = mean(track.slice(window.first, window.last + 1));
+      // Without a reward nobody can say what the rest teaches: only what is a fault by itself is one.
+      const bool fault = has_reward(state)
+                             ? stands_low(state, memory, track.points[window.first], track.points[window.last])
+                             : share >= kMost.value;
+      if (!fault) continue;
+      add_share(state, track, window, share, "groups", out);
       break;
     }
   }

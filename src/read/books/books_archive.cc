@@ -23,6 +23,12 @@ void fields(Archive& archive, T& rule) {
   archive(raw, signal, scale, offset, part, minus, rank, note);
 }
 
+template <typename Archive, MaybeConst<ShareRule> T>
+void fields(Archive& archive, T& rule) {
+  auto& [signal, counted, rest, of, zero_with] = rule;
+  archive(signal, counted, rest, of, zero_with);
+}
+
 template <typename Archive, MaybeConst<ResumeWords> T>
 void fields(Archive& archive, T& resume) {
   auto& [when, words] = resume;
@@ -37,10 +43,10 @@ void fields(Archive& archive, T& layout) {
 
 template <typename Archive, MaybeConst<Dialect> T>
 void fields(Archive& archive, T& dialect) {
-  auto& [id, title, family, framework, base, extends, signs, shapes, metrics, step_keys, step_offset, count_steps, eval,
-         ignore, sampled, checkpoints, samples] = dialect;
-  archive(id, title, family, framework, base, extends, signs, shapes, metrics, step_keys, step_offset, count_steps,
-          eval, ignore, sampled, checkpoints);
+  auto& [id, title, family, framework, base, extends, signs, shapes, metrics, shares, step_keys, step_offset,
+         count_steps, eval, ignore, sampled, checkpoints, samples] = dialect;
+  archive(id, title, family, framework, base, extends, signs, shapes, metrics, shares, step_keys, step_offset,
+          count_steps, eval, ignore, sampled, checkpoints);
   static_cast<void>(samples);  // only tests read them
 }
 

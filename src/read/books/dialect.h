@@ -76,6 +76,17 @@ struct MetricRule {
   std::string note;   ///< what this framework means by it, where that differs
 };
 
+/// A share that is not written itself: counts of a record, of those and others or of a setting.
+struct ShareRule {
+  static constexpr size_t kLimit = 8;  ///< of one dialect
+
+  std::string signal;
+  std::string counted;    ///< exact name, or with one '*': those of a record add up
+  std::string rest;       ///< name of the same record: the share is that of counted in counted and rest
+  std::string of;         ///< or: the setting that counted is a share of
+  std::string zero_with;  ///< a record that has this name and nothing counted says 0, in a run that counts
+};
+
 struct Dialect {
   enum class Family : uint8_t { kTrainer, kEngine, kLayer };
 
@@ -88,6 +99,7 @@ struct Dialect {
   std::vector<Sign> signs;
   std::vector<Shape> shapes;
   std::vector<MetricRule> metrics;
+  std::vector<ShareRule> shares;
   std::vector<std::string> step_keys;  ///< metric names that carry the step, best first
   int64_t step_offset = 0;             ///< added to a step as written
   bool count_steps = false;            ///< records without a step are counted

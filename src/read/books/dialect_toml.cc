@@ -79,6 +79,7 @@ class Reader {
   Result<void> checkpoints(const Toml& table, Dialect& out);
   Result<void> resume(const Toml& table, Dialect& out);
   Result<void> metric(std::string_view raw, const Toml& value, Dialect& out);
+  Result<void> share(const Toml& table, Dialect& out);
   Result<void> sample(const Toml& table, Dialect& out);
   Result<void> names(const Toml& root, std::string_view key, std::vector<std::string>& out);
   template <typename Each>
@@ -276,6 +277,25 @@ Result<void> Reader::metric(std::string_view raw, const Toml& value, Dialect& ou
   return {};
 }
 
+Result<void> Reader::share(const Toml& table, Dialect& out) {
+  MW_TRY(table.check_keys(path_, {"signal", "counted", "rest", "of", "zero_with"}));
+  ShareRule rule;
+  rule.signal = table.text_or("signal", "");
+  rule.counted = table.text_or("counted", "");
+  rule.rest = table.text_or("rest", "");
+  rule.of = table.text_or("of", "");
+  rule.zero_with = table.text_or("zero_with", "");
+  const SignalRow* signal = find_signal(rule.signal);
+  if (signal == nullptr || signal->unit != "ratio") {
+    return table.error(path_, "a share needs the \"signal\" of a ratio (see docs/signals.md)");
+  }
+  if (rule.counted.empty()) return table.error(path_, "a share needs what is \"counted\"");
+  if (rule.rest.empty() == rule.of.empty()) return table.error(path_, "a share needs either \"rest\" or \"of\"");
+  if (out.shares.size() >= ShareRule::kLimit) return table.error(path_, "a dialect has at most 8 shares");
+  out.shares.push_back(std::move(rule));
+  return {};
+}
+
 Result<void> Reader::sample(const Toml& table, Dialect& out) {
   MW_TRY(table.check_keys(path_, {"line", "lines", "expect"}));
   Dialect::Sample sample;
@@ -291,13 +311,14 @@ Result<void> Reader::sample(const Toml& table, Dialect& out) {
 Result<Dialect> Reader::read(const Toml& root) {
   Dialect out;
   MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "sampled",
-                                 "steps", "sign", "line", "metrics", "sample", "checkpoints", "resume"}));
+                                 "steps", "sign", "line", "metrics", "share", "sample", "checkpoints", "resume"}));
   MW_TRY(head(root, out));
   if (const Toml* table = root.find("steps"); table != nullptr) MW_TRY(steps(*table, out));
   if (const Toml* table = root.find("checkpoints"); table != nullptr) MW_TRY(checkpoints(*table, out));
   MW_TRY(each(root, "resume", [&](const Toml& table) { return resume(table, out); }));
   MW_TRY(each(root, "sign", [&](const Toml& table) { return sign(table, out); }));
   MW_TRY(each(root, "line", [&](const Toml& table) { return shape(table, out); }));
+  MW_TRY(each(root, "share", [&](const Toml& table) { return share(table, out); }));
   MW_TRY(each(root, "sample", [&](const Toml& table) { return sample(table, out); }));
   if (const Toml* table = root.find("metrics"); table != nullptr) {
     for (const auto& [raw, value] : table->members()) MW_TRY(metric(raw, value, out));

@@ -29,6 +29,8 @@ struct KnownName {
   // By the dialect that speaks, once it was asked:
   bool looked_up = false;
   bool share = false;  ///< it is one of a whole: where the text says of what ("35%", "70/200"), it is divided by that
+  /// By bits, to which of the dialect's shares it adds what is counted, the rest, or that there was none (Shares).
+  uint8_t share_counted = 0, share_rest = 0, share_zero = 0;
   Meaning means;
   std::shared_ptr<const FigureName> figure;    ///< of its readings
   std::shared_ptr<const FigureName> held_out;  ///< of those of an evaluation, once there was one

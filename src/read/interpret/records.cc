@@ -19,6 +19,7 @@ bool whole(double value) { return std::isfinite(value) && std::fabs(value) < 1e1
 void Records::set_speaker(std::optional<size_t> dialect) {
   if (speaker_ == dialect) return;
   speaker_ = dialect;
+  shares_.set_rules(dialect ? &book_.dialects()[*dialect].shares : nullptr);
   names_.forget_meanings();
 }
 
@@ -36,6 +37,7 @@ void Records::look_up(KnownName& name) const {
   name.figure = name.held_out = nullptr;
   name.less = nullptr;
   name.use = nullptr;
+  shares_.look_up(name);
   name.looked_up = true;
 }
 
@@ -191,6 +193,7 @@ void Records::add(const Record& record) {
       signals_.add(name, value, trained(name, record, value), train.readings);
     }
   }
+  if (!record.eval) shares_.add(names, record.numbers, train.readings);
   const bool closing = note_total(record);
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;

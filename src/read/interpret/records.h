@@ -13,6 +13,7 @@
 #include "read/books/dialect_book.h"
 #include "read/interpret/known_names.h"
 #include "read/interpret/one_of_each.h"
+#include "read/interpret/shares.h"
 #include "read/interpret/step_counter.h"
 #include "read/lines/row.h"
 
@@ -39,9 +40,10 @@ class Records {
   static constexpr size_t kPendingLimit = 4096;  ///< records that wait for the progress bar to show their step
   static constexpr size_t kPendingBlind = 64;    ///< the same while there is no bar
 
-  Records(const DialectBook& book, EventSink& sink) : book_(book), sink_(sink) {}
+  Records(const DialectBook& book, EventSink& sink) : book_(book), sink_(sink), shares_(book) {}
 
   void set_speaker(std::optional<size_t> dialect);
+  void configured(std::string_view key, std::string_view value) { shares_.configured(key, value); }
   /// What is known of the names of the next record, until the one after it.
   std::span<KnownName* const> names_of(std::span<const RowNumber> numbers) { return names_.of_record(numbers); }
   void add(const Record& record);
@@ -87,6 +89,7 @@ class Records {
   std::optional<size_t> speaker_;
   KnownNames names_;
   OneOfEach signals_;
+  Shares shares_;
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;

@@ -136,6 +136,7 @@ void Interpreter::configure(std::string_view key, std::string_view value, Where 
 
 void Interpreter::configure_clean(std::string_view key, std::string&& text, Where where, Time at) {
   const std::string_view canonical = canonical_setting(key);
+  records_.configured(key, text);
   if (canonical == "logging_steps") {
     if (const auto stride = parse_double(trim(text)); stride && *stride >= 1 && *stride < 1e6) {
       records_.set_stride(static_cast<int64_t>(*stride));
