@@ -152,7 +152,13 @@ class Reader {
     if (key == "end") return end(first, more);
     if (key == "framework") return put({{}, {}, event::Recognised{first, "", 1}});  // no line says it: all do
     if (key == "start") return add(event::AttemptBegan{std::string(rest)});
-    if (key == "sign") return add(event::Matched{first, more, 1, false});
+    if (key == "sign") {
+      const auto times = parse_int(first);
+      if (!times) return add(event::Matched{first, more, 1, false});
+      const size_t end = more.find(' ');
+      const std::string text = end == std::string::npos ? std::string() : more.substr(end + 1);
+      return add(event::Matched{more.substr(0, end), text, static_cast<uint64_t>(*times), false});
+    }
     if (key == "error") {
       const auto times = parse_int(first);
       return times && add(event::Logged{event::Logged::Level::kError, 1, more, static_cast<uint64_t>(*times)});

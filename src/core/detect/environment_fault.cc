@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/unread_answers.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -73,18 +74,6 @@ bool says_lost(const TemplateState& message) {
   if (message.level < event::Logged::Level::kWarning) return false;
   if (contains_folded(message.text, "retry") || contains_folded(message.text, "attempt")) return false;
   return std::any_of(kLosses.begin(), kLosses.end(), [&](auto word) { return contains_folded(message.text, word); });
-}
-
-/// Rollouts of one step, by the run's settings; nullopt: they do not say.
-std::optional<double> rollouts_per_step(const State& state) {
-  double product = 1;
-  for (const std::string_view key : {"batch_size", "num_generations"}) {
-    const auto found = state.config.find(std::string(key));
-    const auto value = found == state.config.end() ? std::nullopt : parse_double(found->second);
-    if (!value || *value < 1) return std::nullopt;
-    product *= *value;
-  }
-  return product;
 }
 
 /// The log says of a good part of all rollouts that they failed, whatever the reward makes of it.

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/stands_low.h"
+#include "core/detect/support/unread_answers.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -24,8 +26,10 @@ constexpr Knob kNeverPoints{"never_points", 20, "points", "Untrained models begi
                             "real runs rise from 0.13 to 0.95 within 20 steps"};
 constexpr Knob kCounted{"counted", 100, "answers", "Counted answers before a rule's failures are judged", "own"};
 constexpr Knob kCountedShare{"counted_share", 0.5, "ratio", "Share of counted answers that fail a rule", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kDrop,        kSigma,   kNoiseWindow,
-                           kPersist, kNever, kNeverPoints, kCounted, kCountedShare};
+constexpr Knob kUnread{"unread", 0.2, "ratio",
+                       "Of the rollouts that the log says it could not read, while the reward stands low", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth,       kDrop,    kSigma,        kNoiseWindow, kPersist,
+                           kNever,   kNeverPoints, kCounted, kCountedShare, kUnread};
 
 void add_finding(const Track& track, size_t first, size_t now, std::string summary, std::vector<Finding>& out) {
   Finding finding = make_finding("format-failures", "format-failures", Severity::kWarning, track.points[first],
@@ -81,8 +85,34 @@ uint64_t answers_of(const State& state, const std::string& rule, const event::Fo
   return set == state.formats.end() ? 0 : set->second.passed + set->second.failed;
 }
 
+/// The log says of a good part of all answers that they could not be read, up to now, and the reward does not rise. The
+/// first steps of a model that has yet to learn the format are no fault.
+void judge_unread(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  const auto unread = unread_answers(state);
+  if (!unread || unread->share() < kUnread.value) return;
+  const int64_t last = state.steps().last;
+  const auto least = static_cast<int64_t>(kNeverPoints.value);
+  const bool goes_on = unread->said->last.step != kNoStep && last - unread->said->last.step <= unread->steps / 10;
+  if (unread->steps < least || !goes_on) return;
+  Point from, to;
+  from.step = unread->since;
+  to.step = last;
+  from.attempt = to.attempt = unread->said->last.attempt;
+  if (!stands_low(state, memory, from, to)) return;
+  Finding finding;
+  finding.kind = finding.detector = "format-failures";
+  finding.onset = unread->said->first;
+  finding.onset.step = unread->since;
+  finding.detected = unread->said->last;
+  finding.summary = cat(unread->words(), ", and the reward does not rise");
+  finding.evidence.push_back({unread->said->first.where, clip(unread->said->text, kTextLimit), "", kNoStep, 0});
+  finding.suggests.push_back({"reward-parse-failure", 0.7, unread->words()});
+  out.push_back(std::move(finding));
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
+  judge_unread(state, memory, out);
   for (KeptTrack& track : memory.tracks(state, state.find("format.pass_rate"))) judge_track(track, out);
   if (out.size() > before || state.attempts.empty()) return;
   for (const auto& [rule, judged] : state.formats) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/components.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/unread_answers.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/detect/tools/true_measure.h"
@@ -60,10 +61,14 @@ constexpr Knob kFrozen{"frozen", 0.05, "ratio", "Of its first entropy: a policy 
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
 constexpr Knob kPunished{"punished", 20, "points", "Records of a reward that only punishes while nothing is ever right",
                          "own"};
-constexpr Knob kKnobs[] = {kPunished,     kFrozen,     kLong,       kLongStart, kTrouble,  kFromStart, kFromStartPoints,
-                           kExcerpt,      kSudden,     kChance,     kBack,      kBefore,   kLow,       kSunk,
-                           kEarly,        kEarlyHours, kNearPoints, kNearShare, kNearMean, kSingles,   kSeldom,
-                           kSeldomPoints, kOver,       kOverEarly};
+constexpr Knob kUnreadMost{"unread_most", 0.4, "ratio", "Of the rollouts, that the log says it could not read: named",
+                           "own"};
+constexpr Knob kUnreadEach{"unread_each", 4, "answers", "A step, where the number of rollouts is not known: named",
+                           "own"};
+constexpr Knob kKnobs[] = {
+    kUnreadMost, kUnreadEach, kPunished, kFrozen,  kLong,   kLongStart,    kTrouble, kFromStart, kFromStartPoints,
+    kExcerpt,    kSudden,     kChance,   kBack,    kBefore, kLow,          kSunk,    kEarly,     kEarlyHours,
+    kNearPoints, kNearShare,  kNearMean, kSingles, kSeldom, kSeldomPoints, kOver,    kOverEarly};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
 
@@ -239,8 +244,19 @@ bool frozen_before(const State& state, const Point& onset) {
 /// What the reward was before the streak.
 enum class Early : uint8_t { kNever, kSeldom, kGood };  // above the floor
 
+/// What cannot be read is scored 0: where that is said of most answers it is why, of many that it may be.
+void suggest_unread(const State& state, Finding& finding) {
+  const auto unread = unread_answers(state);
+  if (!unread) return;
+  const bool most = unread->rollouts
+                        ? unread->share() >= kUnreadMost.value
+                        : static_cast<double>(unread->times) >= kUnreadEach.value * static_cast<double>(unread->steps);
+  if (most) finding.suggests.push_back({"reward-parse-failure", 0.75, unread->words()});
+}
+
 void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, Early early) {
   const bool empty = no_answers(state, onset, now);
+  suggest_unread(state, finding);
   if (early == Early::kNever) {
     finding.suggests.push_back(
         {"reward-function-broken-all-zero", 0.65, "no sample was ever rewarded, from the first step on"});
