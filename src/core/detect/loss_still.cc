@@ -1,6 +1,7 @@
-// The loss of a run that has no reward stays where it began.
+// The loss of a run that has no reward stays where it began, or that of a run on pairs is a guess's to its end.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -17,7 +18,17 @@ constexpr Knob kChange{"change", 0.01, "ratio", "Of the mean: a change from the 
                        "two of 515 real runs, both without learning"};
 constexpr Knob kPower{"power", 3, "standard errors", "So many of the difference must be less than that change", "own"};
 constexpr Knob kLeast{"least", 0.01, "nats", "A loss near zero may have nothing left to lose", "own"};
-constexpr Knob kKnobs[] = {kRecords, kSteps, kChange, kPower, kLeast};
+constexpr Knob kPairRecords{"pair_records", 5, "points",
+                            "Of pairs few records are enough, where they are the whole run", "own"};
+constexpr Knob kPairSteps{"pair_steps", 100, "steps", "Training on pairs moves the margin within this",
+                          "no-learning, pair_steps"};
+constexpr Knob kPairLoss{"pair_loss", 0.01, "nats", "So near to the loss of a guess, ln 2, lies every record",
+                         "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
+constexpr Knob kPairMargin{"pair_margin", 0.02, "nats", "And no margin is wider: it moves the loss by half of that",
+                           "derivative of the logistic loss at 0"};
+constexpr Knob kPlan{"plan", 0.8, "ratio", "Of the plan, where the run is not known to be complete", "own"};
+constexpr Knob kKnobs[] = {kRecords,     kSteps,     kChange,   kPower,      kLeast,
+                           kPairRecords, kPairSteps, kPairLoss, kPairMargin, kPlan};
 
 bool rate_is_zero(const State& state) {
   const Series* rate = state.find("lr");
@@ -25,8 +36,52 @@ bool rate_is_zero(const State& state) {
          std::all_of(rate->points().begin(), rate->points().end(), [](const Point& point) { return point.value == 0; });
 }
 
+/// When it was known that all of its steps are done, or most of them; nullopt: they are not.
+std::optional<Moment> nearly_done(const State& state, const Point& last) {
+  if (last.attempt >= state.attempts.size()) return std::nullopt;
+  const AttemptState& attempt = state.attempts[last.attempt];
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (total > 1) {
+    const bool most = static_cast<double>(last.step) >= kPlan.value * static_cast<double>(total);
+    return most ? std::optional(moment_of(last)) : std::nullopt;
+  }
+  const bool complete = attempt.ended && attempt.ended->how == event::Ended::How::kComplete;
+  return complete ? std::optional(attempt.ended_at) : std::nullopt;
+}
+
+/// Training on pairs that ends with the loss and the margin of a guess, in every record.
+bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  const auto& margins = memory.tracks(state, state.find("margin"));
+  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
+    const size_t n = track.size();
+    if (n < points_of(kPairRecords) || margins.empty() || margins.front().size() < points_of(kPairRecords)) continue;
+    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kPairSteps.value) continue;
+    const auto done = nearly_done(state, track.points[n - 1]);
+    if (!done) continue;
+    const auto guess = [](double value) { return std::abs(value - std::log(2.0)) <= kPairLoss.value; };
+    const auto narrow = [](double value) { return std::abs(value) <= kPairMargin.value; };
+    const std::vector<double>& margin = margins.front().values;
+    if (!std::all_of(track.values.begin(), track.values.end(), guess)) continue;
+    if (!std::all_of(margin.begin(), margin.end(), narrow)) continue;
+    const double widest = *std::max_element(margin.begin(), margin.end());
+    Finding finding =
+        make_finding("loss-still", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
+                     cat("The loss is ", format_short(track.values[n - 1], 4),
+                         " at the end of the plan and the margin was never above ", format_short(widest, 2),
+                         ": a guess between two has 0.693 and 0"));
+    finding.detected = *done;
+    add_figures(finding, track, 0, n - 1, 4);
+    finding.suggests.push_back({"learning-rate-too-low", 0.5, "the margin stays where it began"});
+    finding.suggests.push_back({"weights-not-updating", 0.45, "the loss is that of a guess"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (has_reward(state) || rate_is_zero(state)) return;  // a rate of zero is reported by itself
+  if (judge_pairs(state, memory, out)) return;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     const size_t n = track.size(), fifth = n / 5;
     if (n < points_of(kRecords)) continue;
@@ -53,6 +108,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
 
 extern const Detector loss_still;
 const Detector loss_still{
-    "loss-still", "The loss of a run that has no reward stays where it began.", {"no-learning"}, kKnobs, judge};
+    "loss-still",
+    "The loss of a run that has no reward stays where it began, or that of a run on pairs is a guess's to its end.",
+    {"no-learning"},
+    kKnobs,
+    judge};
 
 }  // namespace mw::detect
