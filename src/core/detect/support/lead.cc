@@ -121,7 +121,13 @@ const Symptom* wrapped(const Symptom& lead, const Symptom* first, const Symptom*
     const bool says_what = symptom->signature != nullptr ? !symptom->signature->wrapper : is_resource(kind);
     if (says_what && kind != "crash" && ends_a_process(*symptom) && wrapped_by(lead, *symptom)) return symptom;
   }
-  return nullptr;
+  if (kind_of(lead) != "crash" || lead.within != nullptr) return nullptr;
+  // Where the wrapper says no more than that all failed, the exception says where.
+  const Symptom* raised = std::find_if(first, last, [&lead](const Symptom& symptom) {
+    return symptom.trace != nullptr && !symptom.survived && !symptom.teardown && is_root(symptom) &&
+           wrapped_by(lead, symptom);
+  });
+  return raised == last ? nullptr : raised;
 }
 
 /// What is said in the lines right behind an exception that says nothing of itself: its message went on there.

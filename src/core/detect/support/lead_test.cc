@@ -149,6 +149,27 @@ TEST_CASE("what a wrapper was raised by leads, and an engine's death keeps its k
   CHECK(lead_of({root("core", "engine-dead", true)}, plain).first_cause == "core");
 }
 
+TEST_CASE("where a wrapper says no more than that all failed, the traceback that follows it leads") {
+  const auto leads = [](uint64_t line) {
+    Knowledge knowledge;
+    Signature signature = root("gave-up", "crash", true);
+    signature.severity = Severity::kCritical;
+    signature.fatal = true;
+    knowledge.by_id[signature.id] = 0;
+    knowledge.signatures = {signature};
+    State state;
+    fold(state, {{}, {0, 1}, event::SourceOpened{0, "train.log", "text", 0}});
+    fold(state, {{}, {0, line}, event::Matched{"gave-up", "Training failed: 3 rows and 4 answers", 1, false}});
+    event::TraceSeen trace = raised("ValueError", "3 rows and 4 answers");
+    trace.last_line = 29;
+    fold(state, {{}, {0, 22}, trace});
+    fold(state, {{}, {0, 90}, event::Closed{}});
+    return cause_of(fatal_chains(state, symptoms_of(state, knowledge))[0].lead);
+  };
+  CHECK(leads(21) == "value-error");
+  CHECK(leads(5) == "gave-up");
+}
+
 TEST_CASE("the lines behind an exception that says nothing are the rest of its message") {
   const auto leads = [](const char* exception, uint64_t line) {
     Knowledge knowledge;
