@@ -286,5 +286,36 @@ TEST_CASE("a trainer's own words about what it learns count when they come often
   CHECK(found(once, "kl-runaway") != "kl-runaway warning kl-estimate-negative");
 }
 
+TEST_CASE("a script that catches what failed, prints it and gives up has crashed, one that goes on has not") {
+  const std::string said = "\xe2\x9d\x8c Error during training: list index out of range\n";
+  CHECK(found(state_of(cat(steps(6), said, "Saving what there is\n")), "crash") == "crash critical training-failed");
+  const std::string logged = "2026-01-02 03:04:05,984 - __main__ - ERROR - Training failed with error: bad shape\n";
+  CHECK(found(state_of(cat(steps(6), logged)), "crash") == "crash critical training-failed");
+  CHECK(found(state_of(cat(said, steps(30))), "crash").find("critical") == std::string::npos);
+  CHECK(found(state_of(cat(steps(6), "it says 'Training failed: retry' when the queue is full\n")), "crash").empty());
+}
+
+TEST_CASE("a logged traceback of one piece of work that is given up ended nothing") {
+  const auto log = [](std::string_view behind) {
+    const std::string label = "\x1b[36m(LoopWorker pid=1415)\x1b[0m ";
+    const std::string error = "TypeError: cannot unpack non-iterable NoneType object";
+    std::string trace = traceback(label, "/app/env.py", error);
+    trace.insert(label.size(), "ERROR:2026-01-02 03:04:05,691:");
+    return cat("(TaskRunner pid=3) trial 1/32 to make a batch\n", trace, label, "\n", label,
+               "ERROR:2026-01-02 03:04:05,692:", behind, "\n(TaskRunner pid=3) waiting\n");
+  };
+  CHECK(found(state_of(log("Error extracting action for item 49873")), "code-error").empty());
+  CHECK(found(state_of(log("Error in the loop, which ends")), "code-error").starts_with("code-error critical"));
+}
+
+TEST_CASE("answers that a reward's parser cannot read are why nothing is rewarded") {
+  std::string log;
+  for (int i = 1; i <= 45; ++i) {
+    for (int k = 0; k < 8; ++k) log += "Warning: Could not decode JSON from response: ```json\n{\n";
+    log += cat("step ", i, " loss 0.", 900 - i, " reward 0.0\n");
+  }
+  CHECK(found(state_of(log), "zero-reward") == "zero-reward critical reward-parse-failure");
+}
+
 }  // namespace
 }  // namespace mw

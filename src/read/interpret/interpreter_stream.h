@@ -19,6 +19,7 @@ struct Interpreter::Stream {
   TracebackReader reader;
   bool sample = false;
   bool caught = false;  // the traceback in progress was caught, by the word of what printed it
+  bool logged = false;  // a logger printed it, as an error
   bool hooked = false;  // PyTorch's hook for what nobody caught printed it: its head is "[rank0]: "
   uint64_t used = 0;
   Time at;

@@ -37,6 +37,23 @@ bool is_python_warning(const LogLine& line) {
   return file != std::string_view::npos && warning != std::string_view::npos && file < warning;
 }
 
+/// "Error extracting action for item 49873": the error was one of one piece of work, which the program gives up.
+bool gives_up_one(const LogLine& line) {
+  static constexpr std::array<std::string_view, 11> kPieces = {" item",    " sample",     " task",    " prompt",
+                                                               " rollout", " trajectory", " episode", " example",
+                                                               " row",     " question",   " request"};
+  constexpr size_t kLimit = 200;
+  const std::string_view text = line.text.substr(0, kLimit);
+  if (line.level != Level::kError || (!text.starts_with("Error ") && !text.starts_with("Failed to "))) return false;
+  return std::any_of(kPieces.begin(), kPieces.end(), [text](std::string_view piece) {
+    const size_t at = text.find(piece);
+    if (at == std::string_view::npos) return false;
+    const std::string_view behind = text.substr(at + piece.size());
+    const size_t number = behind.find_first_not_of(" #=:_id");
+    return number != 0 && number <= 6 && number < behind.size() && behind[number] >= '0' && behind[number] <= '9';
+  });
+}
+
 /// How loggers write the end of a line inside of one. A JSON string has "\\n"; outside of one that is the text of
 /// something that a program was given, mostly the error of a tool.
 std::string_view line_end_at(std::string_view text, bool json) {
@@ -127,7 +144,10 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   if (was_open && is_python_warning(line)) return false;
   const auto took = was_open ? stream.reader.feed(clean_.take(line.text, SIZE_MAX), line.number)
                              : stream.reader.feed(line.text, line.number);  // none of its text is kept yet
-  if (took == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());
+  if (took == TracebackReader::Took::kDone) {
+    stream.caught = stream.caught || (stream.logged && gives_up_one(line));
+    trace_done(stream, stream.reader.take());
+  }
   if (was_open != stream.reader.open()) {
     open_traces_ += was_open ? -1 : 1;
     stale_check_ = std::min(stale_check_, line.number + kTraceLines);
@@ -137,6 +157,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   if (!was_open || took == TracebackReader::Took::kDone) {
     stream.sample = sample;
     stream.hooked = is_hooked(line);
+    stream.logged = line.level == Level::kError;
     stream.caught = line.level == Level::kWarning || line.level == Level::kDebug || line.number <= ignored_until_;
     stream.at = line.at;
   }
