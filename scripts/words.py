@@ -35,7 +35,7 @@ WORDS = [  # (expression, what to write)
     (r"\bgo[-_]back\b|\bGoBack\b|\bway[-_]back\b|\bWayBack\b", "rollback, resume probe"),
     (B + r"(?:RunStanding|housekeeping|Housekeeping|leftovers?|Leftovers?|ballast|Ballast)" + E, "run status, cleanup, stale resource"),
     (B + r"[Dd]eeds?" + E, "action"),
-    (r"\bCompanions?\b|\bcompanions?\b|\bNotebook\b|\bnotebook\b", "task, event writer"),
+    (r"\bCompanions?\b|\bcompanions?\b", "task"),  # a notebook is Jupyter's
     (ARTICLE + r"looks?\b(?! (?:like|as|at)\b)|\blooks (?:were|are|in a row)\b|\b(?:Look|Looker)\b|" + B + r"Look(?:ed|s)?(?=[A-Z])",
      "scan, snapshot, check"),
     (B + r"(?:[Ss]tory|[Ss]tories)" + E, "failure chain; of a test: script"),

@@ -59,6 +59,8 @@ Result<void> SourceReader::look() {
         (*file)->read_at(size - std::min<uint64_t>(size, kRecogniseText), kRecogniseText, end).ok()) {
       signs.text(end);
     }
+  } else if (head->kind == FileKind::kNotebook) {
+    SignFinder(shared_.knowledge, shared_.recogniser).text(head->bytes);  // its code, too: what it imports
   } else if (auto decoder = make_decoder(head->kind, file_.path)) {
     NameCollector names(shared_.knowledge, shared_.recogniser, shared_.console);
     decoder->feed(head->bytes, names);

@@ -83,6 +83,7 @@ class SourceReader {
  private:
   class Records;
   class Text;
+  class Notebook;
   class Stage;
   void open_as(FileKind kind);
   void take(std::string_view plain);

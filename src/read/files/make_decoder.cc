@@ -35,6 +35,7 @@ std::unique_ptr<Decoder> make_decoder(FileKind kind, std::string_view path) {
     case FileKind::kZstd:
     case FileKind::kSqlite:
     case FileKind::kSamples:
+    case FileKind::kNotebook:
     case FileKind::kBinary:
       break;
   }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "read/files/collective_trace.h"
 #include "read/files/json_value.h"
+#include "read/files/notebook.h"
 #include "read/files/tfevents.h"
 #include "read/lines/container_line.h"
 
@@ -292,6 +293,8 @@ std::string_view kind_name(FileKind kind) {
       return "csv";
     case FileKind::kWandb:
       return "wandb";
+    case FileKind::kNotebook:
+      return "notebook";
     case FileKind::kTfevents:
       return "tfevents";
     case FileKind::kSqlite:
@@ -324,6 +327,7 @@ FileKind sniff(std::string_view head, std::string_view path) {
   if (starts_with(text, "\xef\xbb\xbf")) text.remove_prefix(3);
   text.remove_prefix(skip_json_space(text, 0));
   if (text.empty()) return FileKind::kText;
+  if (is_notebook(text, path)) return FileKind::kNotebook;
   if (text[0] == '{' || text[0] == '[') return json_kind(text, path, whole);
   if (is_mlflow_metric(text, path)) return FileKind::kMlflowMetric;
   if (basename(path) == "meta.yaml" && (contains(text, "run_id:") || contains(text, "run_uuid:")))

@@ -25,6 +25,7 @@ enum class FileKind : uint8_t {
   kMlflowMetric,     ///< metrics/<key> of MLflow's file store
   kMlflowMeta,       ///< its meta.yaml
   kCollectiveTrace,  ///< a dump of PyTorch's flight recorder
+  kNotebook,         ///< Jupyter's: what its cells put out is a log (notebook.h), not a decoder's business
   kBinary,           ///< none of these
 };
 
@@ -45,7 +46,7 @@ bool is_readable(FileKind kind);
 bool worth_reading(std::string_view path, int64_t size);
 
 /// A decoder for one file of this kind; nullptr for those that are no decoder's business (kEmpty, kText, kGzip, kZstd,
-/// kSqlite, kSamples, kBinary). `path` gives MLflow's metric files their name.
+/// kSqlite, kSamples, kNotebook, kBinary). `path` gives MLflow's metric files their name.
 std::unique_ptr<Decoder> make_decoder(FileKind kind, std::string_view path = {});
 
 }  // namespace mw

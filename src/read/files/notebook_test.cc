@@ -1,0 +1,115 @@
+#include "read/files/notebook.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "read/files/sniff.h"
+#include "read/testing/whole_log.h"
+
+namespace mw {
+namespace {
+
+std::string text_of(std::string_view html) {
+  std::string out;
+  append_html_text(html, out);
+  return out;
+}
+
+/// What a notebook puts out, fed in pieces of `most` bytes; "!" and the error's words where it is none.
+std::string output_of(std::string_view notebook, size_t most = 1 << 20) {
+  std::string out;
+  NotebookReader reader;
+  while (!notebook.empty()) {
+    const auto fed = reader.feed(notebook.substr(0, most), [&out](std::string_view text) { out.append(text); });
+    if (!fed.ok()) return cat(out, "!", fed.error().what);
+    notebook.remove_prefix(std::min(most, notebook.size()));
+  }
+  const auto whole = reader.finish();
+  return whole.ok() ? out : cat(out, "!", whole.error().what);
+}
+
+std::string notebook_with(std::string_view outputs) {
+  return cat(
+      R"({"cells": [{"cell_type": "markdown", "source": ["# {a\"}"]}, {"cell_type": "code", "source": ["x = 1\n"],)",
+      R"( "outputs": [)", outputs, R"(]}], "metadata": {}, "nbformat": 4})");
+}
+
+}  // namespace
+
+TEST_CASE("a notebook's streams, texts and errors are read in order, in pieces of any size") {
+  const std::string notebook = notebook_with(
+      R"({"output_type": "stream", "name": "stdout", "text": ["step 1\n", "step 2"]},)"
+      R"({"output_type": "display_data", "data": {"image/png": "iVBOR", "text/plain": ["<Figure size 640x480>"]}},)"
+      R"~({"output_type": "execute_result", "data": {"text/plain": "TrainOutput(global_step=2)"}},)~"
+      R"({"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": ["Traceback", "ValueError: no"]},)"
+      R"({"output_type": "error", "ename": "KeyError", "evalue": "'w'", "traceback": []})");
+  const std::string shown = "step 1\nstep 2\nTrainOutput(global_step=2)\nTraceback\nValueError: no\nKeyError: 'w'\n";
+  CHECK(output_of(notebook) == shown);
+  CHECK(output_of(notebook, 1) == shown);
+  CHECK(output_of(notebook, 7) == shown);
+  CHECK(output_of(cat("\n", notebook, "\nwhat comes behind")) == shown);
+}
+
+TEST_CASE("a notebook that is torn or garbled says so and keeps what came before") {
+  const std::string notebook = notebook_with(R"({"text": "step 1"})");
+  CHECK(output_of(notebook.substr(0, notebook.size() - 9)) == "!the notebook's JSON does not end");
+  CHECK(output_of(R"({"cells": [{"outputs": [{"text": "a"}, 1x]}]})") == "a\n!the notebook's JSON is garbled");
+  CHECK(output_of("{}").empty());
+  CHECK(output_of("").empty());
+}
+
+TEST_CASE("a table of HTML becomes lines with bars, and the bar above it comes last") {
+  CHECK(text_of("\n <div>\n <progress value='13' max='64'></progress>\n [13/64 10:29 &lt; 60:36, 0.02 it/s]\n </div>\n"
+                "<table border=\"1\">\n <thead>\n<tr style=\"a: b\">\n <th>Step</th>\n <th>Training Loss</th>\n</tr>"
+                "</thead><tbody><tr>\n<td>10</td>\n<td>0.5</td>\n</tr><tr><td>20</td><td></td></tr></table><p>") ==
+        "Step | Training Loss\n10 | 0.5\n20 |\n[13/64 10:29 < 60:36, 0.02 it/s]\n");
+  CHECK(text_of("<tr><td>a|b</td><td>c<br>d</td></tr>") == "a/b | c d\n");
+  CHECK(text_of("<style>td { a: 1 }</style><!-- <b> -->x<script>1 < 2</script>&amp;&nbsp;y &foo; <p>1 < 2") ==
+        "x& y &foo;\n1 < 2\n");
+  CHECK(text_of("<style>never ends").empty());
+  CHECK(text_of("a <b").starts_with("a"));
+}
+
+TEST_CASE("a notebook is known by its name and content, or by its cells alone") {
+  CHECK(sniff(notebook_with(""), "/x/train.ipynb") == FileKind::kNotebook);
+  CHECK(sniff(notebook_with(""), "") == FileKind::kNotebook);
+  CHECK(sniff(R"({"nbformat": 4, "cells": [)", "a.ipynb") == FileKind::kNotebook);
+  CHECK(sniff("step 1\n", "a.ipynb") == FileKind::kText);
+  CHECK(sniff(R"({"cells": 3, "loss": 0.5})", "a.json") != FileKind::kNotebook);
+}
+
+TEST_CASE("a notebook is replayed as the log of its cells, with the framework that its code imports") {
+  std::string rows;
+  for (int step = 10; step <= 130; step += 10) {
+    rows += cat("<tr>\\n<td>", step, "</td>\\n<td>0.000000</td>\\n<td>0.000000</td>\\n<td>0.000000</td>\\n</tr>\\n");
+  }
+  const std::string table = cat(
+      "<div>\\n<progress value='131' max='3828'></progress>\\n[ 131/3828 10:29 < 60:36:50, 0.02 it/s, Epoch 0.00/1]\\n",
+      "</div>\\n<table>\\n<tr>\\n<th>Step</th>\\n<th>Training Loss</th>\\n<th>reward</th>\\n",
+      "<th>rewards / exact_reward_func / mean</th>\\n</tr>\\n", rows, "</table><p>");
+  const std::string notebook = cat(
+      R"({"cells": [{"cell_type": "code", "source": ["from trl import GRPOConfig, GRPOTrainer\n"], "outputs": []},)",
+      R"~({"cell_type": "code", "source": ["trainer.train()"], "outputs": [{"output_type": "display_data", "data": )~",
+      R"({"text/html": ")", table, R"(", "text/plain": "<IPython.core.display.HTML object>"}}, )",
+      R"({"output_type": "error", "ename": "KeyboardInterrupt", "evalue": "", "traceback": )",
+      R"~(["Traceback (most recent call last)", "Cell In[20], line 1\n----> 1 trainer.train()\n", )~",
+      R"("\u001b[0;31mKeyboardInterrupt\u001b[0m: "]}]}], "metadata": {}, "nbformat": 4})");
+  const State state = state_of(notebook, "train.ipynb");
+  CHECK(state.framework == "trl");
+  CHECK(state.total_steps == 3828);
+  const Series* reward = state.find("reward.mean");
+  REQUIRE(reward != nullptr);
+  CHECK(reward->points().size() == 13);
+  CHECK(reward->points().back().step == 130);
+  REQUIRE_FALSE(state.sources.empty());
+  CHECK(state.sources[0].kind == "notebook");
+  const auto has = [&state](std::string_view kind) {
+    return std::any_of(state.incidents.begin(), state.incidents.end(),
+                       [&](const auto& one) { return one.kind == kind; });
+  };
+  CHECK(has("zero-reward"));
+  CHECK(has("interrupted"));
+}
+
+}  // namespace mw
