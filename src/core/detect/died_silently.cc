@@ -28,10 +28,13 @@ constexpr Knob kKnobs[] = {
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
 
+/// What a console showed.
+bool is_log(const SourceState& source) { return source.kind == "text" || source.kind == "notebook"; }
+
 /// Sources that a trainer writes as it runs and that end with it. Exports of metrics have no notion of an end; lines of
 /// records that say beside their step how many there will be are no export.
 bool is_live(const State& state, const SourceState& source) {
-  return source.kind == "text" || source.kind == "wandb" || (source.kind == "jsonl" && state.total_steps > 1);
+  return is_log(source) || source.kind == "wandb" || (source.kind == "jsonl" && state.total_steps > 1);
 }
 
 /// The log of an inference server alone has no plan to carry out.
@@ -168,7 +171,7 @@ bool is_excerpt(const State& state, const AttemptState& attempt) {
   if (state.attempts.size() > 1 || static_cast<double>(steps) >= kKnobs[2].value) return false;
   uint64_t lines = 0;
   for (const SourceState& source : state.sources) {
-    if (source.kind != "text" && source.kind != "jsonl") return false;
+    if (!is_log(source) && source.kind != "jsonl") return false;
     lines += source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
   }
   return static_cast<double>(lines) < kKnobs[1].value;
@@ -336,7 +339,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
                           " with no error and no end; most likely they were copied while the run was going: ", copied);
   }
   for (const SourceState& source : state.sources) {
-    if (source.kind == "text" && !source.last_text.empty() && finding.evidence.empty()) {
+    if (is_log(source) && !source.last_text.empty() && finding.evidence.empty()) {
       finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
     }
   }

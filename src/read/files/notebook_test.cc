@@ -110,6 +110,11 @@ TEST_CASE("a notebook is replayed as the log of its cells, with the framework th
   };
   CHECK(has("zero-reward"));
   CHECK(has("interrupted"));
+  const State stops = state_of(notebook_with(cat(R"({"data": {"text/html": ")", table, R"("}})")), "train.ipynb");
+  const auto silent = std::find_if(stops.incidents.begin(), stops.incidents.end(),
+                                   [](const Incident& one) { return one.kind == "died-silently"; });
+  REQUIRE(silent != stops.incidents.end());
+  CHECK(silent->severity == Severity::kWarning);
 }
 
 }  // namespace mw

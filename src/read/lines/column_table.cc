@@ -53,6 +53,7 @@ std::vector<std::string_view> ColumnTable::cells(std::string_view text, char bet
 }
 
 bool ColumnTable::head(std::string_view text, const std::function<bool(std::string_view)>& known) {
+  if (text.ends_with('\\')) return false;  // pandas shows a wide frame so, whose rows have their number before them
   for (const char between : {'|', '\t', ',', ';', ' '}) {
     const std::vector<std::string_view> all = cells(text, between);
     const bool of_writer = all.size() == 2 && all[1] == "Training Loss";  // where a trainer reports nothing else

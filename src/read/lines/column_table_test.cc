@@ -54,7 +54,7 @@ TEST_CASE("a table between tabs or blanks") {
 TEST_CASE("what is no head of a metric table") {
   Reader reader;
   for (const char* text : {"Step | action | result", "step 3 | loss: 0.5 | reward: 0.25", "Steps to reproduce",
-                           "Time | loss | reward", "| name | score | rank |"}) {
+                           "Time | loss | reward", "| name | score | rank |", "   step   reward    loss  \\"}) {
     CHECK(reader.take(text) == ColumnTable::Took::kNo);
   }
 }
