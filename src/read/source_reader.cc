@@ -163,6 +163,8 @@ void SourceReader::open_as(FileKind kind) {
   kind_known_ = true;
   if (is_text(kind)) {
     stage_ = std::make_unique<Text>(shared_, sink_, number_, disk_, file_);
+  } else if (kind == FileKind::kNotebook && shared_.live) {  // each save would look like another start
+    problem("not-followed", "Jupyter writes a notebook anew at each save; midwatch replay reads it");
   } else if (kind == FileKind::kNotebook) {
     stage_ = std::make_unique<Notebook>(*this, file_);
   } else if (auto decoder = make_decoder(kind, file_.path)) {

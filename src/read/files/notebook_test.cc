@@ -35,6 +35,12 @@ std::string notebook_with(std::string_view outputs) {
       R"( "outputs": [)", outputs, R"(]}], "metadata": {}, "nbformat": 4})");
 }
 
+class StillClock final : public Clock {
+ public:
+  Time now() override { return {1'700'000'000'000'000'000}; }
+  Duration steady() override { return {}; }
+};
+
 }  // namespace
 
 TEST_CASE("a notebook's streams, texts and errors are read in order, in pieces of any size") {
@@ -115,6 +121,21 @@ TEST_CASE("a notebook is replayed as the log of its cells, with the framework th
                                    [](const Incident& one) { return one.kind == "died-silently"; });
   REQUIRE(silent != stops.incidents.end());
   CHECK(silent->severity == Severity::kWarning);
+}
+
+TEST_CASE("a notebook that is watched live is not read: each of its saves would look like another start") {
+  FakeDisk disk;
+  StillClock clock;
+  const std::string cells =
+      notebook_with(R"({"text": "step 1 | loss=0.5 | reward=0.25\nstep 2 | loss=0.4 | reward=0.5\n"})");
+  disk.put("/run/train.ipynb", cat(cells, "\n"));
+  RunReader reader(disk, built_in_knowledge(), Judge::kAlways, nullptr, {}, &clock);
+  REQUIRE(reader.open({"/run/train.ipynb"}, "").ok());
+  for (int i = 0; i < 3; ++i) (void)reader.turn();
+  CHECK(reader.state().series.empty());
+  REQUIRE(reader.state().sources.size() == 1);
+  REQUIRE(reader.state().sources[0].problems.size() == 1);
+  CHECK(reader.state().sources[0].problems[0].starts_with("not-followed: "));
 }
 
 }  // namespace mw
