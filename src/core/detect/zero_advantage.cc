@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/support/stands_low.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -36,8 +37,11 @@ constexpr Knob kLong{"long", 20, "points", "A cold start may last as long", "own
 constexpr Knob kReason{"reason", 0.1, "ratio", "Groups that are too easy or too hard, or answers lost to errors: named",
                        "field guide 4.3 rule 12 (split: too hard, solved)"};
 constexpr Knob kCut{"cut", 0.5, "ratio", "Answers that are cut off: named; less is common in runs that learn", "own"};
-constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved, kMost,   kShort,
-                           kHalf,  kLong,    kFlat,   kNear,   kReason, kCut};
+constexpr Knob kFew{"few", 20, "steps",
+                    "A run that is over and whose few records, each the mean of several steps, are all without spread",
+                    "a Trainer's record is the mean of its logging_steps"};
+constexpr Knob kKnobs[] = {kFew,  kShare, kPersist, kChance, kSolved, kMost, kShort,
+                           kHalf, kLong,  kFlat,    kNear,   kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -234,6 +238,15 @@ void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding
   }
 }
 
+/// TRL writes the mean over the steps since the last record: where that is 0, no group of those steps had a spread.
+bool is_short_and_uniform(const State& state, const Track& track) {
+  constexpr size_t kRecords = 2;
+  if (track.size() < kRecords || state.framework != "trl") return false;
+  const Point& last = track.points.back();
+  return track.points[0].step > 1 && static_cast<double>(last.step) >= kFew.value && is_over(state, last.attempt) &&
+         std::all_of(track.values.begin(), track.values.end(), [](double value) { return value == 0; });
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
   size_t first = 0, detected = 0;
@@ -256,7 +269,11 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   if (out.size() > before || state.find("reward.zero_std_groups") != nullptr) return;
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
     for (const Track& track : memory.tracks(state, state.find(name))) {
-      if (find_streak(track, 0, true, first, detected)) add_finding(state, memory, track, first, detected, out);
+      if (find_streak(track, 0, true, first, detected)) {
+        add_finding(state, memory, track, first, detected, out);
+      } else if (is_short_and_uniform(state, track)) {
+        add_finding(state, memory, track, 0, track.size() - 1, out);
+      }
     }
     if (out.size() > before || state.find(name) != nullptr) return;
   }
