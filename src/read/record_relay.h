@@ -9,6 +9,7 @@
 
 #include "base/secrets.h"
 #include "base/text.h"
+#include "read/known_rows.h"
 #include "read/source_reader.h"
 
 namespace mw {
@@ -16,8 +17,10 @@ namespace mw {
 /// Hands what a decoder says to interpreters: rows to one, console lines to another, as they are different streams.
 class Relay final : public RecordSink {
  public:
-  Relay(FileKind kind, RunShared& shared, EventSink& sink, uint32_t source)
+  /// `known`: of what was handed on before in this file; nullptr: nothing comes twice.
+  Relay(FileKind kind, RunShared& shared, EventSink& sink, uint32_t source, KnownRows* known = nullptr)
       : shared_(shared),
+        known_(known),
         sink_(sink),
         source_(source),
         rows_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
@@ -26,6 +29,7 @@ class Relay final : public RecordSink {
   }
 
   void row(const Row& row) override {
+    if (known_ != nullptr && known_->is_known(row)) return;
     ++count_;
     if (text_between_ && console_.holds_trace()) end_trace(row.number, row.at);  // it ended before this
     rows_.row(row);
@@ -75,6 +79,7 @@ class Relay final : public RecordSink {
 
   static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
   RunShared& shared_;
+  KnownRows* known_;
   EventSink& sink_;
   uint32_t source_;
   TemplateMiner miner_;  // one per content, so that what it says depends on that content alone

@@ -42,8 +42,9 @@ class SourceReader::Stage {
 
 class SourceReader::Records final : public SourceReader::Stage {
  public:
-  Records(FileKind kind, std::unique_ptr<Decoder> decoder, RunShared& shared, EventSink& sink, uint32_t source)
-      : decoder_(std::move(decoder)), relay_(kind, shared, sink, source) {}
+  Records(FileKind kind, std::unique_ptr<Decoder> decoder, RunShared& shared, EventSink& sink, uint32_t source,
+          KnownRows* known)
+      : decoder_(std::move(decoder)), relay_(kind, shared, sink, source, known) {}
   void feed(std::string_view bytes) override { decoder_->feed(bytes, relay_); }
   void finish() override {
     decoder_->finish(relay_);
@@ -168,7 +169,11 @@ void SourceReader::open_as(FileKind kind) {
   } else if (kind == FileKind::kNotebook) {
     stage_ = std::make_unique<Notebook>(*this, file_);
   } else if (auto decoder = make_decoder(kind, file_.path)) {
-    stage_ = std::make_unique<Records>(kind, std::move(decoder), shared_, sink_, number_);
+    const bool again = kind == FileKind::kJsonDocument && shared_.live;
+    if (again && rows_ == nullptr) rows_ = std::make_unique<KnownRows>();
+    if (again) rows_->begin_anew();
+    stage_ =
+        std::make_unique<Records>(kind, std::move(decoder), shared_, sink_, number_, again ? rows_.get() : nullptr);
   }
   if (stage_ != nullptr && emits_dialects_) stage_->emit_dialects(recorded_dialects_);
   speaks_ = stage_ != nullptr || kind == FileKind::kSqlite;
@@ -279,12 +284,15 @@ void SourceReader::begin_anew(const Tail& tail) {
     return;
   }
   close_stage(false);
-  if (opened_) problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
+  const bool grows = kind_ == FileKind::kJsonDocument && rows_ != nullptr;  // its writer writes all of it each time
+  if (opened_ && !grows)
+    problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
   stage_.reset();
   recorded_dialects_.clear();
   inflater_.reset();
   pending_.clear();
-  kind_known_ = opened_ = false;
+  kind_known_ = false;
+  opened_ = opened_ && grows;
   read_ = 0;
   head_.clear();
   head_closed_ = false;

@@ -17,6 +17,7 @@
 #include "read/files/sqlite_store.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/recogniser.h"
+#include "read/known_rows.h"
 #include "read/lines/template_miner.h"
 
 namespace mw {
@@ -116,6 +117,7 @@ class SourceReader {
   bool missed_parts_ = false;  // the name was given to a new file: parts may have come and gone in between
   bool head_closed_ = false;   // no more bytes of the part that it begins with will come, or it is long enough
   int64_t earlier_lines_ = 0;
+  std::unique_ptr<KnownRows> rows_;  // of a document, in a live watch
   std::unique_ptr<Stage> stage_;
   SqliteSince since_;
   std::string& piece_ = shared_.piece;
