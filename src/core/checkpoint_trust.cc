@@ -11,6 +11,9 @@ using Read = event::CheckpointRead::How;
 using Seen = event::CheckpointSeen::How;
 using LastRead = std::pair<Moment, event::CheckpointRead>;
 
+constexpr int64_t kUnlogged = 10;  // steps that may have been trained after the last one in the log
+constexpr int64_t kGaps = 2;       // widest gaps between logged steps, likewise
+
 /// What was found up to a time.
 class Found {
  public:
@@ -90,7 +93,7 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, 
     const event::CheckpointSeen& seen = scan->second;
     if (seen.how != Seen::kWhole || seen.step == kNoStep || bad.count(seen.step) != 0) continue;
     if ((before != kNoStep && seen.step >= before) || (found && seen.step <= found->step)) continue;
-    found = SoundCheckpoint{seen.step, seen.path, scan->first.at, false};
+    found = SoundCheckpoint{seen.step, seen.path, scan->first.at, false, scan->first.attempt};
   }
   if (!found) return found;
   if (const LastRead* read = all.last_read(found->path); read != nullptr) {
@@ -98,6 +101,23 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, 
     found->read = true;
   }
   return found;
+}
+
+int64_t furthest_saved(const State& state) {
+  int64_t lowest = kNoStep, highest = kNoStep, gap = 0;
+  for (const AttemptState& attempt : state.attempts) {
+    highest = std::max({highest, attempt.last_step, attempt.resumed_at});
+    if (attempt.first_step != kNoStep)
+      lowest = lowest == kNoStep ? attempt.first_step : std::min(lowest, attempt.first_step);
+  }
+  if (highest == kNoStep) return kNoStep;
+  int64_t before = kNoStep;
+  for (const Tick& tick : state.ticks) {
+    if (before != kNoStep && tick.step > before) gap = std::max(gap, tick.step - before);
+    if (tick.step != kNoStep) before = tick.step;
+  }
+  if (gap > 0) return highest + kGaps * gap;
+  return highest + std::max(kUnlogged, lowest == kNoStep ? highest : highest - lowest + 1);
 }
 
 bool is_named_later(std::string_view one, std::string_view other) {
@@ -119,7 +139,7 @@ std::optional<SoundCheckpoint> newest_without_step(const State& state, Time befo
     if (seen.step != kNoStep || !sound || (before.known() && !(moment.at < before))) continue;
     const bool beside = found && folder_of(found->path) == folder_of(seen.path);
     const bool newer = !found || (beside ? is_named_later(seen.path, found->path) : moment.at > found->verified);
-    if (newer) found = SoundCheckpoint{kNoStep, seen.path, moment.at, false};
+    if (newer) found = SoundCheckpoint{kNoStep, seen.path, moment.at, false, moment.attempt};
   }
   return found;
 }

@@ -48,12 +48,16 @@ std::string doubted_text(const State& state);
 struct SoundCheckpoint {
   int64_t step = kNoStep;
   std::string path;
-  Time verified;      ///< when it was last found whole, by its structure or by all of its bytes
-  bool read = false;  ///< all of its bytes were read
+  Time verified;       ///< when it was last found whole, by its structure or by all of its bytes
+  bool read = false;   ///< all of its bytes were read
+  size_t attempt = 0;  ///< in which that was found, counted from 0
 };
 /// The newest with a step below `before` (kNoStep: of all) of which all that was found by then (unknown: by now) is
 /// whole and nothing unsound.
 std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before = kNoStep, Time by = {});
+/// The furthest step at which the run can have saved: some trainers log one step in many, or save before they log.
+/// kNoStep where its files name no steps.
+int64_t furthest_saved(const State& state);
 /// Of two whose names are alike but for the number at their end: has `one` the higher one? The longer is the higher.
 bool is_named_later(std::string_view one, std::string_view other);
 /// Of those whose step nobody says, as their names count saves: the one with the highest number that was found whole,

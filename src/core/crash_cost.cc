@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/cost.h"
+#include "core/resume_advice.h"
 #include "core/step_done.h"
 
 namespace mw {
@@ -94,8 +95,12 @@ std::string work_text(double seconds, double cost_per_hour) {
 }
 
 std::string verified_text(const State& state) {
-  auto newest = newest_sound(state);
+  // Another trainer may save into the same folder.
+  const int64_t furthest = furthest_saved(state);
+  auto newest = newest_sound(state, furthest == kNoStep ? kNoStep : furthest + 1);
   if (!newest) newest = newest_without_step(state);
+  const bool beyond = !newest;
+  if (beyond) newest = newest_sound(state);
   if (!newest) return doubted_text(state);
   if (state.attempts.empty()) return "";
   const Time end = end_of(state);
@@ -103,8 +108,11 @@ std::string verified_text(const State& state) {
                                ? cat(" ", format_duration(end - newest->verified), " before")
                                : "";
   if (newest->step == kNoStep) return cat(basename(newest->path), " was found whole", when);
-  return newest->read ? cat("all bytes of step ", newest->step, " were read and found sane", when)
-                      : cat("step ", newest->step, " was found whole", when);
+  std::string which = cat("step ", newest->step);
+  if (beyond) which += ", which this run has not reached by its log,";
+  if (newest->attempt < first_of_lineage(state)) which += cat(" of attempt ", newest->attempt + 1);
+  return newest->read ? cat("all bytes of ", which, " were read and found sane", when)
+                      : cat(which, " was found whole", when);
 }
 
 }  // namespace mw

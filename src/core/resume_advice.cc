@@ -156,10 +156,11 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
   advice.onset = onset_in(state);
   if (advice.last == kNoStep || (advice.onset == kNoStep && !cut_short(state))) return std::nullopt;
   const std::map<int64_t, Saved> all = saved_in(state);
+  const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
   for (const auto& [step, saved] : all) {
     if (advice.onset != kNoStep && step >= advice.onset) {
       advice.suspect.push_back(step);
-    } else if (step <= std::max(begun, advice.last)) {
+    } else if (step <= (saved.whole ? furthest : std::max(begun, advice.last))) {
       advice.step = step;
       advice.path = saved.path;
       advice.whole = saved.whole;
@@ -171,6 +172,8 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
   if (advice.step == kNoStep) advise_without_step(state, advice);
   advice.cost_per_hour = cost_per_hour(state);
   advice.verified = verified_text(state);
+  const size_t first = first_of_lineage(state);
+  if (advice.step == kNoStep && first > 0 && newest_sound(state)) advice.anew = first + 1;
   return advice;
 }
 
@@ -179,8 +182,9 @@ std::string to_sentence(const ResumeAdvice& advice) {
   if (advice.step == kNoStep && !advice.path.empty()) {
     out = cat("Resume from ", advice.path, " (whole on disk; at which step it was saved is not known)");
   } else if (advice.step == kNoStep) {
-    out = advice.suspect.empty() ? std::string("No checkpoint to resume from was seen")
-                                 : cat("No checkpoint from before step ", advice.onset, " was seen");
+    out = !advice.suspect.empty() ? cat("No checkpoint from before step ", advice.onset, " was seen")
+          : advice.anew > 0       ? cat("Attempt ", advice.anew, " began from nothing and saved no checkpoint")
+                                  : std::string("No checkpoint to resume from was seen");
   } else {
     out = cat("Resume from step ", advice.step,
               advice.whole  ? " (whole on disk)"

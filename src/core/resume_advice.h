@@ -33,6 +33,7 @@ struct ResumeAdvice {
   int64_t before = kNoStep;      ///< the newest checkpoint from before that onset
   double work_s = 0;             ///< worked since `step`, by the run's clock; 0: not known
   double cost_per_hour = 0;      ///< 0: not known
+  size_t anew = 0;               ///< the attempt that began from nothing, behind all whole ones; 0: none did so
   std::string verified;          ///< how well the newest verified checkpoint is known: core/crash_cost.h
 };
 

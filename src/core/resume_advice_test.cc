@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "core/checkpoint_trust.h"
+
 namespace mw {
 namespace {
 
@@ -31,6 +33,7 @@ void went_bad(State& state, std::string_view kind, int64_t step, Severity severi
 void looked_at(State& state, int64_t step, event::CheckpointSeen::How how) {
   event::CheckpointSeen seen;
   seen.step = step;
+  seen.path = "out/step_" + std::to_string(step);
   seen.how = how;
   state.checkpoint_scans.push_back({{step, {}, {}, 0}, seen});
 }
@@ -91,6 +94,38 @@ TEST_CASE("an attempt that begins in the middle, or got to no step, goes on with
   CHECK(advised() == 100);
   state.attempts.back().first_step = 1;  // from scratch: what lies there is another training's
   CHECK(advised() == kNoStep);
+}
+
+TEST_CASE("where an attempt began from nothing the advice says so, and which one an earlier attempt left") {
+  State state = run("crashed");
+  looked_at(state, 100, event::CheckpointSeen::How::kWhole);
+  AttemptState next;
+  next.first_step = 1;
+  next.last_step = 4;
+  state.attempts.push_back(next);
+  const std::string text = to_sentence(*resume_advice(state));
+  CHECK(text == "Attempt 2 began from nothing and saved no checkpoint; step 100 of attempt 1 was found whole.");
+}
+
+TEST_CASE("one that the log names only later is resumed from, and one that the run cannot have saved is not named so") {
+  State state = run("crashed");
+  for (int64_t step = 1; step <= 106; ++step) state.ticks.push_back({static_cast<uint64_t>(step), {}, step, true});
+  looked_at(state, 107, event::CheckpointSeen::How::kWhole);  // saved before its step was logged
+  CHECK(furthest_saved(state) == 108);
+  CHECK(resume_advice(state)->step == 107);
+  looked_at(state, 150, event::CheckpointSeen::How::kWhole);  // somebody else's
+  CHECK(to_sentence(*resume_advice(state)) == "Resume from step 107 (whole on disk); step 107 was found whole.");
+  State other = run("crashed");
+  other.ticks = state.ticks;
+  other.checkpoints.clear();
+  looked_at(other, 150, event::CheckpointSeen::How::kWhole);
+  CHECK(to_sentence(*resume_advice(other)) ==
+        "No checkpoint to resume from was seen; step 150, which this run has not reached by its log, was found whole.");
+  State sparse = run("crashed");  // one step in 20 is logged
+  for (int64_t step = 6; step <= 106; step += 20) sparse.ticks.push_back({1, {}, step, true});
+  CHECK(furthest_saved(sparse) == 146);
+  CHECK(furthest_saved(run("crashed")) == 212);  // how many it logs is not known
+  CHECK(furthest_saved(State()) == kNoStep);
 }
 
 TEST_CASE("a checkpoint from after learning had turned is offered with that word") {

@@ -194,7 +194,10 @@ std::string crash_cost_text(const State& state) {
   if (const std::string work = work_text(cost.seconds, cost_per_hour(state)); !work.empty()) text += cat(" and ", work);
   const std::string verified = verified_text(state);
   if (cost.from == kNoStep && only_doubted(state)) return cat(text, ": ", verified);
-  text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);
+  const bool elsewhere = cost.from == kNoStep && !verified.empty();  // an earlier attempt saved it, or somebody else
+  text += elsewhere              ? ": no checkpoint of it is known"
+          : cost.from == kNoStep ? ": no checkpoint is known"
+                                 : cat(" since the checkpoint of step ", cost.from);
   return verified.empty() ? text : cat(text, "; ", verified);
 }
 
