@@ -19,6 +19,7 @@ struct Run {
   template <typename Body>
   void say(Body body, uint32_t source = 0) {
     Event event{Time::from_seconds(1'700'000'000.0 + static_cast<double>(++line)), {source, line}, std::move(body)};
+    event.received = event.at;
     std::vector<Event> decided;
     advance(state, event, knowledge, Judge::kAlways, decided);
   }
@@ -120,6 +121,32 @@ TEST_CASE("a slow save that was taken for broken heals; what is not known is no 
   run.seen(10, How::kWhole, "/c/step_10");
   REQUIRE(run.incomplete() != nullptr);
   CHECK_FALSE(run.incomplete()->open);
+}
+
+/// A save began, and the attempt that midwatch started ended right then.
+struct Ended : Run {
+  Ended() {
+    say(event::AttemptStarted{1, 77, "boot"});
+    say(event::CheckpointSaved{12, "/c/step_12", false});
+    say(event::TraceSeen{"RuntimeError", "CUDA error: an illegal memory access", "train.py:9 in step", 15});
+    say(event::Ended{event::Ended::How::kExit, 1, ""});
+    CHECK(incomplete() == nullptr);
+    say(event::AttemptExited{1, true, 1, 0, ""});
+  }
+};
+
+TEST_CASE("whether the last save of an attempt was finished is for the scan after its end to say") {
+  Ended whole;
+  CHECK(whole.incomplete() == nullptr);
+  whole.seen(12, How::kWhole, "/c/step_12");
+  for (int i = 0; i < 60; ++i) whole.say(event::Ticked{});
+  CHECK(whole.incomplete() == nullptr);
+  Ended cut;
+  for (int i = 0; i < 60; ++i) cut.say(event::Ticked{});
+  REQUIRE(cut.incomplete() != nullptr);
+  Ended closed;  // the run is over, and no scan found it
+  closed.say(event::Closed{true});
+  REQUIRE(closed.incomplete() != nullptr);
 }
 
 TEST_CASE("looks at the disk are no sign of life and no step of the trainer") {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/cost.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/judge_memory.h"
@@ -12,6 +13,8 @@ namespace {
 constexpr Knob kKnobs[] = {
     {"steps_after", 1, "steps", "Asynchronous saves end during the next step; later steps mean that it went through",
      "Megatron AsyncCallsQueue, DCP async_save"},
+    {"scanned_within", 20, "s",
+     "Until then after its end what an attempt of midwatch's own saved is looked at on the disk", "own"},
 };
 
 int64_t step_of(const std::pair<Moment, event::CheckpointSaved>& saved) {
@@ -38,6 +41,18 @@ bool finished(const State& state, size_t which) {
   return false;
 }
 
+/// The scan of what it saved last is due, and will say more than the log.
+bool is_scanned_soon(const State& state, size_t attempt) {
+  if (state.closed) return false;
+  const auto& all = state.supervision.attempts;
+  const auto known = std::find_if(all.begin(), all.end(), [attempt](const SupervisedAttempt& one) {
+    return one.number == static_cast<int64_t>(attempt) + 1 && one.started;
+  });
+  if (known == all.end()) return false;
+  // Its log may say that it ended before that is known.
+  return !known->exited || (state.last_at - supervised_end(state, *known)).seconds() < kKnobs[1].value;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.checkpoints.empty()) return;
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
@@ -53,6 +68,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     const int64_t step = step_of(state.checkpoints[open]);
     const int64_t last = state.attempts[chain.attempt].last_step;
     if (step != kNoStep && last != kNoStep && static_cast<double>(last - step) > kKnobs[0].value) continue;
+    if (is_scanned_soon(state, chain.attempt)) continue;
     Finding finding;
     finding.kind = "checkpoint-incomplete";
     finding.detector = "checkpoint-incomplete";
