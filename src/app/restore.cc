@@ -62,11 +62,15 @@ Result<std::string> supervised_folder(Disk& disk, const RestoreRequest& request)
                "midwatch quarantines only what a run saved that 'midwatch run' started."};
 }
 
-/// Whether something has that name. An error: it cannot be seen, which is not the same as nothing.
+/// Whether something has that name, if only a link that leads nowhere. An error: it cannot be seen, which is not the
+/// same as nothing.
 Result<bool> is_there(Disk& disk, const std::string& path) {
   const auto info = disk.info(path);
   if (!info.ok() && info.error().code != Error::Code::kNotFound) return info.error();
-  return info.ok();
+  if (info.ok()) return true;
+  const auto link = disk.read_link(path);
+  if (!link.ok() && link.error().code != Error::Code::kNotFound) return link.error();
+  return link.ok();
 }
 
 /// What can be put back, and whether anything is left to do of it.
@@ -84,11 +88,12 @@ Candidate candidate_of(const QuarantineManifest& manifest) {
   return one;
 }
 
-/// One checkpoint. Where it cannot be seen it is tried, so that a person learns why it is not back.
-Candidate checkpoint_of(Disk& disk, const QuarantineManifest& manifest, const QuarantineManifest::Item& item) {
+/// What was moved `to` another place: a checkpoint, or a link that led to the last one. Where it cannot be seen it is
+/// tried, so that a person learns why it is not back.
+Candidate moved(Disk& disk, const QuarantineManifest& manifest, const std::string& to, std::string path) {
   Candidate one = candidate_of(manifest);
-  one.thing.from = cat(manifest.root, "/", item.to);
-  one.thing.path = cat(manifest.root, "/", item.name);
+  one.thing.from = cat(manifest.root, "/", to);
+  one.thing.path = std::move(path);
   const auto held = is_there(disk, one.thing.from), named = is_there(disk, one.thing.path);
   one.left = !held.ok() || *held;
   if (held.ok() && !*held) {
@@ -142,7 +147,8 @@ Candidate link_of(Disk& disk, const QuarantineManifest& manifest, const PointerL
 /// further.
 std::vector<Candidate> candidates_of(Disk& disk, const QuarantineManifest& manifest) {
   std::vector<Candidate> all;
-  for (const QuarantineManifest::Item& item : manifest.items) all.push_back(checkpoint_of(disk, manifest, item));
+  for (const QuarantineManifest::Item& item : manifest.items)
+    all.push_back(moved(disk, manifest, item.to, cat(manifest.root, "/", item.name)));
   const bool any = std::any_of(all.begin(), all.end(), [](const Candidate& one) { return one.thing.may; });
   const bool back = !manifest.restored && std::none_of(all.begin(), all.end(), [](const Candidate& one) {
     return one.left || one.thing.outcome == "it is gone";
@@ -150,7 +156,9 @@ std::vector<Candidate> candidates_of(Disk& disk, const QuarantineManifest& manif
   auto pointer = pointer_of(disk, manifest);
   if (pointer && (any || manifest.items.empty() || pointer->thing.may)) all.push_back(std::move(*pointer));
   for (const PointerLink& link : manifest.links) {
-    if ((any || back) && !link.after.empty()) all.push_back(link_of(disk, manifest, link));
+    if (!any && !back) continue;
+    if (!link.after.empty()) all.push_back(link_of(disk, manifest, link));
+    if (!link.to.empty()) all.push_back(moved(disk, manifest, link.to, path_of_link(manifest.root, link)));
   }
   return all;
 }

@@ -27,15 +27,14 @@ std::string listed(const CheckpointLayout& layout, const std::vector<int64_t>& n
 
 /// Before the next attempt begins: where a link leads now, and of one that leads to nothing how to mend it.
 std::string said_of(const CheckpointLayout& layout, const Quarantined::Link& link, const Quarantined& done) {
+  if (link.trouble.empty() && !link.to.empty())
+    return cat("; the link ", link.path, ", which led to ", link.before, ", is moved with it");
   if (link.trouble.empty()) return cat("; the link ", link.path, " leads to ", link.after, " now");
   const std::string path = fleet::shell_word(link.path);
-  const std::string target = done.kept == kNoStep ? "" : with_step(layout.folder, done.kept);
-  const size_t slash = link.before.find_last_of('/', link.before.find_last_not_of('/'));
-  const std::string way = slash == std::string::npos ? "" : link.before.substr(0, slash + 1);
   return cat("; THE LINK ", link.path, " LEADS TO NOTHING NOW (it led to ", link.before, "; ", link.trouble, "): ",
-             target.empty() ? cat("rm ", path, " removes it")
-                            : cat("ln -sfn ", fleet::shell_word(cat(way, target)), " ", path, " leads it to ",
-                                  number_called(layout, done.kept)));
+             done.kept == kNoStep ? cat("rm ", path, " removes it")
+                                  : cat("ln -sfn ", fleet::shell_word(link.mend), " ", path, " leads it to ",
+                                        number_called(layout, done.kept)));
 }
 
 /// The checkpoints of one folder, before and after the step of the rollback.
@@ -218,8 +217,9 @@ Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const 
     text += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
                                 : cat("moved the ", listed(layout, done->moved), " to ", plan.root, "/",
                                       kQuarantineFolder, "/", plan.label);
-    text += done->kept == kNoStep ? "; none is left to resume from"
-                                  : cat("; ", number_called(layout, done->kept), " is the newest now");
+    text += done->kept == kNoStep
+                ? "; none is left to resume from: the trainer begins anew, or ends where it insists on one"
+                : cat("; ", number_called(layout, done->kept), " is the newest now");
     for (const Quarantined::Link& link : done->links) text += said_of(layout, link, *done);
     if (!done->manifest.empty()) text += cat("; that disk is full, and the manifest lies in ", done->manifest);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "base/text.h"
@@ -28,6 +29,26 @@ bool names_one(std::string_view name) {
     word.clear();
   }
   return false;
+}
+
+/// "WAY/TARGET/REST": what leads to the target's folder, the target, and the file in it.
+struct Parted {
+  std::string way, target, rest;
+};
+
+/// By the last of the targets that it names.
+std::optional<Parted> parted(std::string_view text, const std::set<std::string>& targets) {
+  while (text.ends_with('/')) text.remove_suffix(1);
+  for (size_t end = text.size(); end > 0;) {
+    const size_t slash = text.rfind('/', end - 1);
+    const size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
+    const std::string name(text.substr(begin, end - begin));
+    const std::string_view rest = text.substr(end);
+    if (contains(cat(rest, "/"), "/../")) return std::nullopt;
+    if (targets.count(name) != 0) return Parted{std::string(text.substr(0, begin)), name, std::string(rest)};
+    end = slash == std::string_view::npos ? 0 : slash;
+  }
+  return std::nullopt;
 }
 
 bool same_folder(Disk& disk, const std::string& one, const std::string& other) {
@@ -57,19 +78,24 @@ std::vector<PointerLink> links_to(Disk& disk, const std::string& root, const std
     for (const std::string& name : *names) {
       const auto text = disk.read_link(cat(folder, "/", name));
       if (!text.ok()) continue;  // no link
-      std::string_view bare = *text;
-      while (bare.ends_with('/')) bare.remove_suffix(1);
-      const size_t slash = bare.rfind('/');
-      const std::string_view target = slash == std::string_view::npos ? bare : bare.substr(slash + 1);
-      if (targets.count(std::string(target)) == 0) continue;
-      const std::string way(slash == std::string_view::npos ? "" : bare.substr(0, slash + 1));
+      const auto parts = parted(*text, targets);
+      if (!parts) continue;
+      const std::string& way = parts->way;
       const std::string there = way.starts_with('/') ? way : cat(folder, "/", way);
       if (!same_folder(disk, there, root)) continue;
-      const bool leads_on = !newest.empty() && !names_one(name);
-      found.push_back({cat(above, name), *text, leads_on ? cat(way, newest) : ""});
+      const bool certain = names_one(name);
+      // It may be of a kind that not all of them hold.
+      const bool lies_there = parts->rest.empty() || disk.info(cat(root, "/", newest, parts->rest)).ok();
+      const bool leads_on = !newest.empty() && !certain && lies_there;
+      found.push_back({cat(above, name), *text, leads_on ? cat(way, newest, parts->rest) : "", "", certain});
     }
   }
   return found;
+}
+
+std::string led_to(const std::string& text, const std::set<std::string>& targets, const std::string& newest) {
+  const auto parts = parted(text, targets);
+  return parts ? cat(parts->way, newest, parts->rest) : text;
 }
 
 Result<bool> lead_link(Disk& disk, const std::string& path, const std::string& before, const std::string& after) {

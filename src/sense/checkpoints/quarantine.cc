@@ -157,19 +157,43 @@ class Mover {
       if (moves || (!info.ok() && info.error().code == Error::Code::kNotFound)) targets.insert(std::move(name));
     }
     const std::string newest = plan_.keep == kNoStep ? "" : with_step(layout_.folder, plan_.keep);
+    const bool none = is_none_left();
     for (PointerLink& link : links_to(disk_, plan_.root, targets, newest)) {
       const bool known = std::any_of(manifest_.links.begin(), manifest_.links.end(),
                                      [&link](const PointerLink& one) { return one.name == link.name; });
-      if (!known) manifest_.links.push_back(std::move(link));
+      if (known) continue;
+      const bool above = link.name.find('/') != std::string::npos;
+      if (none && !link.certain)
+        link.to = cat(kQuarantineFolder, "/", plan_.label, "/", above ? "link-above-" : "link-", basename(link.name));
+      manifest_.links.push_back(std::move(link));
     }
   }
 
+  /// A trainer that finds neither a checkpoint nor a link begins anew; at a link that leads to nothing it ends.
+  bool is_none_left() {
+    if (plan_.keep != kNoStep) return false;
+    const auto steps = checkpoint_steps(disk_, plan_.root, layout_);
+    return steps.ok() && std::all_of(steps->begin(), steps->end(), [this](int64_t step) {
+             return std::any_of(due_.begin(), due_.end(), [step](const auto& due) { return due.first == step; });
+           });
+  }
+
   void set_links(Quarantined& done) {
+    std::set<std::string> moved;
+    for (const QuarantinePlan::Item& item : plan_.items) moved.insert(with_step(layout_.folder, item.step));
     for (const PointerLink& link : manifest_.links) {
-      Quarantined::Link out{path_of_link(plan_.root, link), link.before, link.after, ""};
-      if (link.after.empty()) {
+      Quarantined::Link out{path_of_link(plan_.root, link), link.before, link.after, "", link.to, ""};
+      if (plan_.keep != kNoStep) out.mend = led_to(link.before, moved, with_step(layout_.folder, plan_.keep));
+      if (!link.to.empty()) {
+        const auto now = disk_.read_link(out.path);
+        if (!now.ok() || *now != link.before) continue;  // done before, or somebody set it meanwhile
+        const auto done_so = disk_.rename(out.path, cat(plan_.root, "/", link.to));
+        if (!done_so.ok()) out.trouble = done_so.error().what;
+      } else if (link.after.empty()) {
+        const bool certain = plan_.keep == kNoStep || out.mend.empty() || link.certain;
         out.trouble = plan_.keep == kNoStep ? "none is left that it could lead to"
-                                            : "its name is that of one certain checkpoint, and it stays as it is";
+                      : certain             ? "its name is that of one certain checkpoint, and it stays as it is"
+                                            : "there is no such file in the newest one";
       } else {
         const auto led = lead_link(disk_, out.path, link.before, link.after);
         if (led.ok() && !*led) continue;  // somebody set it meanwhile
@@ -218,7 +242,7 @@ std::string manifest_text(const QuarantineManifest& manifest) {
     json.key("links").begin_array();
     for (const PointerLink& link : manifest.links) {
       json.begin_object().key("name").string(link.name).key("before").string(link.before);
-      json.key("after").string(link.after).end_object();
+      json.key("after").string(link.after).key("to").string(link.to).end_object();
     }
     json.end_array();
     json.key("restored").boolean(manifest.restored).end_object();
@@ -259,7 +283,11 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
     if (!link.is_object() || !is_link_name(link.string_or("name", ""))) {
       return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
     }
-    manifest.links.push_back({link.string_or("name", ""), link.string_or("before", ""), link.string_or("after", "")});
+    const std::string to = link.string_or("to", "");
+    if (!to.empty() && !is_below(to))
+      return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
+    manifest.links.push_back(
+        {link.string_or("name", ""), link.string_or("before", ""), link.string_or("after", ""), to, false});
   }
   return manifest;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/passing_disk.h"
@@ -322,8 +324,43 @@ TEST_CASE("cut short anywhere, no link leads to nothing for good") {
   }
 }
 
-TEST_CASE("where none is left a link stays, and it is said that it leads to nothing") {
+TEST_CASE("where none is left a link is moved with what it led to, but for one of a certain checkpoint") {
   Folder f;
+  const std::string root = cat(f.root, "/ck");
+  REQUIRE(f.disk->make_folders(root).ok());
+  f.checkpoint("ck/checkpoint-5");
+  const auto link = [&root](const char* text, const char* name) {
+    REQUIRE(::symlink(text, cat(root, "/", name).c_str()) == 0);
+  };
+  link("checkpoint-5", "latest");
+  link("ck/checkpoint-5", "../latest");
+  link("checkpoint-5", "best");
+  const CheckpointLayout folders{"checkpoint-{step}", "", ""};
+  const auto info = f.disk->info(cat(root, "/checkpoint-5"));
+  const QuarantinePlan plan{root, "attempt-1-of-a", {{5, {info->device, info->inode}}}, kNoStep, false};
+  const auto done = quarantine(*f.disk, folders, plan, of_run("/runs/a"));
+  REQUIRE(done.ok());
+  REQUIRE(done->links.size() == 3);
+  CHECK_FALSE(f.disk->read_link(cat(root, "/latest")).ok());
+  CHECK_FALSE(f.disk->read_link(cat(root, "/../latest")).ok());
+  CHECK(*f.disk->read_link(cat(root, "/best")) == "checkpoint-5");
+  const std::string below = cat(root, "/.midwatch-quarantine/attempt-1-of-a/");
+  CHECK(*f.disk->read_link(cat(below, "link-latest")) == "checkpoint-5");
+  CHECK(*f.disk->read_link(cat(below, "link-above-latest")) == "ck/checkpoint-5");
+  for (const Quarantined::Link& one : done->links) {
+    CHECK(one.to.empty() == one.path.ends_with("best"));
+    CHECK(one.trouble.empty() == !one.path.ends_with("best"));
+  }
+  const auto manifest = parse_manifest(f.content("ck/.midwatch-quarantine/attempt-1-of-a/manifest.json"));
+  REQUIRE(manifest.ok());
+  REQUIRE(manifest->links.size() == 3);
+  CHECK(quarantine(*f.disk, folders, plan, of_run("/runs/a")).ok());  // done again
+  CHECK_FALSE(parse_manifest(R"({"items":[],"links":[{"name":"x","to":"../y"}]})").ok());
+}
+
+TEST_CASE("where somebody else's checkpoint is left a link stays, and it is said that it leads to nothing") {
+  Folder f;
+  f.checkpoint("checkpoint-3");
   f.checkpoint("checkpoint-5");
   REQUIRE(::symlink("checkpoint-5", cat(f.root, "/latest").c_str()) == 0);
   const CheckpointLayout folders{"checkpoint-{step}", "", ""};
@@ -332,6 +369,33 @@ TEST_CASE("where none is left a link stays, and it is said that it leads to noth
   REQUIRE(done->links.size() == 1);
   CHECK(contains(done->links[0].trouble, "none is left"));
   CHECK(*f.disk->read_link(cat(f.root, "/latest")) == "checkpoint-5");
+}
+
+TEST_CASE("a link to a file in what is moved leads to the same file of the newest, or it is said that it does not") {
+  Folder f;
+  for (const char* name : {"checkpoint-5", "checkpoint-10"}) f.checkpoint(name);
+  f.put("checkpoint-10/extra", "10");
+  const auto link = [&f](const char* text, const char* name) {
+    REQUIRE(::symlink(text, cat(f.root, "/", name).c_str()) == 0);
+  };
+  link("checkpoint-10/model", "latest.model");
+  link("./checkpoint-10/model", "best.model");
+  link("checkpoint-10/extra", "latest.extra");
+  link("checkpoint-10/../checkpoint-5/model", "other");  // elsewhere
+  const CheckpointLayout folders{"checkpoint-{step}", "", ""};
+  const auto done = quarantine(*f.disk, folders, plan_of(f, {10}, 5, folders), of_run("/runs/a"));
+  REQUIRE(done.ok());
+  REQUIRE(done->links.size() == 3);
+  const auto of = [&](const char* name) {
+    return *std::find_if(done->links.begin(), done->links.end(),
+                         [name](const Quarantined::Link& one) { return one.path.ends_with(name); });
+  };
+  CHECK(of("latest.model").trouble.empty());
+  CHECK(f.content("latest.model") == "checkpoint-5");
+  CHECK(contains(of("best.model").trouble, "certain checkpoint"));
+  CHECK(of("best.model").mend == "./checkpoint-5/model");
+  CHECK(contains(of("latest.extra").trouble, "no such file"));
+  CHECK(*f.disk->read_link(cat(f.root, "/other")) == "checkpoint-10/../checkpoint-5/model");
 }
 
 TEST_CASE("no root of the whole disk, no folder that is not there, no label that leads elsewhere") {
