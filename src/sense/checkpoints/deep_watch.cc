@@ -81,6 +81,33 @@ const Seen* DeepWatch::next(const State& state) {
   return nullptr;
 }
 
+/// Only the newest of a folder is read: of the others it is said why not.
+void DeepWatch::skip_overtaken(const State& state, EventWriter& writer) {
+  const auto& scans = state.checkpoint_scans;
+  if (scans.size() == overtaken_) return;
+  overtaken_ = scans.size();
+  std::set<std::string_view> read, met;
+  for (const auto& [moment, one] : state.checkpoint_reads) read.insert(one.path);
+  std::map<std::string, int64_t> newest;  // step, by folder
+  std::vector<std::pair<const Seen*, int64_t>> found;
+  for (size_t i = scans.size(); i-- > 0;) {
+    const auto& [moment, seen] = scans[i];
+    if (!met.insert(seen.path).second || seen.how != Seen::How::kWhole || seen.step == kNoStep) continue;
+    const int64_t best = newest.emplace(folder_of(seen.path), seen.step).first->second;
+    if (seen.step < best && moment.at >= began_ && read.count(seen.path) == 0 && tries_.count(seen.path) == 0)
+      found.emplace_back(&seen, best);
+  }
+  std::vector<event::CheckpointRead> skipped;  // what is written changes the state
+  for (const auto& [seen, best] : found) {
+    skipped.emplace_back();
+    skipped.back().step = seen->step;
+    skipped.back().path = seen->path;
+    skipped.back().what =
+        cat("step ", best, " was saved before it was its turn, ", format_duration(kAfter), " after it was found whole");
+  }
+  for (event::CheckpointRead& one : skipped) writer.observed(std::string(kScanSource), std::move(one));
+}
+
 /// Reading it would not be over before the next save.
 bool DeepWatch::is_too_much(const State& state, const Seen& seen, EventWriter& writer) {
   const auto forecast = save_forecast(state);
@@ -128,6 +155,7 @@ std::optional<Duration> DeepWatch::turn(const State& state, bool, EventWriter& w
     }
     return kSoon;
   }
+  skip_overtaken(state, writer);
   if (saving || state.closed) return kPeriod;
   const Seen* seen = next(state);
   if (seen == nullptr) return kPeriod;

@@ -32,7 +32,7 @@ class DeepWatch final : public Task {
   /// What a processor reads and looks at in a second, as long as nothing was measured here.
   static constexpr double kBytesPerSecond = 1e9;
 
-  DeepWatch(Clock& clock, DeepScope scope) : clock_(clock), scope_(std::move(scope)) {}
+  DeepWatch(Clock& clock, DeepScope scope) : clock_(clock), scope_(std::move(scope)), began_(clock.now()) {}
   ~DeepWatch() override { stop_->store(true); }
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
@@ -47,11 +47,14 @@ class DeepWatch final : public Task {
   bool is_too_much(const State& state, const event::CheckpointSeen& seen, EventWriter& writer);
   void take(DeepRead done, EventWriter& writer);
   void skip(const std::string& why, EventWriter& writer);
+  void skip_overtaken(const State& state, EventWriter& writer);
 
   Clock& clock_;
   DeepScope scope_;
+  Time began_;
   std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);  // of the call
   size_t scans_ = 0, reads_ = 0;      // of the state, when nothing was left to read
+  size_t overtaken_ = 0;              // scans of the state up to which that was said
   std::string why_;                   // it was stopped
   DeepJob job_;                       // that is out, or was last
   double rate_ = 0;                   // bytes in a second, pauses included, as measured; 0: not yet

@@ -88,8 +88,11 @@ TEST_CASE("each checkpoint that is found whole is read once, the newest of a fol
   world.seen(30, 1000, event::CheckpointSeen::How::kBroken);
   world.pass(30);
   CHECK(world.asked == std::vector<int64_t>{20});
-  REQUIRE(world.hears.reads.size() == 1);
-  CHECK(world.hears.reads[0].how == How::kSane);
+  REQUIRE(world.hears.reads.size() == 2);
+  CHECK(world.hears.reads[0].how == How::kSkipped);
+  CHECK(world.hears.reads[0].step == 10);
+  CHECK(world.hears.reads[0].what == "step 20 was saved before it was its turn, 10.0 s after it was found whole");
+  CHECK(world.hears.reads[1].how == How::kSane);
   world.seen(40);
   world.pass(30);
   CHECK(world.asked == std::vector<int64_t>{20, 40});
