@@ -286,6 +286,7 @@ struct CheckpointsAnswer {
     Counted counted;                  ///< files of an optimizer that count as many steps; 0: no two were compared
     std::string shipped;              ///< word_of(Shipment::How); "": it is not to be shipped
     Time shipped_at;                  ///< of "shipped"
+    std::string store;                ///< where `shipped` is said of, s3://BUCKET/RUN or a folder
     bool tainted = false;             ///< saved since the onset of an open failure of learning, by the run's journal
     bool unnamed = false;             ///< it is the newest, and its framework's pointer names nothing that is there
     std::string removable;            ///< by the run's [retention], and why; "": it stays, or nothing is said there

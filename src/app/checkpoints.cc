@@ -415,6 +415,7 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
       if (one.path != shipment.path) continue;
       one.shipped = word_of(shipment.how);
       one.shipped_at = shipment.at;
+      one.store = spec->store;
     }
   }
   for (Checkpoint& one : answer->checkpoints) {

@@ -13,6 +13,7 @@ using Checkpoint = CheckpointsAnswer::Checkpoint;
 
 constexpr size_t kProblemsShown = 12;  // of one checkpoint; --json has them all
 constexpr size_t kHead = 14;           // cells before what is said
+constexpr size_t kStore = 30;          // cells of a store's name in a table
 
 std::string size_of(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
@@ -159,7 +160,33 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
   return out;
 }
 
-std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool ships) {
+/// A store's name begins with what kind it is and ends with whose it is.
+std::string short_place(const std::string& place) {
+  constexpr size_t kBegin = 8;
+  if (place.size() <= kStore) return place;
+  size_t from = place.size() - (kStore - kBegin - 1), begin = kBegin;
+  const auto inside = [&place](size_t at) { return (static_cast<unsigned char>(place[at]) & 0xC0U) == 0x80U; };
+  while (from < place.size() && inside(from)) ++from;
+  while (begin > 0 && inside(begin)) --begin;
+  return cat(place.substr(0, begin), "…", place.substr(from));
+}
+
+/// Where it is shipped; why not, where it is not.
+std::string store_cell(const Checkpoint& one) {
+  if (one.shipped.empty()) return "–";
+  return one.shipped == "shipped" && !one.store.empty() ? short_place(one.store) : one.shipped;
+}
+
+size_t store_width(const std::vector<Checkpoint>& all) {
+  size_t width = 0;
+  for (const Checkpoint& one : all) {
+    if (!one.shipped.empty()) width = std::max({width, size_t{8}, std::min(kStore, store_cell(one).size())});
+  }
+  return width == 0 ? 0 : width + 2;
+}
+
+/// `store`: cells of the column that says where it is shipped; 0: there is none.
+std::string row(const Checkpoint& one, const Painter& paint, size_t width, size_t store) {
   const std::string read = one.depth != "structural" && !one.depth.empty() ? "now"
                            : one.verified_at.known()
                                ? cat(format_utc(one.verified_at).substr(0, 16),
@@ -168,7 +195,7 @@ std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool 
   const std::string& state = one.tainted && one.state == "whole" ? "suspect" : one.state;
   std::string text = cat(pad(one.step == kNoStep ? "–" : cat(one.step), 7, true), "  ", pad(state, 8),
                          pad(one.resumable, 8), pad(size_of(one.bytes), 8, true), "  ", column(read, 17),
-                         ships ? column(one.shipped.empty() ? "–" : one.shipped, 10) : "", joined(one.layouts));
+                         store > 0 ? column(store_cell(one), store) : "", joined(one.layouts));
   text = cat("  ", fit(escape_terminal(text), width - 2), "\n");
   if (state == "whole") return text;
   return paint.of(state == "partial" || state == "corrupt" ? Severity::kCritical : Severity::kWarning, text);
@@ -188,7 +215,7 @@ std::string reason(const Painter& paint, const Checkpoint& one) {
 
 std::string table(const std::vector<Checkpoint>& all, const Painter& paint, bool reasons) {
   std::string out, folder;
-  const bool ships = std::any_of(all.begin(), all.end(), [](const Checkpoint& one) { return !one.shipped.empty(); });
+  const size_t store = store_width(all);
   for (const Checkpoint& one : all) {
     const std::string above = folder_of(one.path);
     if (above != folder || out.empty()) {
@@ -196,11 +223,11 @@ std::string table(const std::vector<Checkpoint>& all, const Painter& paint, bool
       out += cat(
           escape_terminal(folder), "\n",
           paint.dim(fit(cat("  ", pad("STEP", 7, true), "  ", pad("STATE", 8), pad("RESUMES", 8), pad("SIZE", 8, true),
-                            "  ", pad("EVERY BYTE READ", 17), ships ? pad("STORE", 10) : "", "LAYOUT"),
+                            "  ", pad("EVERY BYTE READ", 17), store > 0 ? pad("STORE", store) : "", "LAYOUT"),
                         paint.width())),
           "\n");
     }
-    out += row(one, paint, paint.width(), ships);
+    out += row(one, paint, paint.width(), store);
     const bool named = one.step != kNoStep && contains(basename(one.path), cat(one.step));
     if (!named) out += paint.hanging("           ", basename(one.path), 2);
     if (reasons) out += reason(paint, one);
@@ -283,7 +310,7 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   put_words(json, "there", one.there);
   put_words(json, "lacks", one.lacks);
   json.key("verified_at").string(format_utc(one.verified_at)).key("verified_state").string(one.verified_state);
-  json.key("shipped").string(one.shipped);
+  json.key("shipped").string(one.shipped).key("store").string(one.store);
   json.key("compared").boolean(one.compared).key("manifest").string(one.manifest);
   if (one.depth == "sane") {
     json.key("deep").begin_object().key("bytes").integer(static_cast<int64_t>(one.deep.bytes));

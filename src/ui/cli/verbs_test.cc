@@ -232,6 +232,26 @@ TEST_CASE("checkpoint verify says by its exit code whether all are whole, and sh
   CHECK(run(services, {"checkpoint", "verify", "x", "--run", "y"}) == static_cast<int>(Exit::kUsage));
 }
 
+TEST_CASE("checkpoint list says where what is shipped lies, in a table shortened") {
+  CheckpointsAnswer::Checkpoint one;
+  one.path = "/ck/step_10";
+  one.state = "whole";
+  one.shipped = "shipped";
+  one.store = "s3://bucket/run";
+  CheckpointsAnswer answer;
+  answer.checkpoints = {one};
+  const auto list = [&answer] { return checkpoints_list(answer, Console{}); };
+  CHECK(contains(list(), "  s3://bucket/run  "));
+  answer.checkpoints[0].shipped = "waiting";
+  CHECK(contains(list(), "  waiting"));
+  CHECK_FALSE(contains(list(), "bucket"));
+  answer.checkpoints[0].shipped = "shipped";
+  answer.checkpoints[0].store = "s3://a-bucket-of-a-long-name/of/a/team/and-run-17";
+  CHECK(contains(list(), "s3://a-b…"));
+  CHECK(contains(list(), "/team/and-run-17"));
+  CHECK(contains(checkpoints_json(answer), R"("store":"s3://a-bucket-of-a-long-name/of/a/team/and-run-17")"));
+}
+
 TEST_CASE("checkpoint diff takes two, and shows first what is not finite") {
   FakeServices services(sick());
   CHECK(run(services, {"checkpoint", "diff", "a"}) == static_cast<int>(Exit::kUsage));
