@@ -272,12 +272,14 @@ Result<void> may_begin(const Doors& doors, const RunRequest& request) {
   return admit_machine(doors.disk, request.receiving);
 }
 
-/// The watch goes on after the command until its checkpoints are looked at and shipped.
+/// The watch goes on after the command until its checkpoints are looked at and shipped, and old ones gone.
 void stay_for(const TaskContext& context, SupervisorTask& supervision) {
   if (context.final_scan == nullptr) return;
-  supervision.may_end([scans = context.final_scan, shipping = context.shipping](const State& state, int stops) {
+  supervision.may_end([scans = context.final_scan, shipping = context.shipping, cleanup = context.cleanup](
+                          const State& state, int stops) {
     const bool scanned = scans->may_end(state, stops);
-    return (shipping == nullptr || shipping->may_end(state, stops)) && scanned;
+    const bool done = (shipping == nullptr || shipping->may_end(state, stops)) && scanned;
+    return done && (cleanup == nullptr || cleanup->may_end(state, stops));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "act/cleanup/persons_file.h"
 #include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
 #include "act/supervise/keeper_sessions.h"
@@ -232,6 +233,11 @@ class Planner {
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
       if (!info.ok() || in_use(step)) return;
+      if (const std::string file = put_there(step); !file.empty()) {
+        why = cat("a person put ", file, " into it");
+        plan_.left.push_back({word, root, name, one->second.seen.bytes, std::move(why), {}});
+        return;
+      }
       CleanupItem item{word, root, name, one->second.seen.bytes, std::move(why), identity_of(*info)};
       item.grounds = grounds(root, whole);
       item.grounds->layout = scope_.layout;
@@ -256,12 +262,33 @@ class Planner {
       if (any && ask_store()) verdicts = retention(root, all);
       for (const RetentionVerdict& one : verdicts) {
         if (one.goes) put(one.step, cat(checkpoint_called(scope_.layout, one.step), ": ", one.why));
+        if (!one.goes && one.why.starts_with("no value of")) note(cat("No old checkpoint goes: ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
               {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).seen.bytes, one.why, {}});
         }
       }
     }
+  }
+
+  /// The path of a person's file in what has that number, in whichever of the trees; "": there is none.
+  const std::string& put_there(int64_t step) {
+    const auto known = put_there_.find(step);
+    if (known != put_there_.end()) return known->second;
+    std::string& file = put_there_[step];
+    const auto folder = [this](const std::string& root, int64_t of) {
+      return cat(root, "/", with_step(scope_.layout.folder, of));
+    };
+    for (const std::string& root : roots()) {
+      if (scans(root).count(step) == 0 || !file.empty()) continue;
+      std::vector<std::pair<std::string, int64_t>> others;
+      for (const auto& [other, scan] : scans(root)) {
+        if (other != step) others.emplace_back(folder(root, other), other);
+      }
+      const std::string found = persons_file(disk_, folder(root, step), step, others);
+      if (!found.empty()) file = cat(folder(root, step), "/", found);
+    }
+    return file;
   }
 
   /// Nobody is at it: nothing of it was touched since a newer one was whole, or for a while.
@@ -416,6 +443,7 @@ class Planner {
   std::map<std::string, std::set<std::string>> linked_;             // likewise, names
   std::map<std::string, std::map<std::string, Use>> used_;          // likewise, by name
   std::map<std::string, std::vector<int64_t>> steps_;               // likewise, of all checkpoints there
+  std::map<int64_t, std::string> put_there_;                        // by step, a path
   CleanupPlan plan_;
 };
 

@@ -27,6 +27,7 @@ struct CleanupSettings {
   int64_t keep_last = 0;          ///< checkpoints; 0: all are kept
   int64_t keep_every = 0;         ///< those whose step it divides are kept for ever; 0: none
   std::string keep_best = {};     ///< a signal; "": none. The three as RetentionRules has them
+  double disk_share = 1;          ///< of a checkpoints' disk that may be used before what may go goes; 1: all
   bool explain = false;           ///< of old checkpoints, also those that stay are listed, with why
 };
 
@@ -93,6 +94,7 @@ struct CleanupPlan {
   std::vector<CleanupItem> items;  ///< to delete, in this order
   std::vector<CleanupItem> left;   ///< similar files that stay; `why` says why
   std::vector<std::string> notes;  ///< one sentence each
+  bool above_share = false;        ///< a disk is fuller than CleanupSettings::disk_share; only by disk_share.h
 };
 
 /// Words of cleanup.what. The last is no such word: it stands for what an earlier midwatch of the run left in the
@@ -104,7 +106,8 @@ inline constexpr std::string_view kOldCheckpoints = "old-checkpoints", kBrokenCh
 /// A broken or old checkpoint is deleted only where it is this run's own (sense/checkpoints/ownership.h) and a newer
 /// one of its own in the same folder is proven whole; that one, and the one that the trainer's pointer names, stay
 /// whatever the settings say. One that was changed after that newer one was whole is perhaps being written or deleted
-/// just now, and stays until it has been still for a while. Where the disk does not answer no checkpoint goes.
+/// just now, and stays until it has been still for a while. One into which a person put a file (persons_file.h) stays
+/// in all trees. Where the disk does not answer no checkpoint goes.
 /// Quarantined checkpoints are deleted only with a manifest that names this run. Shared memory and Ray sessions:
 /// stale_resources.h.
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "act/cleanup/disk_share.h"
 #include "act/cleanup/quarantine_room.h"
 #include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
@@ -79,6 +80,12 @@ std::vector<std::string> CleanupTask::words_for(const State& state) const {
   return words;
 }
 
+std::vector<std::string> CleanupTask::words_of_disks() const {
+  std::vector<std::string> words = scope_.settings.what;
+  std::erase(words, kSharedMemory);
+  return words;
+}
+
 void CleanupTask::begin_plan(const State& state, For what, std::vector<std::string> words) {
   CleanupScope places;
   static_cast<CleanupPlaces&>(places) = scope_.places;
@@ -99,8 +106,14 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   for_ = what;
   planned_ = clock_.steady();
   planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,
-                   user = scope_.user, places = std::move(places), settings = std::move(settings)] {
-    return std::make_unique<CleanupPlan>(plan_cleanup(*disk, {*system, *processes, unheld, user}, places, settings));
+                   user = scope_.user, places = std::move(places), settings = std::move(settings),
+                   by_share = what == For::kShare] {
+    const double share = settings.disk_share;
+    if (by_share && !is_above_share(*system, places.roots, share)) return std::make_unique<CleanupPlan>();
+    auto plan =
+        std::make_unique<CleanupPlan>(plan_cleanup(*disk, {*system, *processes, unheld, user}, places, settings));
+    if (by_share) keep_what_share_needs(*disk, *system, places.roots, share, *plan);
+    return plan;
   });
 }
 
@@ -110,11 +123,13 @@ void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
     for (const CleanupItem& item : plan.items) hope_->bytes += item.bytes;
     return;
   }
+  const bool by_share = for_ == For::kShare;
+  if (by_share) share_due_ = {clock_.steady().ns + (plan.above_share && plan.items.empty() ? kFutile : kAgain).ns};
   for (const std::string& note : plan.notes) {
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) scope_.say(note);  // once, not after each save
   }
   if (!plan.notes.empty()) notes_ = plan.notes;
-  if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
+  if ((for_ != For::kSpace && !by_share) || scope_.settings.mode == Mode::kAct) {
     const bool person = for_ == For::kPerson;
     plan_ =
         person ? asked_of(std::move(plan.items), parse_cleanup_ask(asks_.front().text).paths) : std::move(plan.items);
@@ -126,15 +141,14 @@ void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
 }
 
 void CleanupTask::report_plan(const CleanupPlan& plan, EventWriter& writer) {
-  if (scope_.settings.mode == Mode::kWatch || reported_ == incident_) return;
-  reported_ = incident_;
+  if (scope_.settings.mode == Mode::kWatch || plan.items.empty()) return;
+  if (for_ == For::kShare ? std::exchange(share_said_, true) : std::exchange(reported_, incident_) == incident_) return;
   int64_t bytes = 0;
   std::string things;
   for (const CleanupItem& item : plan.items) {
     bytes += item.bytes;
     things += cat("; ", path_of(item), " (", bytes_text(item.bytes), ", ", item.why, ")");
   }
-  if (plan.items.empty()) return;
   const std::string words =
       cat(bytes_text(bytes), " could be freed (midwatch cleanup, or mode = \"act\" of [cleanup], does it)", things);
   scope_.say(words);
@@ -253,7 +267,26 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
       return true;
     }
   }
-  return false;
+  return begin_by_share(state, quiet);
+}
+
+/// Before the disk is short: what may go by the rules, as long as that brings its use below the share.
+bool CleanupTask::begin_by_share(const State& state, bool quiet) {
+  const CleanupSettings& settings = scope_.settings;
+  const Duration now = clock_.steady();
+  const bool on = settings.disk_share > 0 && settings.disk_share < 1 && settings.mode != Mode::kWatch;
+  if (!on || !quiet || now < share_due_ || scope_.places.roots.empty()) return false;
+  if (settings.mode == Mode::kAsk && share_said_) return false;
+  share_due_ = {now.ns + kAgain.ns};
+  begin_plan(state, For::kShare, words_of_disks());
+  return true;
+}
+
+bool CleanupTask::may_end(const State& state, int stops) {
+  if (!ended_) ended_ = clock_.steady();
+  const Duration most = stops > 0 || state.supervision.stop ? kAtStop : kAtEnd;
+  if (stops > 1 || clock_.steady().ns - ended_->ns >= most.ns) return true;
+  return !busy() && (scope_.settings.keep_last <= 0 || retention_news(state) == retention_seen_);
 }
 
 std::optional<bool> CleanupTask::room_by_cleanup(const State& state) {

@@ -47,6 +47,9 @@ struct CleanupTaskScope {
 class CleanupTask final : public Task {
  public:
   static constexpr Duration kAgain = Duration::seconds(60);     ///< between two plans for the same trouble
+  static constexpr Duration kFutile = Duration::seconds(600);   ///< likewise, where nothing of this run's would do
+  static constexpr Duration kAtEnd = Duration::seconds(15);     ///< for the last deletions of a run that is over
+  static constexpr Duration kAtStop = Duration::seconds(5);     ///< likewise, where somebody stops it
   static constexpr Duration kLongest = Duration::seconds(120);  ///< that a restart waits for space
 
   CleanupTask(Clock& clock, CleanupTaskScope scope) : clock_(clock), scope_(std::move(scope)) {}
@@ -55,11 +58,14 @@ class CleanupTask final : public Task {
   /// Whether space was freed since an attempt ended for lack of it. Unset while that is being done, or old checkpoints
   /// are to go as soon as newer ones are in the store: call again, with turns in between.
   std::optional<bool> made_room(const State& state, EventWriter& writer);
+  /// Asked when the run is over and all that it saved is looked at: is what [retention] deletes gone? `stops`: how
+  /// often somebody asked to stop.
+  bool may_end(const State& state, int stops);
   /// A person requests a cleanup, whatever the mode; the result is written to kCleanupResultFile. `ask` is of kCleanup.
   void cleanup_now(const RunAsk& ask) { asks_.push_back(ask); }
 
  private:
-  enum class For { kSpace, kRetention, kStale, kPerson, kHope, kUnfinished };
+  enum class For { kSpace, kRetention, kStale, kPerson, kHope, kUnfinished, kShare };
   /// What [retention] deletes once all that is on its way is in the store.
   struct Hope {
     size_t checkpoints = 0;
@@ -74,11 +80,13 @@ class CleanupTask final : public Task {
   void begin_plan(const State& state, For what, std::vector<std::string> words);
   void take_plan(CleanupPlan plan, EventWriter& writer);
   void report_plan(const CleanupPlan& plan, EventWriter& writer);
+  bool begin_by_share(const State& state, bool quiet);
   void drop_plan();
   void take_removed(const Result<Removed>& removed, EventWriter& writer);
   bool remove_next(EventWriter& writer);
   void finish_ask();
   std::vector<std::string> words_for(const State& state) const;
+  std::vector<std::string> words_of_disks() const;
 
   Clock& clock_;
   CleanupTaskScope scope_;
@@ -103,7 +111,9 @@ class CleanupTask final : public Task {
   std::optional<Hope> hope_;        ///< of the attempt that ended for want of space
   std::optional<Duration> failed_;  ///< when a deletion did, of which some may be left
   Duration retry_ = kAgain;         ///< after which that is gone on with
-  std::optional<Duration> planned_, asked_, hoped_;
+  std::optional<Duration> planned_, asked_, hoped_, ended_;
+  Duration share_due_;           ///< when the share of the disk that is used is asked for again
+  bool share_said_ = false;      ///< what could be deleted for its sake was reported
   std::optional<bool> cleaned_;  ///< what came of the plan for made_room()
   bool hope_said_ = false;
   bool asked_done_ = false;  ///< the plan for made_room() was begun

@@ -248,6 +248,58 @@ TEST_CASE("who has to make room hears of what midwatch itself quarantined there,
   CHECK_FALSE(contains(said(200, false), "quarantine"));
 }
 
+void found_whole(House& house, int64_t step) {
+  event::CheckpointSeen seen;
+  seen.path = cat("/data/ck/step_", step);
+  seen.step = step;
+  seen.how = event::CheckpointSeen::How::kWhole;
+  fold(house.state, {Time::from_seconds(1), {}, seen});
+}
+
+TEST_CASE("a run that is over waits for what its rules delete once its last save is found whole, not for ever") {
+  House house;
+  house.place.settings.keep_last = 1;
+  house.open(Mode::kAsk);
+  found_whole(house, 10);
+  house.turns();
+  CHECK(house.removed.size() == 1);  // by the disk step_20 is the newest
+  CHECK(house.keeper->may_end(house.state, 0));
+  found_whole(house, 20);
+  CHECK_FALSE(house.keeper->may_end(house.state, 0));
+  CHECK(house.keeper->may_end(house.state, 2));  // somebody asked twice to stop
+  house.turns();
+  CHECK(house.keeper->may_end(house.state, 0));
+  found_whole(house, 30);
+  CHECK_FALSE(house.keeper->may_end(house.state, 0));
+  house.clock.pass(CleanupTask::kAtEnd);
+  CHECK(house.keeper->may_end(house.state, 0));
+}
+
+TEST_CASE("above the share of the disk what may go goes, or what could is said once; below it nothing is planned") {
+  const auto run = [](Mode mode, int64_t free) {
+    House house;
+    house.place.settings.keep_last = 1;
+    house.place.settings.disk_share = 0.85;
+    house.open(mode);
+    house.system->spaces["/data"] = {free, 500, 0, 0};
+    house.turns();
+    house.clock.pass(CleanupTask::kFutile);
+    house.turns();
+    return std::pair{house.removed, house.said};
+  };
+  CHECK(run(Mode::kAct, 400).first.empty());
+  // Twice, as here nothing really goes.
+  CHECK(run(Mode::kAct, 60).first ==
+        Names{"/data/ck/step_5", "/data/ck/step_10", "/data/ck/step_5", "/data/ck/step_10"});
+  CHECK(run(Mode::kAct, 0).first.empty());  // 75 bytes must go, and only so many may
+  CHECK(run(Mode::kWatch, 60).second.empty());
+  const auto [removed, said] = run(Mode::kAsk, 60);
+  CHECK(removed.empty());
+  REQUIRE(said.size() == 2);
+  CHECK(contains(said[0], "more than the 85 % of disk_share"));
+  CHECK(contains(said[1], "could be freed"));
+}
+
 TEST_CASE("what a person requests is deleted whatever the mode, and the result is reported") {
   House house;
   house.open(Mode::kWatch);

@@ -54,5 +54,39 @@ TEST_CASE("where another trainer may have saved, too, no rule deletes what nothi
   CHECK(resumed.plan() == Names{"step_51"});
 }
 
+TEST_CASE("a checkpoint into which a person put a file stays, and the plan says so") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints"};
+  for (const int step : {5, 10, 15, 20}) p.whole(step);
+  p.disk.set_time(Time::from_seconds(1600));
+  p.disk.put("/data/ck/step_5/NOTES.md", "this one answers politely");  // within minutes: the trainer's
+  CHECK(p.plan() == Names{"step_5", "step_10", "step_15"});
+  p.disk.set_time(Time::from_seconds(1800));
+  p.disk.put("/data/ck/step_10/analysis/first.ipynb", "{}");
+  CHECK(p.plan() == Names{"step_5", "step_15"});
+  const CleanupPlan plan = p.all();
+  REQUIRE(plan.left.size() == 1);
+  CHECK(plan.left[0].name == "step_10");
+  CHECK(plan.left[0].why == "a person put /data/ck/step_10/analysis/first.ipynb into it");
+  p.disk.put("/data/ck/step_15/analysis/first.ipynb", "{}");  // whoever writes it does so beside more than one
+  CHECK(p.plan() == Names{"step_5", "step_10", "step_15"});
+}
+
+TEST_CASE("what programs write into one checkpoint, however late, keeps none") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints"};
+  for (const int step : {5, 10, 20}) p.whole(step);
+  p.disk.set_time(Time::from_seconds(1900));
+  for (const char* name : {"README.md", "best", ".cache/huggingface/x.txt", "eval/results.json", "state.lock",
+                           "events.out.tfevents.17.host", "eval.log"})
+    p.put(cat("/data/ck/step_5/", name), "x");
+  p.put("/data/ck/step_5/IS_BEST", "");
+  p.put("/data/ck/step_5/samples_5.txt", "x");
+  p.put("/data/ck/step_20/samples_20.txt", "x");
+  CHECK(p.plan() == Names{"step_5", "step_10"});
+}
+
 }  // namespace
 }  // namespace mw

@@ -191,6 +191,13 @@ constexpr std::array kKeys = {
               "from what nobody will miss to what somebody might"},
     ConfigKey{"cleanup.shared_memory", Kind::kPath, "\"/dev/shm\"", 0, 0, "",
               "The folder of shared memory, for shared-memory above.", "where Linux has it"},
+    ConfigKey{"cleanup.disk_share", Kind::kNumber, "0.85", 0, 1, "",
+              "How much of the disk of `[run] checkpoints` may be used. Above it, mode = \"act\" frees what may go by "
+              "`what` and [retention], in that order and only until less is used, without waiting for the disk to be "
+              "nearly full; mode = \"ask\" says once what could go. Nothing goes for it that the rules would not let "
+              "go anyway, and nothing at all where all of that together would not bring it below: then others fill "
+              "the disk. 1: never.",
+              "what one save needs at once is mostly less than the rest"},
     ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
               "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",
               "the trainer's own setting is the first place for it; this is for trainers that do not keep to theirs"},

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/config/cleanup_settings.h"
 #include "app/config/rule_settings.h"
 #include "app/config/scrape_settings.h"
 #include "app/config/settings.h"
@@ -43,6 +44,16 @@ TEST_CASE("names of midwatch 0.1 are still read") {
   CHECK(config.text("cleanup.mode") == "act");
   CHECK(config.texts("cleanup.what") == std::vector<std::string>{"quarantine", "core-dumps"});
   CHECK(first_problem("[free-spaces]\nmode = \"act\"\n") != "");
+}
+
+TEST_CASE("a signal of keep_best that nobody knows is doubted before the run begins") {
+  const auto doubt = [](std::string_view text) { return doubt_of_rules(cleanup_settings(parse(text))); };
+  CHECK(doubt("[retention]\nkeep_last = 2\n").empty());
+  CHECK(doubt("[retention]\nkeep_last = 2\nkeep_best = \"reward.mean\"\n").empty());
+  CHECK(doubt("[retention]\nkeep_best = \"reward.men\"\n").empty());  // nothing is deleted anyway
+  const std::string said = doubt("[retention]\nkeep_last = 2\nkeep_best = \"reward.men\"\n");
+  CHECK(contains(said, "\"reward.men\" of [retention] is no signal that midwatch knows (the closest is reward.mean)"));
+  CHECK(cleanup_settings(parse("")).disk_share == 0.85);
 }
 
 TEST_CASE("every key has a section, a purpose, and a default with its reason") {
