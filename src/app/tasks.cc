@@ -153,8 +153,18 @@ std::function<std::vector<int64_t>()> members_of(const TaskContext& context) {
   };
 }
 
+/// A pattern says how checkpoints are called, and where they lie shows only once some were saved in time.
+void say_where_is_missing(const TaskContext& context) {
+  const std::string pattern = context.config.text("checkpoints.pattern");
+  if (pattern.empty() || !context.supervisor->spec().checkpoints.empty() || context.supervisor->attempt() > 0) return;
+  context.say(cat("where the checkpoints ", pattern,
+                  " lie is not said: until the run's files name one, or two were seen "
+                  "to be saved, a restart may take a broken one; --checkpoints DIR says it"));
+}
+
 Made checkpoints(TaskContext& context) {
   if (!sees_checkpoints(context)) return {};
+  if (context.supervisor != nullptr) say_where_is_missing(context);
   const auto layout = layouts_of(context.knowledge);
   if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {}, nullptr)};
   const RunSpec& spec = context.supervisor->spec();

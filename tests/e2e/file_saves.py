@@ -69,7 +69,8 @@ def declare(base, more=""):
 
 def log_names_them(base):
     declare(base)
-    passed_over(base)
+    run = passed_over(base)
+    assert "where the checkpoints ckpt_{step}.pt lie is not said" in run.err and "--checkpoints DIR says it" in run.err, run.err
     assert steps_listed(base) == [10, 20, 30, 40, 50, 60, 70, 80], steps_listed(base)
 
 
@@ -93,6 +94,7 @@ def rules_leave_them(base):
     left = sorted(name for name in os.listdir(os.path.join(base, "out")) if name.startswith("ckpt"))
     assert len(left) == 8, left
     assert "None of the checkpoints ckpt_{step}.pt goes by a rule" in run.err, run.err
+    assert "is not said" not in run.err, run.err
     # From another folder, in which no configuration declares their names.
     name = os.path.basename(run.folder())
     plan = subprocess.run([PROGRAM, "checkpoint", "prune", name, "--home", os.path.join(base, "home"), "--dry-run"], cwd="/", capture_output=True,

@@ -13,7 +13,7 @@ import threading
 import time
 
 import skips
-from running import Run, midwatch, wait_until
+from running import Run, midwatch, output, wait_until
 from watching import Scratch
 
 # Speaks as verl does. Resumes from what its pointer names; saves every other step; in `bad` steps metadata only.
@@ -146,7 +146,7 @@ def failed_until_there_is_room(base):
     with Disk(base + "/home", "4m") as disk:
         os.environ["ENDS_WITH"] = "3"
         run = Run(base, trainer(base, "", 40, 0.1, 0, 2000), "--no-host", "--restarts", "1", "--first-wait", "0.1", "--name", "r")
-        wait_until("it began", lambda: os.path.exists(base + "/home/runs/r/output/train.log"))
+        wait_until("it began", lambda: "attempt 1 began" in output(run))  # before that the start itself would wait
         with disk.kept_full(8):  # the steps take 4 s
             assert run.end() == 3, run.err[-2000:]
         assert "waits 10m 00s at most for room" in run.err and "attempt 2 began" in run.err, run.err[-3000:]

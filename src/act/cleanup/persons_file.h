@@ -1,4 +1,4 @@
-// A file that a person put into a checkpoint's folder: a note, a notebook. No rule deletes what nobody could write
+// A file that a person put into a checkpoint's folder: a note, an analysis. No rule deletes what nobody could write
 // anew.
 #pragma once
 

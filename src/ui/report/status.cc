@@ -6,6 +6,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "core/changes.h"
+#include "core/checkpoint_trust.h"
 #include "core/collected.h"
 #include "core/components.h"
 #include "core/cost.h"
@@ -145,10 +146,18 @@ std::string figures(const State& state) {
 }
 
 const std::pair<Moment, event::CheckpointSaved>* last_checkpoint(const State& state) {
+  const std::pair<Moment, event::CheckpointSaved>* last = nullptr;
+  const int64_t furthest = furthest_saved(state);  // another trainer may save there, too
   for (size_t i = state.checkpoints.size(); i-- > 0;) {
-    if (state.checkpoints[i].second.complete) return &state.checkpoints[i];
+    const auto& one = state.checkpoints[i];
+    if (!one.second.complete) continue;
+    if (last != nullptr && one.first.attempt != last->first.attempt) break;
+    const bool beyond = furthest != kNoStep && one.second.step > furthest && state.by_host(one.first.where);
+    if (!beyond && (last == nullptr || one.second.step > last->second.step)) last = &one;
+    if (last != nullptr && !state.by_host(last->first.where))
+      break;  // those that are found on the disk are found in any order
   }
-  return nullptr;
+  return last;
 }
 
 std::string checkpoint_text(const State& state, Time now) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "ui/testing/fake_run.h"
 
 namespace mw {
@@ -24,6 +25,20 @@ FakeRun often_ended() {
     }
   }
   return run;
+}
+
+TEST_CASE("of checkpoints that are found on the disk, in whichever order, status shows the newest of this run") {
+  FakeRun run;
+  run.at = Time::from_seconds(1'000'000);
+  const auto found = [&run](int64_t step) {
+    fold(run.state,
+         {run.at, {1, static_cast<uint64_t>(step)}, event::CheckpointSaved{step, cat("/ck/step_", step), true}});
+  };
+  fold(run.state, {run.at, {1, 0}, event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}});
+  run.say(event::AttemptBegan{"banner"});
+  for (int64_t step = 1; step <= 20; ++step) run.measure(step, 0.5, "reward.mean", "reward");
+  for (const int64_t step : {9, 15, 12, 106}) found(step);
+  CHECK(contains(terminal_run_status(run.state, RunStatus(), Console{}), "checkpoint  step 15, 5 steps ago"));
 }
 
 TEST_CASE("status forecasts the next save, and gives a better interval as a change of the trainer's setting") {
