@@ -89,12 +89,13 @@ def names_were_not_declared(base):
 def rules_leave_them(base):
     """Whose a file is shows in its times alone: no rule removes one."""
     os.makedirs(os.path.join(base, "out"))
-    declare(base, "[retention]\nkeep_last = 2\n")
+    declare(base, '[retention]\nkeep_last = 2\nkeep_best = "reward.men"\n')
     run = passed_over(base, "--checkpoints", os.path.join(base, "out"), says="silent")
     left = sorted(name for name in os.listdir(os.path.join(base, "out")) if name.startswith("ckpt"))
     assert len(left) == 8, left
     assert "None of the checkpoints ckpt_{step}.pt goes by a rule" in run.err, run.err
     assert "is not said" not in run.err, run.err
+    assert '"reward.men" of [retention] is no signal that midwatch knows (the closest is reward.mean)' in run.err, run.err
     # From another folder, in which no configuration declares their names.
     name = os.path.basename(run.folder())
     plan = subprocess.run([PROGRAM, "checkpoint", "prune", name, "--home", os.path.join(base, "home"), "--dry-run"], cwd="/", capture_output=True,

@@ -172,7 +172,21 @@ def linked_ones():
     print("linked ones: ok")
 
 
+def last_ones():
+    """What was saved last is found whole after the command's end, and what is beyond the rules by then goes before the run is over."""
+    with Scratch() as base:
+        root = os.path.join(base, "checkpoints")
+        with open(os.path.join(base, "midwatch.toml"), "w") as file:
+            file.write("[retention]\nkeep_last = 2\n")
+        run = Run(base, [*training(base, pace=0.02), "--save-every", "3"], "--quiet", "--checkpoints", root)
+        assert run.end() == 0, run.err
+        left = sorted(name for name in os.listdir(root) if name.startswith("global_step"))
+        assert len(left) == 2 and "removed " in run.err, (left, run.err)
+    print("last ones: ok")
+
+
 if __name__ == "__main__":
+    last_ones()
     odd_layouts()
     linked_ones()
     beside_others()
