@@ -133,6 +133,27 @@ def save("""))
     assert back.returncode == 0 and os.readlink(out + "/latest.pt") == "ckpt_70.pt" and os.path.exists(out + "/ckpt_70.pt"), back
 
 
+def link_of_the_only_one(base):
+    """The first save is cut, and the trainer ends at a link that leads to nothing: the link is moved with that save, and it begins anew."""
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAINER.replace("step == 70", "step == 10").replace("81", "31").replace('    with open(path, "wb")', """    os.symlink(os.path.basename(path), "out/part")
+    os.replace("out/part", "out/latest.pt")
+    with open(path, "wb")""").replace("start = 0", """start = 0
+if os.path.islink("out/latest.pt") and not os.path.exists("out/latest.pt"): sys.exit("a link that leads to nothing")"""))
+    declare(base)
+    run = Run(base, [sys.executable, os.path.join(base, "train.py"), "silent", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
+              "--checkpoints", os.path.join(base, "out"), "--name", "only")
+    assert run.end() == 0, run.err
+    assert "none is left to resume from: the trainer begins anew" in run.err, run.err
+    assert f"the link {base}/out/latest.pt, which led to ckpt_10.pt, is moved with it" in run.err, run.err
+    out = os.path.join(base, "out")
+    assert os.readlink(out + "/latest.pt") == "ckpt_30.pt"
+    os.remove(out + "/ckpt_10.pt")
+    os.remove(out + "/latest.pt")
+    back = subprocess.run([PROGRAM, "restore", "--home", "home", "--run", "only", "--yes"], cwd=base, capture_output=True, check=False, timeout=60)
+    assert back.returncode == 0 and os.readlink(out + "/latest.pt") == "ckpt_10.pt" and os.path.exists(out + "/ckpt_10.pt"), back
+
+
 def another_writes(base):
     """Somebody else is in the middle of a save into the same folder when this run's trainer dies: that file is neither broken nor moved."""
     os.makedirs(os.path.join(base, "out"))
@@ -169,7 +190,7 @@ def ended_by_midwatch(base):
     assert "from outside" not in run.err and "A person stopped" not in run.err, run.err
 
 
-for test in (another_writes, link_is_led_on, ended_by_midwatch, log_names_them, names_were_not_declared, rules_leave_them):
+for test in (another_writes, link_is_led_on, link_of_the_only_one, ended_by_midwatch, log_names_them, names_were_not_declared, rules_leave_them):
     with Scratch() as base:
         began = time.monotonic()
         test(base)
