@@ -384,9 +384,13 @@ TEST_CASE("a real kill for memory in a real cgroup is reported with who it was" 
     return;
   }
   const auto system = make_posix_system();
+  int begin[2];
+  REQUIRE(pipe(begin) == 0);
   const pid_t holder = fork();  // a process of the run that stays in the group
   if (holder == 0) {
     std::ofstream(group + "/cgroup.procs") << getpid() << std::flush;
+    char word = 0;
+    (void)!read(begin[0], &word, 1);
     const pid_t victim = fill_memory_in(group);
     int how = 0;
     waitpid(victim, &how, 0);
@@ -405,10 +409,13 @@ TEST_CASE("a real kill for memory in a real cgroup is reported with who it was" 
     heard = measure(*memory, aim, i);
     happenings = heard.happenings;
     if (heard.at("cgroup.memory.size run") > 0) size = heard.at("cgroup.memory.size run");
+    if (size > 0) (void)!write(begin[1], "x", 1);  // what was counted before is known: now one may be killed
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   kill(holder, SIGKILL);
   waitpid(holder, nullptr, 0);
+  close(begin[0]);
+  close(begin[1]);
   for (int i = 0; i < 100 && rmdir(group.c_str()) != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(size == 32 << 20);
   REQUIRE(happenings.size() == 1);
