@@ -27,7 +27,7 @@ def copy(source, to):
 
 class Case:
     network = False
-    patience = 120  # seconds
+    patience = 120  # seconds after which a trial is stopped: it may wait for a person
     heavy = False  # a trial takes seconds
     expected = 0   # the exit code where nothing fails
 

@@ -51,14 +51,14 @@ class Bench:
     def __init__(self, program, shim):
         self.program, self.shim, self.broken, self.trials, self.ends = program, shim, [], 0, {}
 
-    def midwatch(self, case, words, fault=None):
+    def midwatch(self, case, words, fault=None, patience=120):
         variables = dict(os.environ, **case.variables())
         if fault:
             variables.update(fault.variables(self.shim, case.roots(), case.network, case.log()))
         child = subprocess.Popen([self.program, *words], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  errors="replace", cwd=case.base)
         try:
-            out, err = child.communicate(timeout=case.patience)
+            out, err = child.communicate(timeout=patience)
         except subprocess.TimeoutExpired:  # what waits for a person is stopped by one
             child.send_signal(signal.SIGTERM)
             out, err = child.communicate(timeout=60)
@@ -80,7 +80,7 @@ class Bench:
         if os.path.exists(case.log()):
             os.unlink(case.log())
         self.trials += 1
-        done = self.midwatch(case, case.words(), fault)
+        done = self.midwatch(case, case.words(), fault, case.patience)
         end = "waited" if "STOPPED: it waited" in done.stderr else "killed" if done.returncode < 0 else "failed" if done.returncode > 0 else "done all the same"
         self.ends[end] = self.ends.get(end, 0) + 1
         wrong = []
@@ -90,7 +90,7 @@ class Bench:
             wrong.append(f"exit code {done.returncode}, and not a word")
         wrong += case.wrong(done)
         if not wrong:
-            again = self.midwatch(case, case.words_again())
+            again = self.midwatch(case, case.words_again(), None, case.patience)
             wrong = case.wrong_at_last(again)
         if wrong:
             where = ""
