@@ -133,10 +133,21 @@ class Looking {
   }
 
   /// The newest one before `broken`, beside it, from which its trainer could resume; else the newest whole one. What
-  /// was looked at for the answer is not looked at again: it may have been read deeper, or be tainted.
-  void find_older(const Checkpoint& broken, CheckpointsAnswer& answer) {
+  /// was looked at for the answer is not looked at again: it may have been read deeper, or be tainted. `newer`: the
+  /// newest of all, if `broken` is an older one; nullptr: it is not.
+  void find_older(const Checkpoint& broken, const Checkpoint* newer, CheckpointsAnswer& answer) {
     const std::string slot = recover_slot_of(disk_, broken.path);
     if (!slot.empty() && resumes_from_slot(slot, broken, answer)) return;
+    // What lacks a file says nothing of what was saved after it; what was trained on NaN does.
+    const bool of_itself = broken.state != kSuspect && !broken.tainted;
+    if (newer != nullptr && of_itself && is_sound(*newer) && newer->resumable != "no") {
+      auto parts = parts_of({newer->path, newer->step});
+      const bool all =
+          std::all_of(parts.begin(), parts.end(), [](const Checkpoint& one) { return one.state == "whole"; });
+      if (all) answer.resume_from = *newer;
+      if (all) answer.resume_with = std::move(parts);
+      if (all) return;
+    }
     auto beside = checkpoints_beside(disk_, broken.path);
     if (beside.empty() && step_of_file(basename(broken.path)) != kNoStep) beside = files_beside(broken.path);
     const bool slot_is_broken = beside.empty();  // its exports are written by saves of their own
@@ -318,9 +329,12 @@ void look_at_all(Looking& looking, const std::vector<FoundCheckpoint>& found, co
 void find_resume(Looking& looking, CheckpointsAnswer& answer) {
   answer.resume_from = {};
   answer.resume_with.clear();
+  const Checkpoint* newer = nullptr;
   for (auto one = answer.checkpoints.rbegin(); one != answer.checkpoints.rend(); ++one) {
-    if ((one->state == "whole" && !one->tainted) || one->state == "foreign") continue;
-    return looking.find_older(*one, answer);
+    const bool good = one->state == "whole" && !one->tainted;
+    if (good && newer == nullptr) newer = &*one;
+    if (good || one->state == "foreign") continue;
+    return looking.find_older(*one, newer, answer);
   }
 }
 

@@ -49,6 +49,7 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
       return cat("every ", rules.keep_every, "th step stays");
     if (one.step == best) return cat(rules.keep_best, " was best there");
     if (!rules.keep_best.empty() && best == kNoStep) {
+      if (!rules.doubt.empty()) return cat("no value of ", rules.keep_best, " can be used: ", rules.doubt);
       return cat("no value of ", rules.keep_best, " is known",
                  rules.known.empty() ? "" : cat(", but of ", rules.known));
     }

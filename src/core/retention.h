@@ -18,6 +18,7 @@ struct RetentionRules {
   int64_t keep_every = 0;  ///< those whose step it divides; 0: none
   std::string keep_best;   ///< a signal: the checkpoint at whose step it was best is kept; "": none
   std::string known = {};  ///< RetentionFacts::known, for a message
+  std::string doubt = {};  ///< RetentionFacts::doubt, likewise
   bool any() const { return keep_last > 0; }
 };
 
@@ -28,6 +29,8 @@ struct RetentionFacts {
   std::set<int64_t> sending;         ///< steps that are on their way there
   std::map<int64_t, double> scores;  ///< values of a signal by the step of each; higher is better
   std::string known = {};  ///< where there are none: what the run has values of that may have been meant, "a, b, …"
+  std::string doubt =
+      {};  ///< where there are none although the run has values: why, after "no value of SIGNAL can be used: "
 
   /// The last value up to `step`.
   std::optional<double> score_at(int64_t step) const;

@@ -19,9 +19,30 @@ const Series* evaluated(const State& state, const std::string& name) {
   return series != nullptr ? series : state.find_raw(name);
 }
 
+/// Was the run, by these figures, where it saved what it saved? Steps that were only counted, a record each, may not be
+/// the run's own.
+bool fits_saves(const State& state, const Series& series) {
+  constexpr int64_t kGaps = 3;  // between a save and the figure before it, at the most
+  const auto& points = series.points();
+  int64_t gap = points.empty() ? 1 : std::max<int64_t>(1, points.front().step);
+  for (size_t i = 1; i < points.size(); ++i) gap = std::max(gap, points[i].step - points[i - 1].step);
+  return std::all_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& one) {
+    const auto& [moment, saved] = one;
+    const auto before = std::find_if(points.rbegin(), points.rend(), [&where = moment.where](const Point& point) {
+      return point.where.source == where.source && point.where.line <= where.line;
+    });
+    if (saved.step == kNoStep || before == points.rend()) return true;
+    return std::max(saved.step, before->step) - std::min(saved.step, before->step) <= kGaps * gap;
+  });
+}
+
 void add_scores(const State& state, const std::string& signal, RetentionFacts& into) {
   const Series* series = evaluated(state, signal);
   if (series == nullptr) return;
+  if (!fits_saves(state, *series)) {
+    into.doubt = "the steps of its records, which were counted, are not those of the run's saves";
+    return;
+  }
   const SignalRow* row = find_signal(series->signal);
   const double sign = row != nullptr && row->worse == Worse::kUp ? -1 : 1;
   for (const Point& point : series->points()) {  // what a later attempt says of a step holds
@@ -52,7 +73,7 @@ RetentionFacts retention_facts(const State& state, const std::string& keep_best,
     if (one.how == Shipment::How::kSending) facts.sending.insert(one.step);
   }
   if (!keep_best.empty()) add_scores(state, keep_best, facts);
-  if (!keep_best.empty() && facts.scores.empty()) facts.known = known_scores(state);
+  if (!keep_best.empty() && facts.scores.empty() && facts.doubt.empty()) facts.known = known_scores(state);
   return facts;
 }
 

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "core/retention_facts.h"
 #include "core/state.h"
 
@@ -58,6 +59,25 @@ TEST_CASE("a signal that is not known is named beside those that are") {
   const auto verdicts = decide_retention(steps_10_to(40), {1, 0, "reward.eval", facts.known}, false);
   CHECK(verdicts[1].why == "no value of reward.eval is known, but of val-core/reward, reward.mean");
   CHECK(retention_facts(state, "val-core/reward", false).known.empty());
+}
+
+TEST_CASE("figures whose steps are not those of the run's saves say of none that it is the best") {
+  for (const int64_t stride : {1, 3}) {  // the run logs each third step; counted by its records they are 1, 2, 3, …
+    State state;
+    uint64_t line = 0;
+    const auto say = [&](Event::Body body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    for (int64_t i = 1; i <= 10; ++i) {
+      say(event::Measured{i * stride, false, {{"reward.mean", "r", i == 6 ? 0.9 : 0.1}}});
+      say(event::CheckpointSaved{3 * i, cat("out/checkpoint-", 3 * i), true});
+    }
+    const RetentionFacts facts = retention_facts(state, "reward.mean", false);
+    CHECK(facts.score_at(18).has_value() == (stride == 3));
+    if (stride == 3) CHECK(facts.score_at(18) == 0.9);
+    const auto verdicts = decide_retention(steps_10_to(40), {1, 0, "reward.mean", facts.known, facts.doubt}, false);
+    if (stride == 1)
+      CHECK(verdicts[1].why.starts_with("no value of reward.mean can be used: the steps of its records"));
+  }
 }
 
 TEST_CASE("what is not whole, not this run's own or in use stays, and does not count") {

@@ -410,7 +410,8 @@ class Planner {
       one.score = facts.score_at(step);
       known.push_back(one);
     }
-    const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best, facts.known};
+    const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best, facts.known,
+                               facts.doubt};
     return decide_retention(std::move(known), rules, facts.has_store);
   }
 

@@ -69,7 +69,14 @@ TEST_CASE("a checkpoint into which a person put a file stays, and the plan says 
   REQUIRE(plan.left.size() == 1);
   CHECK(plan.left[0].name == "step_10");
   CHECK(plan.left[0].why == "a person put /data/ck/step_10/analysis/first.ipynb into it");
-  p.disk.put("/data/ck/step_15/analysis/first.ipynb", "{}");  // whoever writes it does so beside more than one
+  p.disk.put("/data/ck/step_15/analysis/first.ipynb", "{}");  // whoever makes notes makes more than one
+  CHECK(p.plan() == Names{"step_5"});
+  for (const int step : {10, 15}) p.disk.unlink(cat("/data/ck/step_", step, "/analysis/first.ipynb"));
+  p.disk.put("/data/ck/step_10/figures.csv", "1");
+  CHECK(p.plan() == Names{"step_5", "step_15"});
+  p.disk.put("/data/ck/step_15/figures.csv", "1");
+  CHECK(p.plan() == Names{"step_5"});
+  p.disk.put("/data/ck/step_20/figures.csv", "1");  // it lies in most: the trainer writes it
   CHECK(p.plan() == Names{"step_5", "step_10", "step_15"});
 }
 

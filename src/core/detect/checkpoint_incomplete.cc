@@ -1,5 +1,6 @@
 // A save that began and that nothing says was finished, in an attempt that ended right there.
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "core/cost.h"
@@ -53,6 +54,21 @@ bool is_scanned_soon(const State& state, size_t attempt) {
   return !known->exited || (state.last_at - supervised_end(state, *known)).seconds() < kKnobs[1].value;
 }
 
+/// A later attempt saved that step, or a later one, to the end, or it was found whole on the disk.
+void resolve_by_later_attempt(const State& state, size_t attempt, int64_t step, Finding& finding) {
+  std::optional<Moment> over;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (moment.attempt > attempt && saved.complete && saved.step >= step && (!over || moment.at < over->at))
+      over = moment;
+  }
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    const bool whole = seen.how == event::CheckpointSeen::How::kWhole && seen.step == step;
+    if (moment.attempt > attempt && whole && (!over || moment.at < over->at)) over = moment;
+  }
+  finding.resolved = over.has_value();
+  if (over) finding.resolved_at = *over;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.checkpoints.empty()) return;
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
@@ -79,6 +95,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
                           saved.path.empty() ? std::string() : cat(": ", saved.path));
     finding.evidence.push_back({moment.where, saved.path, "", kNoStep, 0});
     finding.suggests.push_back({cause_of(chain.lead), 0.6, cat("what ended the run: ", clip(chain.lead.text, 160))});
+    if (step != kNoStep) resolve_by_later_attempt(state, chain.attempt, step, finding);
     out.push_back(std::move(finding));
   }
 }

@@ -91,8 +91,10 @@ bool spikes(const Track& track, Shape shape, double limit, Rise& found) {
   size_t times = 0;
   for (size_t i = 0; i < track.size(); ++i) {
     const double value = shaped(track.values[i], shape);
-    const double level = usual.size() < points_of(kHistory) ? INFINITY : median_of_last(usual, kUsual);
-    if (!(value > kStanding.value * limit && value > kSpike.value * level)) {
+    // Few values are that high: for the others no median is sought.
+    const bool high = value > kStanding.value * limit && usual.size() >= points_of(kHistory);
+    const double level = high ? median_of_last(usual, kUsual) : INFINITY;
+    if (!(value > kSpike.value * level)) {
       usual.push_back(value);
       continue;
     }

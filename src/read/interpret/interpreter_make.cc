@@ -250,6 +250,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::PhaseEnded{clean_.take(fields.text("phase"), 40), seconds, counted}, line.number, line.at);
       break;
     case Maker::kCheckpoint:
+      if (step != kNoStep) records_.saved(step);
       put(event::CheckpointSaved{step, clean_.take(fields.text("path"), kPathLimit),
                                  fields.text("complete") != "false"},
           line.number, line.at);

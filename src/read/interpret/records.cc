@@ -277,6 +277,12 @@ void Records::steps_done(int64_t done, int64_t total) {
   release(false);
 }
 
+void Records::saved(int64_t step) {
+  if (!counting() || keyed_) return;
+  counter_.saved(step + offset());
+  release(false);
+}
+
 void Records::resumed(int64_t step) {
   if (step == 0) release(true);  // what still waits is of the training before
   counter_.resumed(step);

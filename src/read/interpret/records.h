@@ -50,6 +50,8 @@ class Records {
   /// A progress bar or the trainer's own counter says how many steps are done, of how many (0: it does not say).
   void steps_done(int64_t done, int64_t total = 0);
   void resumed(int64_t step);
+  /// A checkpoint of this step (as written) was saved.
+  void saved(int64_t step);
   void set_stride(int64_t stride) { counter_.set_stride(stride); }
   void lost_record() { counter_.lost_record(); }
   /// The trainer said that it is at this step (as written).

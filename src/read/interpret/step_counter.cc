@@ -145,6 +145,19 @@ std::optional<int64_t> StepCounter::step_of(int64_t ordinal) const {
   return total_ > 0 ? std::min(seen, total_) : seen;
 }
 
+void StepCounter::saved(int64_t step) {
+  if (bar_ >= 0 || stated_ || step <= 0) return;
+  const int64_t records = ordinal_ - base_ordinal_, way = step - base_;
+  // After a restart there are records twice: then the stride stays.
+  if (records > 0 && way >= records && (stride_ == 0 || way % records == 0)) {
+    stride_ = way % records == 0 ? way / records : roundest(way / (records + 1) + 1, way / records);
+  }
+  if (stride_ == 0) return;
+  base_ = step - step % stride_;
+  base_ordinal_ = ordinal_;
+  waiting_ = 0;
+}
+
 void StepCounter::total(int64_t steps) {
   const int64_t records = ordinal_ - base_ordinal_;
   if (stated_ || bar_ > 0 || records <= 0 || steps < records) return;  // a bar that moved knows better

@@ -33,6 +33,9 @@ class StepCounter {
   int64_t stride() const { return stride_; }
   /// The bar's last showing; -1: none yet.
   int64_t shown() const { return bar_; }
+  /// A checkpoint of this step was saved, behind the record of the step or of one before it. Where no bar is drawn the
+  /// records since the last save lie evenly up to it.
+  void saved(int64_t step);
   /// The run said at its end how many steps it made in all.
   void total(int64_t steps);
 

@@ -62,6 +62,46 @@ TEST_CASE(
   CHECK(counter.step_of(last) == 970);
 }
 
+TEST_CASE("where no bar is drawn the saves say of which steps the records are") {
+  StepCounter counter;
+  int64_t last = 0;
+  const auto records = [&](int count) {
+    for (int i = 0; i < count; ++i) last = counter.record(kNoEpoch);
+  };
+  records(2);
+  CHECK_FALSE(counter.step_of(1).has_value());
+  counter.saved(6);
+  CHECK(counter.step_of(1) == 3);
+  CHECK(counter.step_of(2) == 6);
+  records(1);
+  CHECK(counter.step_of(last) == 9);
+  records(1);
+  counter.saved(12);
+  CHECK(counter.step_of(last) == 12);
+  records(1);  // of step 15; then it dies and goes on from step 12
+  records(2);
+  counter.saved(18);
+  CHECK(counter.step_of(last) == 18);
+  records(2);
+  counter.saved(24);
+  CHECK(counter.step_of(last) == 24);
+  records(1);
+  CHECK(counter.step_of(last) == 27);
+}
+
+TEST_CASE("a save between two records, and one where a bar is drawn") {
+  StepCounter counter;
+  int64_t last = 0;
+  for (int i = 0; i < 2; ++i) last = counter.record(kNoEpoch);
+  counter.saved(25);
+  CHECK(counter.step_of(last) == 20);
+  StepCounter drawn;
+  drawn.bar(0, 100);
+  last = drawn.record(kNoEpoch);
+  drawn.saved(25);
+  CHECK_FALSE(drawn.step_of(last).has_value());
+}
+
 TEST_CASE("a second training in one log is counted from its own beginning, whatever its bar stands at when shown") {
   StepCounter counter;
   counter.bar(0, 2);

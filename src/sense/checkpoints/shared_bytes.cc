@@ -89,9 +89,9 @@ class Comparison {
     for (size_t file = 0; file < parts_.size(); ++file) {
       if (auto found = judge(file)) answer.files.push_back(std::move(*found));
     }
-    if (answer.files.empty()) {
-      if (auto found = judge_all()) answer.files.push_back(std::move(*found));
-    }
+    const bool none_breaks =
+        std::none_of(answer.files.begin(), answer.files.end(), [](const SharedBytes& one) { return one.breaks; });
+    if (auto found = none_breaks ? judge_all() : std::nullopt) answer.files = {std::move(*found)};
     return answer;
   }
 

@@ -37,18 +37,21 @@ std::string restore_json(const RestoreAnswer& answer, bool restored) {
   return out + "\n";
 }
 
+std::string thing_text(const Thing& thing) {
+  if (!thing.may && !thing.outcome.empty()) return cat(thing.path, ": ", thing.outcome);
+  if (thing.pointer) return cat(thing.path, " said ", trim(thing.from));
+  return cat(thing.path, " lies in ", folder_of(thing.from), ", after attempt ", thing.attempt, " — ", thing.why);
+}
+
 std::string list_text(const RestoreAnswer& answer, const Console& console) {
   const Painter paint(console);
+  const bool any = std::any_of(answer.things.begin(), answer.things.end(), [](const Thing& one) { return one.may; });
   std::string out = cat(escape_terminal(answer.run), ": ",
-                        answer.things.empty() ? "nothing is quarantined" : "quarantined by midwatch", "\n");
-  for (const Thing& thing : answer.things) {
-    const std::string now = thing.outcome.empty() ? "" : cat(" (", thing.outcome, ")");
-    out += paint.hanging("  ",
-                         thing.pointer ? cat(thing.path, " said ", trim(thing.from), now)
-                                       : cat(thing.path, " lies in ", folder_of(thing.from), ", after attempt ",
-                                             thing.attempt, " — ", thing.why, now),
-                         3);
-  }
+                        answer.things.empty() ? "nothing is quarantined"
+                        : any                 ? "quarantined by midwatch"
+                                              : "nothing is to be put back of what midwatch quarantined",
+                        "\n");
+  for (const Thing& thing : answer.things) out += paint.hanging("  ", thing_text(thing), 3);
   return out;
 }
 

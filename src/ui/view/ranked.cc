@@ -19,6 +19,14 @@ bool ended_well_unseen(const State& state) {
   return state.steps().count == 0 && end && end->how == event::Ended::How::kExit && end->code == 0;
 }
 
+/// It came as far as the one before, and to a good end: there was nothing left to come past.
+bool came_as_far_and_ended_well(const AttemptState& before, const AttemptState& later) {
+  using How = event::Ended::How;
+  const bool well =
+      later.ended && (later.ended->how == How::kComplete || (later.ended->how == How::kExit && later.ended->code == 0));
+  return well && before.last_step != kNoStep && later.last_step == before.last_step;
+}
+
 /// The one before did all that it was to do, and the later one does something else: another job of one log. It
 /// overcomes nothing.
 bool is_other_job(const AttemptState& before, const AttemptState& later) {
@@ -32,9 +40,11 @@ bool overtaken(const State& state, const Incident& incident) {
   if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
   if (ended_well_unseen(state)) return true;
   const AttemptState& own = state.attempts[incident.latest.attempt];
-  return std::any_of(
-      state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
-      [&own](const AttemptState& later) { return later.last_step > own.last_step && !is_other_job(own, later); });
+  return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
+                     [&own](const AttemptState& later) {
+                       const bool as_far = later.last_step > own.last_step || came_as_far_and_ended_well(own, later);
+                       return as_far && !is_other_job(own, later);
+                     });
 }
 
 namespace {

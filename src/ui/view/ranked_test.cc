@@ -37,6 +37,18 @@ TEST_CASE("another job of the same log overcomes nothing; the next attempt at th
   }
 }
 
+TEST_CASE("a crash at the last step is overcome by the attempt that ends there well") {
+  for (const int64_t code : {0, 1}) {
+    FakeRun run;
+    for (int step = 1; step <= 12; ++step) run.measure(step, 0.5);
+    run.say(event::AttemptBegan{"again"});
+    for (int step = 10; step <= 12; ++step) run.measure(step, 0.5);
+    run.say(event::Ended{event::Ended::How::kExit, code, ""});
+    run.incident("crash", Severity::kCritical, 12, "SIGKILL", "x").latest.attempt = 0;
+    CHECK(overtaken(run.state, run.state.incidents[0]) == (code == 0));
+  }
+}
+
 TEST_CASE("of two that are as grave, what shows beside the trouble comes second") {
   FakeRun run;
   run.measure(1, 0.5);
