@@ -1,7 +1,7 @@
 """From the last act of a command that is killed to the first act of its next attempt, under midwatch, supervisord (Debian's
 supervisor) and a retry loop of the shell, in turn; and how soon midwatch tells that it ended.
 
-    bench_restart.py [ATTEMPTS]     of each (default 60)
+    bench_restart.py [ATTEMPTS]     of each (default 50; midwatch starts a command again 50 times at most)
 """
 import os
 import shutil
@@ -98,7 +98,7 @@ def share(sorted_values, part):
 
 
 def main():
-    attempts = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+    attempts = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     table = Table()
     with tempfile.TemporaryDirectory() as base:
         folder = prepare(base, "loop", attempts)

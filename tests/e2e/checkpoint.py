@@ -110,6 +110,13 @@ def a_broken_one_is_explained(base):
     assert verified(base, newest)[1]["resume_from"] is None
 
 
+def an_older_broken_one_stops_no_resume(base):
+    root = copied(base, "verl")
+    os.unlink(root + "/global_step_10/actor/model_world_size_2_rank_1.pt")
+    code, answer = verified(base, root)
+    assert code == 10 and answer["resume_from"] == root + "/global_step_20" and answer["resume_from_step"] == 20, answer
+
+
 def words_of(base, *args):
     """What a person reads, however the lines are broken."""
     code, text = midwatch(base, *args)
@@ -514,7 +521,8 @@ def nothing_is_changed(base):
 
 
 def main():
-    for case in (whole_trees_are_whole, a_broken_one_is_explained, a_pointer_is_looked_at_beside_several,
+    for case in (whole_trees_are_whole, a_broken_one_is_explained, an_older_broken_one_stops_no_resume,
+                 a_pointer_is_looked_at_beside_several,
                  what_to_do_is_said_in_the_trainers_words, each_framework_has_its_own_way_back, areal_resumes_from_its_slot,
                  actor_and_critic_resume_together, odd_places_are_named_for_what_they_are,
                  what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
