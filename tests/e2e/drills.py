@@ -477,7 +477,8 @@ def shm_full(base):
         os.kill(trainer_of(run), signal.SIGKILL)
         code, over = run.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert [a for a in run.actions() if a == "cleanup"] == ["cleanup"], run.actions()
+        # What the second attempt leaves goes, too, where that is seen before midwatch ends.
+        assert run.actions()[:2] == ["cleanup", "restart"] and set(run.actions()[2:]) <= {"cleanup"}, run.actions()
         assert "psm_0a1b2c3d" in os.listdir(os.path.join(base, "small"))
         assert weights(base) == Undisturbed.of()
     return run

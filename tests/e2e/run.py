@@ -116,7 +116,7 @@ def breaker(base, expected):
 
 def rolled_back(base, expected):
     """midwatch is stopped while the engine dies: checkpoints saved meanwhile are quarantined, and the run comes to good weights."""
-    run = Run(base, [*training(base, pace=0.3), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2")
+    run = Run(base, [*training(base, pace=0.6), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2")  # time, on a busy machine
     saved = lambda step: os.path.exists(os.path.join(base, "checkpoints", f"global_step_{step}", "trainer.safetensors"))
     wait_until("a checkpoint", lambda: saved(10))
     run.process.send_signal(signal.SIGSTOP)
