@@ -141,12 +141,7 @@ class Looking {
     // What lacks a file says nothing of what was saved after it; what was trained on NaN does.
     const bool of_itself = broken.state != kSuspect && !broken.tainted;
     if (newer != nullptr && of_itself && is_sound(*newer) && newer->resumable != "no") {
-      auto parts = parts_of({newer->path, newer->step});
-      const bool all =
-          std::all_of(parts.begin(), parts.end(), [](const Checkpoint& one) { return one.state == "whole"; });
-      if (all) answer.resume_from = *newer;
-      if (all) answer.resume_with = std::move(parts);
-      if (all) return;
+      if (offer({newer->path, newer->step}, *newer, answer)) return;
     }
     auto beside = checkpoints_beside(disk_, broken.path);
     if (beside.empty() && step_of_file(basename(broken.path)) != kNoStep) beside = files_beside(broken.path);
@@ -159,19 +154,23 @@ class Looking {
       if (++looked > kOlder) return;
       const auto older = known_or_looked_at(one.path, answer);
       if (!older.ok() || !is_sound(*older)) continue;
-      auto parts = parts_of(one);
-      // Of a step that lies in several trees all of them must be sound.
-      if (std::any_of(parts.begin(), parts.end(), [](const Checkpoint& part) { return part.state != "whole"; }))
-        continue;
       const bool resumable = older->resumable != "no";
       if (!resumable && !answer.resume_from.path.empty()) continue;
-      answer.resume_from = *older;
-      answer.resume_with = std::move(parts);
-      if (resumable) return;
+      if (offer(one, *older, answer) && resumable) return;
     }
   }
 
  private:
+  /// As what to resume from. False: of a step that lies in several trees all of them must be sound, and one is not.
+  bool offer(const FoundCheckpoint& found, const Checkpoint& one, CheckpointsAnswer& answer) {
+    auto parts = parts_of(found);
+    if (std::any_of(parts.begin(), parts.end(), [](const Checkpoint& part) { return part.state != "whole"; }))
+      return false;
+    answer.resume_from = one;
+    answer.resume_with = std::move(parts);
+    return true;
+  }
+
   /// Of a checkpoint that is a file: those in its folder.
   std::vector<FoundCheckpoint> files_beside(const std::string& path) {
     const auto names = disk_.list(folder_of(path));

@@ -284,14 +284,10 @@ class FolderStore final : public ObjectStore {
   }
   /// None: there is no such file.
   Result<std::optional<std::string>> etag_of(const std::string& path) const {
-    struct stat status {};
-    const bool seen = ::lstat(path.c_str(), &status) == 0;
-    if (!seen && (errno == ENOENT || errno == ENOTDIR)) return std::optional<std::string>();
-    if (!seen) return error_of(errno, "cannot see", path);
-    auto text = etag_text(path, status);
-    if (!text.ok() && text.error().code == Error::Code::kNotFound) return std::optional<std::string>();
-    if (!text.ok()) return text.error();
-    return std::optional(std::move(*text));
+    auto info = info_of("", path, true);
+    if (!info.ok() && info.error().code == Error::Code::kNotFound) return std::optional<std::string>();
+    if (!info.ok()) return info.error();
+    return std::optional(std::move(info->etag));
   }
 
   /// Best effort: without it the tag is another one, and who compares it sends the file again.
@@ -404,8 +400,9 @@ class FolderStore final : public ObjectStore {
       struct stat status {};
       const std::string path = cat(root_, "/", key);
       if (::lstat(path.c_str(), &status) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR) continue;  // it went meanwhile
-        return error_of(errno, "cannot see", path);         // a file that is not seen is not gone
+        Error error = error_of(errno, "cannot see", path);
+        if (error.code == Error::Code::kNotFound) continue;  // it went meanwhile
+        return error;                                        // a file that is not seen is not gone
       }
       if (S_ISDIR(status.st_mode) && depth < kDepth) {
         MW_TRY(collect(key + "/", prefix, from, keys, depth + 1));
