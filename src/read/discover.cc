@@ -28,9 +28,19 @@ class Walk {
     }
   }
 
+  /// What notebooks keep of a run is often an older run's than the log beside them: they count where nothing else does.
+  void take_notebooks() {
+    if (!found_.files.empty() || notebooks_.empty()) return;
+    found_.files = std::move(notebooks_);
+    found_.notes.emplace_back("no log here: what the cells of its notebooks put out is read");
+  }
+
  private:
   void file(const std::string& path, const FileInfo& info, bool named) {
-    if (!named && !worth_reading_(path, info.size)) return;
+    if (!named && !worth_reading_(path, info.size)) {
+      if (path.ends_with(".ipynb") && notebooks_.size() < kWalkFiles) notebooks_.push_back({path, info, false, {}});
+      return;
+    }
     if (!seen_.insert({info.device, info.inode}).second) return;
     if (found_.files.size() >= kWalkFiles) {
       if (!full_) found_.notes.push_back(cat("more than ", kWalkFiles, " files; the rest is left out"));
@@ -61,7 +71,8 @@ class Walk {
       if (!info.ok()) continue;  // a dangling link, or gone since it was listed
       if (info->kind == FileInfo::Kind::kFolder) {
         const bool fresh = seen_.insert({info->device, info->inode}).second;
-        const bool skipped = name == ".git" || name == "node_modules" || name == "__pycache__" || name == ".midwatch";
+        const bool skipped = name == ".git" || name == "node_modules" || name == "__pycache__" || name == ".midwatch" ||
+                             name == ".ipynb_checkpoints";
         if (fresh && !skipped) folder(full, depth + 1);
       } else if (info->kind == FileInfo::Kind::kFile) {
         file(full, *info, false);
@@ -72,6 +83,7 @@ class Walk {
   Disk& disk_;
   const std::function<bool(std::string_view, int64_t)>& worth_reading_;
   Found& found_;
+  std::vector<FoundFile> notebooks_;
   std::set<std::pair<uint64_t, uint64_t>> seen_;  // device and inode: links and loops count once
   size_t entries_ = 0;
   bool full_ = false;
@@ -189,7 +201,7 @@ Error why_not(const std::string& path, const Result<FileInfo>& info) {
 }  // namespace
 
 Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
-                       const std::function<bool(std::string_view, int64_t)>& worth_reading) {
+                       const std::function<bool(std::string_view, int64_t)>& worth_reading, bool also_notebooks) {
   Found found;
   Walk walk(disk, worth_reading, found);
   std::vector<Error> errors;
@@ -201,6 +213,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
     }
     walk.take(path, *info, true);
   }
+  if (also_notebooks) walk.take_notebooks();
   if (found.files.empty()) {
     if (!errors.empty()) return errors.front();
     return Error{

@@ -53,7 +53,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
     return Error{Error::Code::kInvalid, cat("no dialect is called '", framework, "'"),
                  "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
   }
-  auto found = discover(disk_, paths, worth_reading);
+  auto found = discover(disk_, paths, worth_reading, shared_.read_once);
   if (!found.ok()) return found.error();
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();

@@ -116,7 +116,8 @@ class SourceReader::Notebook final : public SourceReader::Text {
     if (!fed.ok()) source_.problem("not-a-record", fed.error().what);
   }
   void finish() override {
-    if (const auto whole = notebook_.finish(); !whole.ok()) source_.problem("torn-tail", whole.error().what);
+    const auto whole = notebook_.finish([this](std::string_view text) { Text::feed(text); });
+    if (!whole.ok()) source_.problem("torn-tail", whole.error().what);
     Text::finish();
   }
 

@@ -1,9 +1,12 @@
-"""What reading every byte of each checkpoint costs the training beside it: the same work of a trainer that computes and saves 64 MB
-again and again, under `midwatch run` with and without `[checkpoints] deep`, in turns.
+"""What reading every byte of each checkpoint costs the training beside it: a trainer that computes and saves 128 MB every 40 s under
+`midwatch run` says when each of its steps began and how long it took; the journal says when midwatch was reading. The steps in the
+time of a reading are compared with as many seconds of steps before and behind it, and what they lost is set against the whole time.
 
-    bench_beside.py [TURNS]     default 2
+    bench_beside.py [SAVES]     default 8
 """
+import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -12,72 +15,87 @@ from longlog import PROJECT
 from table import Table
 
 MIDWATCH = os.environ.get("MIDWATCH", os.path.join(PROJECT, "build", "midwatch"))
-SLOWER = 1.0  # % of the steps' time, issue 15
-SHARE = 1.0   # % of a core that the reading takes
+SLOWER = 1.0  # % of the training's time, issue 15
 
-# Work of a fixed amount in each step, whose processor time is taken (what shares caches and memory with it shows there, and other
-# guests of the host do not; for what takes the processor itself away the share of a core stands beside it), and a save of BF16
-# numbers every 64th. It says what its steps took.
+# Its step is a fixed amount of work. The first steps behind a save are as slow as the save makes them; reading begins 10 s behind it.
 TRAINER = r'''
 import array, json, os, random, struct, sys, time
-root, steps = sys.argv[1], 192
-weights = array.array("H", (0x3C00 + random.randrange(256) for _ in range(1 << 20))).tobytes() * 32
-def save(step):
-    folder = f"{root}/checkpoint-{step}"
-    os.makedirs(folder)
-    head = json.dumps({"w": {"dtype": "BF16", "shape": [len(weights) // 2], "data_offsets": [0, len(weights)]}}).encode()
-    with open(folder + "/model.safetensors", "wb") as file:
-        file.write(struct.pack("<Q", len(head)) + head + weights)
-    with open(folder + "/trainer_state.json", "w") as file: json.dump({"global_step": step, "log_history": []}, file)
-took = 0
-for step in range(1, steps + 1):
-    began = time.process_time()
-    total = 0
-    for i in range(3_000_000): total += i * i
-    took += time.process_time() - began
-    print(f"{{'loss': {1 / step:.4f}, 'grad_norm': 0.5, 'learning_rate': 1e-06, 'reward': 0.25, 'epoch': 0.1}}", flush=True)
-    if step % 64 == 0: save(step)
-with open(root + "/took", "w") as file: file.write(str(took))
+root, saves = sys.argv[1], int(sys.argv[2])
+weights = array.array("H", (0x3C00 + random.randrange(256) for _ in range(1 << 20))).tobytes() * 64
+step = 0
+with open(root + "/took", "w") as took:
+    for _ in range(saves):
+        folder = f"{root}/checkpoint-{step}"
+        os.makedirs(folder)
+        head = json.dumps({"w": {"dtype": "BF16", "shape": [len(weights) // 2], "data_offsets": [0, len(weights)]}}).encode()
+        with open(folder + "/model.safetensors", "wb") as file:
+            file.write(struct.pack("<Q", len(head)) + head + weights)
+        with open(folder + "/trainer_state.json", "w") as file: json.dump({"global_step": step, "log_history": []}, file)
+        until = time.monotonic() + 40
+        while time.monotonic() < until:
+            step += 1
+            began, at, of = time.time(), time.perf_counter(), time.process_time()
+            total = 0
+            for i in range(400_000): total += i * i
+            print(json.dumps([began, time.perf_counter() - at, time.process_time() - of]), file=took)
+            print(f"{{'loss': {1 / step:.4f}, 'grad_norm': 0.5, 'learning_rate': 1e-06, 'reward': 0.25, 'epoch': 0.1}}", flush=True)
 '''
 
 
-def turn(base, deep):
-    """Seconds of its steps, CPU seconds of midwatch, checkpoints that were read."""
-    with tempfile.TemporaryDirectory(dir=base) as place:
-        for name, text in (("train.py", TRAINER), ("midwatch.toml", "[checkpoints]\ndeep = %s\n" % ("true" if deep else "false"))):
-            with open(os.path.join(place, name), "w") as file:
-                file.write(text)
-        root = os.path.join(place, "out")
-        os.makedirs(root)
-        process = subprocess.Popen([MIDWATCH, "run", "--quiet", "--no-host", "--config", "midwatch.toml", "--home", "home", "--name", "r",
-                                    "--checkpoints", root, "--", sys.executable, "train.py", root],
-                                   cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        read = 0
-        for folder, _, names in os.walk(os.path.join(place, "home", "runs", "r", "journal")):
-            for name in names:
-                shown = subprocess.run(["zstdcat", "-f", os.path.join(folder, name)], capture_output=True, check=False)
-                read += shown.stdout.count(b"checkpoint-read")
-        with open(os.path.join(root, "took")) as file:
-            return float(file.read()), usage.ru_utime + usage.ru_stime, read
+def readings(journal):
+    """When each checkpoint was read whole: begin and end, seconds since 1970."""
+    found = []
+    for name in sorted(os.listdir(journal)):
+        shown = subprocess.run(["zstdcat", "-f", os.path.join(journal, name)], capture_output=True, check=False)
+        for line in shown.stdout.split(b"\n"):
+            if b'"e":"checkpoint-read"' not in line:
+                continue
+            event = json.loads(line[line.index(b"{"):])
+            if event["how"] == "sane":
+                found.append((event["at"] / 1e9 - event["seconds"], event["at"] / 1e9))
+    return found
+
+
+def slower(steps, read, which):
+    """For each reading: how much longer its steps took than those around it, in %."""
+    found = []
+    for begin, end in read:
+        length = end - begin
+        inside = [s[which] for s in steps if begin <= s[0] <= end]
+        around = [s[which] for s in steps if begin - length <= s[0] < begin - 0.2 or end + 0.2 < s[0] <= end + length]
+        if inside and around:
+            found.append((statistics.mean(inside) / statistics.mean(around) - 1) * 100)
+    return found
+
+
+def measured(base, saves):
+    root = os.path.join(base, "out")
+    os.makedirs(root)
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAINER)
+    subprocess.run([MIDWATCH, "run", "--quiet", "--no-host", "--home", "home", "--name", "r", "--checkpoints", root, "--",
+                    sys.executable, "train.py", root, str(saves)], cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    with open(os.path.join(root, "took")) as file:
+        return [json.loads(line) for line in file], readings(os.path.join(base, "home", "runs", "r", "journal"))
 
 
 def main():
-    turns = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    saves = max(2, int(sys.argv[1])) if len(sys.argv) > 1 else 8
     table = Table()
     with tempfile.TemporaryDirectory(prefix="midwatch-bench-") as base:
-        found = {True: [], False: []}
-        for _ in range(turns):
-            for deep in (True, False):
-                found[deep].append(turn(base, deep))
-    fastest = {deep: min(took for took, _, _ in all_of) for deep, all_of in found.items()}
-    cost = {deep: min(cpu for _, cpu, _ in all_of) for deep, all_of in found.items()}
-    table.figure("steps beside which each checkpoint is read, processor", fastest[True], "s")
-    table.figure("the same, none is read", fastest[False], "s")
-    table.at_most("steps: slower by", (fastest[True] / fastest[False] - 1) * 100, "%", SLOWER)
-    table.at_most("reading: share of a core", (cost[True] - cost[False]) / fastest[True] * 100, "%", SHARE)
-    table.at_least("checkpoints that were read, of 3", max(read for _, _, read in found[True]), "", 1)
+        steps, read = measured(base, saves)
+    table.at_least("checkpoints that were read, of those saved", len(read) / saves, "", 0.5)
+    if not read:
+        return 1
+    share = sum(end - begin for begin, end in read) / (saves * 40)
+    table.figure("share of the time in which one is read", share * 100, "%")
+    for which, clock in ((1, "clock"), (2, "processor")):
+        found = slower(steps, read, which)
+        mean = statistics.mean(found)
+        error = 2 * statistics.stdev(found) / len(found) ** 0.5 if len(found) > 1 else 0
+        table.figure(f"steps while one is read: slower by ({clock})", mean, "%")
+        table.figure("two standard errors of that", error, "%")
+        table.at_most(f"all steps: slower by ({clock}), the errors added", (mean + error) * share, "%", SLOWER)
     return 1 if table.failed else 0
 
 

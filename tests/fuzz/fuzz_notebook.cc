@@ -17,7 +17,7 @@ Outcome read_all(std::string_view bytes, size_t most) {
     outcome.ok = reader.feed(piece, [&](std::string_view text) { outcome.text.append(text); }).ok() && outcome.ok;
     bytes.remove_prefix(piece.size());
   }
-  outcome.ok = reader.finish().ok() && outcome.ok;
+  outcome.ok = reader.finish([&](std::string_view text) { outcome.text.append(text); }).ok() && outcome.ok;
   return outcome;
 }
 
@@ -27,6 +27,7 @@ std::vector<std::string> mw::fuzz_seeds() {
   return {
       R"({"cells": [{"outputs": [{"text": ["step 1\n", "step 2"]}, {"data": {"text/html": ["<table><tr><td>1</td>"]}}]}]})",
       R"({"cells": [{"source": ["a"], "outputs": [{"ename": "E", "evalue": "v", "traceback": ["\u001b[0mE"]}]}]})",
+      R"({"worksheets": [{"cells": [{"input": ["a"], "outputs": [{"text": ["step 1\n"], "html": "<td>1</td>"}]}]}]})",
       "<progress value='1'></progress> [1/2] <table><tr><th>Step</th></tr><style>x</style><!-- -->&lt;&#39;"};
 }
 

@@ -22,11 +22,12 @@ class Outputs : public JsonLeaves {
       hand_over();
       output_ = output;
     }
+    // Before nbformat 4 the texts stand beside the output's kind, and "text" is that of a stream or of a value.
     if (name == "text") {
       text_.append(value);
     } else if (name == "data/text/plain") {
       plain_.append(value);
-    } else if (name == "data/text/html") {
+    } else if (name == "data/text/html" || name == "html") {
       html_.append(value);
     } else if (name == "traceback") {
       trace_.append(value).append("\n");
@@ -38,13 +39,14 @@ class Outputs : public JsonLeaves {
   }
   /// Only the outputs of cells: their code, their attachments and the notebook's own facts are left out.
   bool enter_array(std::string_view path) override {
-    return (path == "cells" || path.starts_with("cells/")) && !path.ends_with("/source");
+    return (in_sheet(path) == "cells" || in_sheet(path).starts_with("cells/") || path.starts_with("worksheets")) &&
+           !path.ends_with("/source") && !path.ends_with("/input");
   }
 
   void hand_over() {
-    std::string shown = std::move(text_);
     // A table says more than the text in its place, which may be "<Figure size 640x480 with 1 Axes>".
-    const bool plain = !contains(html_, "<t") && !plain_.empty() && !plain_.starts_with('<');
+    const bool table = contains(html_, "<t"), plain = !table && !plain_.empty() && !plain_.starts_with('<');
+    std::string shown = table ? std::string() : std::move(text_);
     if (plain) shown.append(plain_);
     if (!plain) append_html_text(html_, shown);
     shown.append(trace_.empty() ? error_ : trace_);
@@ -58,11 +60,19 @@ class Outputs : public JsonLeaves {
   }
 
  private:
+  /// What nbformat 3 puts in front of its cells, "worksheets/0/", is taken off.
+  static std::string_view in_sheet(std::string_view path) {
+    constexpr std::string_view kSheets = "worksheets/";
+    const size_t end = path.starts_with(kSheets) ? path.find('/', kSheets.size()) : std::string_view::npos;
+    return end == std::string_view::npos ? path : path.substr(end + 1);
+  }
+
   /// "cells/3/outputs/0/data/text/html/12" is "cells/3/outputs/0" and "data/text/html"; empty where it is none.
   static std::pair<std::string_view, std::string_view> parts_of(std::string_view path) {
     constexpr std::string_view kCells = "cells/", kOutputs = "/outputs/";
-    if (!path.starts_with(kCells)) return {};
-    const size_t cell = path.find('/', kCells.size());
+    const std::string_view below = in_sheet(path);
+    if (!below.starts_with(kCells)) return {};
+    const size_t cell = path.find('/', path.size() - below.size() + kCells.size());
     if (cell == std::string_view::npos || !path.substr(cell).starts_with(kOutputs)) return {};
     const size_t end = path.find('/', cell + kOutputs.size());
     if (end == std::string_view::npos) return {};
@@ -82,7 +92,9 @@ bool is_notebook(std::string_view head, std::string_view path) {
   const size_t begin = skip_json_space(head, 0);
   if (begin >= head.size() || head[begin] != '{') return false;
   const size_t key = skip_json_space(head, begin + 1);
-  if (path.ends_with(".ipynb")) return contains(head, "\"cells\"") || contains(head, "\"nbformat\"");
+  if (path.ends_with(".ipynb")) {
+    return contains(head, "\"cells\"") || contains(head, "\"nbformat\"") || contains(head, "\"worksheets\"");
+  }
   return key < head.size() && head.substr(key).starts_with("\"cells\"") && contains(head, "\"cell_type\"");
 }
 
@@ -110,21 +122,25 @@ Result<void> NotebookReader::feed(std::string_view bytes, const Sink& sink) {
   }
   pending_.append(piece);
   if (end == std::string_view::npos) return {};
+  if (!read_out(sink)) return Error{Error::Code::kInvalid, "the notebook's JSON is garbled", {}};
+  return {};
+}
+
+bool NotebookReader::read_out(const Sink& sink) {
   over_ = true;
   const size_t begin = std::min(pending_.find('{'), pending_.size());
   Outputs outputs(sink);
   const bool whole = for_each_leaf(std::string_view(pending_).substr(begin), outputs);
   outputs.hand_over();
   pending_ = std::string();
-  if (!whole) return Error{Error::Code::kInvalid, "the notebook's JSON is garbled", {}};
-  return {};
+  return whole;
 }
 
-Result<void> NotebookReader::finish() {
+Result<void> NotebookReader::finish(const Sink& sink) {
   if (over_ || trim(pending_).empty()) return {};
-  pending_ = std::string();
-  over_ = true;
-  return Error{Error::Code::kTruncated, "the notebook's JSON does not end", {}};
+  read_out(sink);
+  return Error{
+      Error::Code::kTruncated, "the notebook's JSON does not end; what its cells put out until there was read", {}};
 }
 
 }  // namespace mw

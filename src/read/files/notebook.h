@@ -1,5 +1,6 @@
 // Jupyter notebooks: what their cells put out, in order, as the text that a console would have shown. A notebook is one
-// JSON document (nbformat 4); what is read of it are streams, texts, tables of HTML and errors.
+// JSON document (nbformat 4, or 3 with its worksheets); what is read of it are streams, texts, tables of HTML and
+// errors.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,13 @@ class NotebookReader {
 
   /// kLimit: it is too long; kInvalid: it is garbled, and what was read up to there was handed over.
   Result<void> feed(std::string_view bytes, const Sink& sink);
-  /// No more will come: kTruncated when the document has not ended.
-  Result<void> finish();
+  /// No more will come: kTruncated when the document has not ended, and what was read up to there was handed over.
+  Result<void> finish(const Sink& sink);
 
  private:
+  /// Hands over what was read; false: it is garbled or cut.
+  bool read_out(const Sink& sink);
+
   std::string pending_;
   size_t depth_ = 0;
   bool in_string_ = false, escaped_ = false, over_ = false;

@@ -25,7 +25,7 @@ std::string output_of(std::string_view notebook, size_t most = 1 << 20) {
     if (!fed.ok()) return cat(out, "!", fed.error().what);
     notebook.remove_prefix(std::min(most, notebook.size()));
   }
-  const auto whole = reader.finish();
+  const auto whole = reader.finish([&out](std::string_view text) { out.append(text); });
   return whole.ok() ? out : cat(out, "!", whole.error().what);
 }
 
@@ -59,10 +59,22 @@ TEST_CASE("a notebook's streams, texts and errors are read in order, in pieces o
 
 TEST_CASE("a notebook that is torn or garbled says so and keeps what came before") {
   const std::string notebook = notebook_with(R"({"text": "step 1"})");
-  CHECK(output_of(notebook.substr(0, notebook.size() - 9)) == "!the notebook's JSON does not end");
+  const std::string cut = "!the notebook's JSON does not end; what its cells put out until there was read";
+  CHECK(output_of(notebook.substr(0, notebook.size() - 9)) == cat("step 1\n", cut));
+  CHECK(output_of(notebook_with(R"({"text": ["step 1\n", "step 2\n"]})").substr(0, 140), 11) == cat("step 1\n", cut));
   CHECK(output_of(R"({"cells": [{"outputs": [{"text": "a"}, 1x]}]})") == "a\n!the notebook's JSON is garbled");
   CHECK(output_of("{}").empty());
   CHECK(output_of("").empty());
+}
+
+TEST_CASE("a notebook of nbformat 3 keeps its cells in worksheets, and its texts beside the kind of output") {
+  const std::string old =
+      R"({"metadata": {}, "nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1"], "outputs": [)"
+      R"({"output_type": "stream", "stream": "stdout", "text": ["step 1\n"]},)"
+      R"({"output_type": "pyout", "html": "<tr><td>10</td><td>0.5</td></tr>", "text": "<Table>"},)"
+      R"({"output_type": "pyerr", "ename": "KeyError", "evalue": "'w'", "traceback": ["Traceback", "KeyError: 'w'"]}]}]}]})";
+  CHECK(output_of(old) == "step 1\n10 | 0.5\nTraceback\nKeyError: 'w'\n");
+  CHECK(is_notebook(old, "a.ipynb"));
 }
 
 TEST_CASE("a table of HTML becomes lines with bars, and the bar above it comes last") {
