@@ -165,5 +165,39 @@ TEST_CASE("a record behind a bar that ended without a new line says its own step
   CHECK(values_of(state, "entropy").size() == 4);
 }
 
+TEST_CASE("a dict behind a bar that ended without a new line, and an evaluation's bar between them") {
+  std::string text;
+  const auto bar = [&text](int done, int total) {
+    text += cat("   2%|2         | ", done, "/", total, " [00:31<55:12, 31.2s/it]");
+  };
+  for (int step = 1; step <= 60; ++step) {
+    bar(step, 60);
+    text += cat("{'loss': 0.", 10 + step, ", 'learning_rate': 1e-06, 'reward': 0.2", step, ", 'epoch': 0.1}\n");
+    if (step % 20 != 0) continue;
+    for (const int done : {0, 16, 32}) bar(done, 32), text += done < 32 ? "\n" : "";
+    text += "{'eval_loss': 0.01, 'eval_runtime': 740.2, 'epoch': 0.33}\n";
+  }
+  const State state = state_of(text);
+  CHECK(state.attempts.size() <= 1);
+  CHECK(state.total_steps == 60);
+  CHECK(state.steps().last == 60);
+  CHECK(values_of(state, "reward.mean").size() == 60);
+}
+
+TEST_CASE("an answer that is cut within a dict takes no step of a trainer that nobody described") {
+  for (const std::string_view answer : {"{\n  \"name\": \"John\",\n", "{\"name\": \"f\", \"arguments\": {\"x\": 1}\n",
+                                        "{'question': 'x',\n 'answer': [1,\n", "```json\n{\n  \"value\": \"val\n"}) {
+    CAPTURE(answer);
+    std::string text;
+    for (int step = 1; step <= 60; ++step) {
+      text += cat("step ", step, "/60 loss=0.", 10 + step, " reward=0.", 10 + step, "\n");
+      if (step % 20 == 0) text += cat("sample:\n", answer);
+    }
+    const State state = state_of(text);
+    CHECK(values_of(state, "reward.mean").size() == 60);
+    CHECK(state.steps().last == 60);
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -238,8 +238,8 @@ bool Interpreter::is_typed(std::string_view text) {
   return text.starts_with("(Pdb) ") || text.starts_with("ipdb> ") || text.starts_with("(Pdb++) ");
 }
 
-/// Where what was printed behind a bar that ended without a new line begins: a traceback, or a record that says its
-/// step.
+/// Where what was printed behind a bar that ended without a new line begins: a traceback, a dict, or a record that says
+/// its step.
 size_t Interpreter::behind_bar(const LogLine& line) {
   constexpr auto kNone = std::string_view::npos;
   if (!line.rare.may_hold('%')) return kNone;
@@ -250,16 +250,19 @@ size_t Interpreter::behind_bar(const LogLine& line) {
   if (times == kNone || end == kNone || end < times || line.text.find("%|", end) != kNone) return kNone;
   const std::string_view rest = trim(line.text.substr(end + 1));
   const bool word = !rest.empty() && std::isalpha(static_cast<unsigned char>(rest.front())) != 0;
-  return word && generic_.says_its_step(rest) ? static_cast<size_t>(rest.data() - line.text.data()) : kNone;
+  const auto at = static_cast<size_t>(rest.data() - line.text.data());
+  if (rest.starts_with("{'") || rest.starts_with("{\"")) return at;
+  return word && generic_.says_its_step(rest) ? at : kNone;
 }
 
-/// Of a bar that has other text on its line: the bar says how far the run had come. `line` becomes that text.
+/// Of a bar that has other text on its line: the bar says how far the run had come. `line` becomes that text, but for a
+/// dict, of which the bar shows whether it was only drawn again.
 void Interpreter::bar_before_text(LogLine& line, std::span<const uint32_t> hits) {
   const size_t rest = behind_bar(line);
   if (rest == std::string_view::npos) return;
   LogLine bar = line;
   bar.text = line.text.substr(0, rest);
-  line.text.remove_prefix(rest);
+  if (line.text[rest] != '{') line.text.remove_prefix(rest);
   bool quiet = false;
   (void)shapes(bar, hits, false, &quiet);
 }

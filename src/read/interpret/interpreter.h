@@ -27,6 +27,7 @@
 #include "read/lines/column_table.h"
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
+#include "read/lines/open_brackets.h"
 #include "read/lines/row.h"
 #include "read/lines/template_miner.h"
 #include "read/lines/traceback.h"
@@ -127,6 +128,7 @@ class Interpreter {
     enum class Kind : uint8_t { kNone, kDict, kTable };
     Kind kind = Kind::kNone;
     std::string text;
+    OpenBrackets brackets;  // of a dict of an unknown trainer
     size_t lines = 0;
     bool rows = false;     // a table's first row came
     bool unknown = false;  // of an unknown trainer: to be judged when it is whole

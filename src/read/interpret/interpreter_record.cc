@@ -86,12 +86,19 @@ bool Interpreter::pending_dict_takes(const LogLine& line) {
     return false;
   }
   const std::string_view text = trim(line.text);
-  if (pending_.text == "{" && !text.starts_with('"') && !text.starts_with('\'')) {  // not of a dict
+  // An answer that is cut within "{" looks like a dict whose end never comes: what follows it is not its own.
+  if (pending_.unknown && (!pending_.brackets.goes_on_with(text) || generic_.begins_record(text) || read_save(text))) {
+    pending_ = Pending();
+    return false;
+  }
+  if (!pending_.unknown && pending_.text == "{" && !text.starts_with('"') &&
+      !text.starts_with('\'')) {  // not of a dict
     pending_ = Pending();
     return false;
   }
   pending_.text.push_back(' ');
   pending_.text.append(line.text);
+  if (pending_.unknown) pending_.brackets.read(text);
   if (line.text.find('}') == std::string_view::npos) return true;
   metrics_.read(pending_.text);
   if (!metrics_.open()) pending_done();
@@ -124,6 +131,7 @@ bool Interpreter::pending_takes(const LogLine& line) {
   if (!text.empty() && text[0] == '{') {
     pending_.kind = Pending::Kind::kDict;
     pending_.text = std::string(text.substr(0, kPendingBytes));
+    pending_.brackets.read(pending_.text);
     metrics_.read(pending_.text);
     if (!metrics_.open()) pending_done();
     return true;
@@ -245,6 +253,7 @@ bool Interpreter::begin_block(const LogLine& line) {
     if (!metrics_.open()) return false;
     as.kind = Pending::Kind::kDict;
     as.text = std::string(text.substr(0, kPendingBytes));
+    as.brackets.read(as.text);
   }
   pending_ = std::move(as);
   return true;

@@ -1,0 +1,64 @@
+#include "read/lines/open_brackets.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+/// A number, a string, a bracket, or one of the words that Python and JSON print for a value.
+bool begins_value(std::string_view text) {
+  static constexpr std::array<std::string_view, 19> kWords = {
+      "None",   "True", "False",  "true",        "false",       "null",  "nan",       "NaN",       "inf",    "Infinity",
+      "array(", "np.",  "numpy.", "OrderedDict", "defaultdict", "dict(", "datetime.", "PosixPath", "tensor("};
+  const char c = text[0];
+  if (is_digit(c) || std::string_view("\"'-+.[{(<").find(c) != std::string_view::npos) return true;
+  return std::any_of(kWords.begin(), kWords.end(), [text](std::string_view word) { return text.starts_with(word); });
+}
+
+}  // namespace
+
+void OpenBrackets::read(std::string_view line) {
+  char quote = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != 0) {
+      if (c == '\\') ++i;
+      if (c == quote) quote = 0;
+      last_ = c;
+      continue;
+    }
+    if (kBlanks.find(c) != std::string_view::npos) continue;
+    last_ = c;
+    if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '{' || c == '[' || c == '(') {
+      if (open_.size() < kDepth) open_.push_back(c);
+    } else if (c == '}' || c == ']' || c == ')') {
+      const char of = c == '}' ? '{' : c == ']' ? '[' : '(';
+      torn_ = torn_ || open_.empty() || open_.back() != of;
+      if (!open_.empty()) open_.pop_back();
+    }
+  }
+  torn_ = torn_ || quote != 0;
+}
+
+bool OpenBrackets::goes_on_with(std::string_view line) const {
+  if (line.empty()) return !torn_;
+  if (torn_ || open_.empty()) return false;
+  const char c = line[0];
+  if (c == '}' || c == ']' || c == ')' || c == ',' || c == ':') return true;
+  if (last_ == ':') return begins_value(line);
+  if (open_.back() != '{') return begins_value(line);
+  // A name is due; it is in quotes, or a number with its colon. A string may go on in the next line's quotes.
+  if (c == '"' || c == '\'') return true;
+  if (last_ != ',' && last_ != '{') return false;
+  const size_t digits = line.find_first_not_of("0123456789");
+  return is_digit(c) && digits != std::string_view::npos && line[digits] == ':';
+}
+
+}  // namespace mw
