@@ -184,6 +184,17 @@ TEST_CASE("a dict behind a bar that ended without a new line, and an evaluation'
   CHECK(values_of(state, "reward.mean").size() == 60);
 }
 
+TEST_CASE("a failure under a rule is read") {
+  const std::string rule(56, '=');
+  for (const int between : {0, 1, 2}) {
+    std::string text = cat("step 1/9 loss=0.5 reward=0.25\n", rule, "\n");
+    for (int i = 0; i < between; ++i) text += "some words\n";
+    const State state = state_of(text + "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.\n");
+    REQUIRE(state.incidents.size() == 1);
+    CHECK(state.incidents[0].kind == "host-out-of-memory");
+  }
+}
+
 TEST_CASE("an answer that is cut within a dict takes no step of a trainer that nobody described") {
   for (const std::string_view answer : {"{\n  \"name\": \"John\",\n", "{\"name\": \"f\", \"arguments\": {\"x\": 1}\n",
                                         "{'question': 'x',\n 'answer': [1,\n", "```json\n{\n  \"value\": \"val\n"}) {

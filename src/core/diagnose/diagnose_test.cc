@@ -230,7 +230,7 @@ TEST_CASE("what only passes on a failure leads alone, and never before one that 
   for (const char* echo :
        {"exit-status", "unhandled-exception", "ray-task-error-wrapper", "torchelastic-child-failed",
         "deepspeed-subprocess-return-code", "ray-actor-init-failed", "vllm-engine-init-failed", "torchelastic-sigterm",
-        "prime-rl-component-exit", "launcher-job-failed", "subprocess-failed", "worker-exited"}) {
+        "prime-rl-component-exit", "launcher-job-failed", "subprocess-failed", "worker-exited", "slurm-task-failed"}) {
     CAPTURE(std::string(echo));
     const Incident crash = incident_with("crash", "x");
     CHECK(rank_causes(crash, {{echo, 0.8, "seen"}, {"type-error", 0.5, "seen"}}, {}, {}, {})[0].id == "type-error");

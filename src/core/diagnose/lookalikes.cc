@@ -248,7 +248,11 @@ void killed(const Scene& scene, Out& out) {
 }
 
 void cancelled(const Scene& scene, Out& out) {
-  if (scene.named("slurm-cancelled") && !scene.says("time limit") && !scene.says("preempt")) {
+  // A step whose task failed is cancelled by srun itself.
+  const bool stopped = scene.incident.kind == "interrupted" || scene.incident.kind == "died-silently";
+  if (!stopped && scene.named("slurm-cancelled")) {
+    out.push_back({"user-cancelled", -0.6, "the run had failed before it was cancelled"});
+  } else if (scene.named("slurm-cancelled") && !scene.says("time limit") && !scene.says("preempt")) {
     out.push_back(
         {"user-cancelled", 0.9, "a job that is cancelled without a word of its time limit was cancelled by hand"});
   }
@@ -403,7 +407,7 @@ void broken_weights(const Scene& scene, Out& out) {
 
 void echoes(const Scene& scene, Out& out) {
   // A wrapper or an echo never leads where something else was seen.
-  static constexpr std::array<std::string_view, 12> kEchoes{"exit-status",
+  static constexpr std::array<std::string_view, 13> kEchoes{"exit-status",
                                                             "unhandled-exception",
                                                             "ray-task-error-wrapper",
                                                             "torchelastic-child-failed",
@@ -414,6 +418,7 @@ void echoes(const Scene& scene, Out& out) {
                                                             "prime-rl-component-exit",
                                                             "launcher-job-failed",
                                                             "subprocess-failed",
+                                                            "slurm-task-failed",
                                                             "worker-exited"};
   for (const std::string_view echo : kEchoes) {
     if (!scene.named(echo)) continue;

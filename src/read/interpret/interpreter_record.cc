@@ -170,7 +170,8 @@ bool Interpreter::pending_takes(const LogLine& line) {
     return true;
   }
   if (pending_.boxed && pending_.rows && ++pending_.foreign <= kForeignLines) return false;  // printed into the box
-  if (!pending_.rows && pending_.lines < 4) return true;  // a title, or another logger's words
+  // A title, or another logger's words; what stands under a rule of nobody's table is read for what it says.
+  if (!pending_.rows && pending_.lines < 4) return !pending_.unknown;
   pending_done();
   return false;
 }
