@@ -51,6 +51,18 @@ std::string evaluated_text(const State& state) {
   return cat("evaluated ", steps.size(), " times, steps ", *steps.begin(), " to ", *steps.rbegin());
 }
 
+/// How far a bar came whose title says that it is of training: "Training at 60 of 100"; empty when none was drawn.
+std::string training_bar(const State& state) {
+  static constexpr std::array<std::string_view, 7> kOther{"data", "token", "map", "load", "example", "split", "eval"};
+  for (const auto& [title, bar] : state.progress) {
+    const bool other = std::any_of(kOther.begin(), kOther.end(),
+                                   [&title = title](std::string_view word) { return contains_folded(title, word); });
+    if (!other && contains_folded(title, "train") && bar.total > 1)
+      return cat(log_words(title), " at ", bar.done, " of ", bar.total);
+  }
+  return "";
+}
+
 /// "step 12 of 200", "steps 40 to 80", or that there is none.
 std::string steps_text(const State& state) {
   State::Span steps = state.steps();
@@ -62,6 +74,7 @@ std::string steps_text(const State& state) {
     std::string seen = evaluated_text(state);
     if (const int64_t saved = last_saved(state); saved > 0)
       seen += cat(seen.empty() ? "" : ", ", "a checkpoint of step ", saved, " was saved");
+    if (seen.empty()) seen = training_bar(state);
     return seen.empty() ? "no training step seen" : cat(seen, "; no record of a training step");
   }
   steps.last = std::max(steps.last, bar);

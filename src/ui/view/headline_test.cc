@@ -197,5 +197,13 @@ TEST_CASE("a silent end is not given one of its own explanations as its cause") 
   CHECK(status_line(run.state).rest.find("Likely cause: A person stopped the run.") != std::string::npos);
 }
 
+TEST_CASE("a bar whose title says that it is of training says how far that came where no record does") {
+  FakeRun run;
+  run.say(event::Progressed{"Tokenizing train dataset", 9000, 9000});
+  CHECK(status_line(run.state).rest == "no training step seen");
+  run.say(event::Progressed{"PG Training", 400, 500});
+  CHECK(status_line(run.state).rest == "PG Training at 400 of 500; no record of a training step");
+}
+
 }  // namespace
 }  // namespace mw
