@@ -1,5 +1,6 @@
 #include "read/files/row_builder.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "read/lines/step_name.h"
 
 namespace mw {
 namespace {
@@ -134,10 +136,17 @@ void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time
 
 int step_key_rank(std::string_view key) {
   if (key.size() < 4 || key.size() > 64) return -1;
-  const bool ends_so = key.ends_with("step") || key.ends_with("teps") || key.ends_with("tion") || key.ends_with("iter");
+  static constexpr std::array<std::string_view, 9> kEnds = {"step", "teps", "tion", "iter", "date",
+                                                            "ates", "Step", "STEP", "Iter"};
+  std::array<char, 4> end{};
+  key.copy(end.data(), end.size(), key.size() - end.size());
+  const bool ends_so = std::any_of(kEnds.begin(), kEnds.end(), [&end](std::string_view one) {
+    return std::memcmp(end.data(), one.data(), end.size()) == 0;
+  });
   if (!ends_so) return -1;  // as most do not
   const int rank = rank_in(kStepKeys, key);
   if (rank >= 0) return rank;
+  if (counts_updates(key)) return static_cast<int>(kStepKeys.size()) + 1;
   // "system/step", "metrics/global_step": somebody's step counter; but "time/step" and "timing_s/step" are seconds.
   const size_t slash = key.rfind('/');
   if (slash == std::string_view::npos || key.substr(0, 3) == "tim" || key.substr(0, 4) == "perf") return -1;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "read/lines/step_name.h"
+
 namespace mw {
 namespace {
 
@@ -56,7 +58,9 @@ KnownName* KnownNames::find(std::string_view raw) {
   auto fresh = std::make_unique<KnownName>();
   fresh->raw = raw;
   const auto* const step = std::find(kStepKeys.begin(), kStepKeys.end(), raw);
-  if (step != kStepKeys.end()) fresh->step_rank = static_cast<uint8_t>(step - kStepKeys.begin());
+  if (step != kStepKeys.end() || counts_updates(raw)) {
+    fresh->step_rank = static_cast<uint8_t>(step - kStepKeys.begin());
+  }
   const auto* const special =
       std::find_if(kSpecial.begin(), kSpecial.end(), [raw](const Special& one) { return one.name == raw; });
   if (special != kSpecial.end()) fresh->role = special->role;
