@@ -18,6 +18,7 @@
 #include "platform/fake/borrowed.h"
 #include "platform/fake/fake_process.h"
 #include "sense/checkpoints/last_whole.h"
+#include "sim/judged.h"
 #include "sim/prune_judge.h"
 #include "sim/prune_world.h"
 
@@ -58,10 +59,10 @@ class Paper final : public EventWriter {
   PruneWorld& world_;
 };
 
-class Prune {
+class Prune : Judged<PruneVerdict> {
  public:
   Prune(uint64_t seed, bool aloud)
-      : aloud_(aloud), world_(seed, [this](const std::string& what) { say(what); }), dice_(world_.dice) {
+      : Judged(aloud), world_(seed, [this](const std::string& what) { say(what); }), dice_(world_.dice) {
     judge_.rules.keep_last = dice_.chance(0.1) ? 0 : 1 + static_cast<int64_t>(dice_.below(3));
     judge_.rules.keep_every = dice_.chance(0.3) ? 10 * static_cast<int64_t>(2 + dice_.below(3)) : 0;
     if (dice_.chance(0.25)) judge_.rules.keep_best = "reward.mean";
@@ -98,20 +99,10 @@ class Prune {
     out_.saves = world_.saved;
     out_.moved = judge_.moved;
     out_.pointers = judge_.pointers;
-    out_.digest = digest_;
     return out_;
   }
 
  private:
-  bool ok() const { return out_.wrong.empty(); }
-  void wrong(const std::string& what) {
-    if (ok()) out_.wrong = what;
-  }
-  void say(const std::string& what) {
-    digest_ = fnv1a(what, digest_);
-    if (aloud_) std::printf("%s\n", what.c_str());
-  }
-
   // ---- midwatch
 
   /// A midwatch that begins to watch.
@@ -391,8 +382,6 @@ class Prune {
     }
   }
 
-  const bool aloud_;
-  uint64_t digest_ = 0;
   PruneWorld world_;
   Prng& dice_;
   PruneJudge judge_{world_, [this](const std::string& what) { wrong(what); }};
@@ -408,7 +397,6 @@ class Prune {
   std::optional<uint64_t> fault_in_removal_, death_in_removal_, act_at_;
   bool sticky_ = false, removing_ = false, busy_ = false, store_silent_ = false, ask_waits_ = false,
        acts_before_removal_ = false;
-  PruneVerdict out_;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ void PruneJudge::judge(std::string_view what, const std::string& path, const std
   }
   if (path.ends_with(".part")) return judge_written(path, to);
   if (contains(to, aside)) return judge_removal(path, to);
-  if (back && contains(to, cat("/", kQuarantineFolder, "/", label))) return judge_quarantine(path);
+  if (back && contains(to, cat("/", kQuarantineFolder, "/", label))) return judge_quarantine(path, to);
   wrong(cat(path, " was moved to ", to));
 }
 
@@ -54,13 +54,28 @@ void PruneJudge::judge_written(const std::string& path, const std::string& to) {
   wrong(cat("midwatch wrote ", to));
 }
 
-void PruneJudge::judge_quarantine(const std::string& path) {
+void PruneJudge::judge_quarantine(const std::string& path, const std::string& to) {
   if (path.ends_with(cat("/", world_.layout.pointer)) && !world_.layout.pointer.empty()) return;
   const auto at = checkpoint_at(path);
   if (!at || world_.saves[at->first].count(at->second) == 0)
     return wrong(cat(path, " was quarantined, which is not the run's own"));
   if (at->second < back->from) wrong(cat(path, " was quarantined, which is older than the trouble"));
+  Held& held = held_[folder_of(to)];
+  held.root = at->first;
+  held.furthest = std::max(held.furthest, at->second);
+  held.any_whole = held.any_whole || world_.is_whole(at->first, at->second);
   ++moved;
+}
+
+/// What a person may want back goes by itself only once the run got as far again.
+void PruneJudge::judge_end_of_quarantine(const std::string& path) {
+  const auto known = held_.find(path);
+  if (known == held_.end() || !known->second.any_whole) return;
+  const Held& held = known->second;
+  for (const auto& [step, save] : world_.saves[held.root]) {
+    if (step >= held.furthest && world_.is_whole(held.root, step)) return;
+  }
+  wrong(cat(path, " goes, and the run did not get as far as step ", held.furthest, " again"));
 }
 
 void PruneJudge::judge_removal(const std::string& path, const std::string& to) {
@@ -77,6 +92,7 @@ void PruneJudge::judge_removal(const std::string& path, const std::string& to) {
   if (contains(path, cat("/", kQuarantineFolder, "/"))) {
     if (!basename(path).starts_with(label)) wrong(cat(path, " goes, which is another's"));
     if (mode != Mode::kAct && !asked) wrong(cat(path, " goes, which nobody allowed"));
+    if (!asked) judge_end_of_quarantine(path);
     return;
   }
   const auto at = checkpoint_at(path);

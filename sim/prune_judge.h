@@ -45,14 +45,23 @@ class PruneJudge {
  private:
   std::optional<std::pair<std::string, int64_t>> checkpoint_at(const std::string& path) const;
   void judge_written(const std::string& path, const std::string& to);
-  void judge_quarantine(const std::string& path);
+  void judge_quarantine(const std::string& path, const std::string& to);
+  void judge_end_of_quarantine(const std::string& path);
   void judge_removal(const std::string& path, const std::string& to);
   void judge_broken(const std::string& root, int64_t step);
   bool is_best(const std::set<int64_t>& verified, int64_t step) const;
   void wrong(const std::string& what) const { wrong_(what); }
 
+  /// What one quarantine holds.
+  struct Held {
+    std::string root;
+    int64_t furthest = kNoStep;  ///< step
+    bool any_whole = false;
+  };
+
   PruneWorld& world_;
   std::function<void(const std::string&)> wrong_;
+  std::map<std::string, Held> held_;    ///< by folder
   std::set<std::string> aside_;         ///< what was rightly renamed to go
   std::set<std::string> set_pointers_;  ///< roots whose pointer a rollback set
 };

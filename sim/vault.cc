@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/fake/fake_store.h"
+#include "sim/judged.h"
 
 namespace mw::sim {
 namespace {
@@ -36,11 +37,11 @@ struct Machine {
   std::set<int64_t> broken;    // of these
 };
 
-class World {
+class World : Judged<VaultVerdict> {
  public:
   World(uint64_t seed, bool aloud)
-      : dice_(seed),
-        aloud_(aloud),
+      : Judged(aloud),
+        dice_(seed),
         conditions_(static_cast<FakeStore::Conditions>(dice_.below(3))),
         store_(seed * 7 + 1, conditions_) {
     store_.set_page(1 + dice_.below(8));
@@ -53,20 +54,10 @@ class World {
     for (uint64_t i = 0; i < actions && ok(); ++i) act();
     if (ok()) end_well();
     if (ok()) damage();
-    out_.digest = digest_;
     return out_;
   }
 
  private:
-  bool ok() const { return out_.wrong.empty(); }
-  void wrong(const std::string& what) {
-    if (ok()) out_.wrong = what;
-  }
-  void say(const std::string& what) {
-    digest_ = fnv1a(what, digest_);
-    if (aloud_) std::printf("%s\n", what.c_str());
-  }
-
   // ---- what machines do
 
   void act() {
@@ -406,7 +397,6 @@ class World {
   }
 
   Prng dice_;
-  const bool aloud_;
   const FakeStore::Conditions conditions_;
   FakeStore store_;
   FakeClock clock_;
@@ -418,8 +408,6 @@ class World {
   uint64_t manifest_call_ = 0;          ///< that put a manifest
   int older_allowed_ = 0, pulls_ = 0;
   bool nested_ = false;
-  uint64_t digest_ = 0;
-  VaultVerdict out_;
 };
 
 }  // namespace

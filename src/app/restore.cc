@@ -143,6 +143,11 @@ Candidate link_of(Disk& disk, const QuarantineManifest& manifest, const PointerL
   return one;
 }
 
+/// Back in its place, would the link lead somewhere, whatever became of what it led to?
+bool would_lead(Disk& disk, const std::string& path, const std::string& text) {
+  return disk.info(text.starts_with('/') ? text : cat(folder_of(path), "/", text)).ok();
+}
+
 /// The checkpoints, then the pointer and the links: also where an earlier try put the checkpoints back and came no
 /// further.
 std::vector<Candidate> candidates_of(Disk& disk, const QuarantineManifest& manifest) {
@@ -156,9 +161,10 @@ std::vector<Candidate> candidates_of(Disk& disk, const QuarantineManifest& manif
   auto pointer = pointer_of(disk, manifest);
   if (pointer && (any || manifest.items.empty() || pointer->thing.may)) all.push_back(std::move(*pointer));
   for (const PointerLink& link : manifest.links) {
-    if (!any && !back) continue;
-    if (!link.after.empty()) all.push_back(link_of(disk, manifest, link));
-    if (!link.to.empty()) all.push_back(moved(disk, manifest, link.to, path_of_link(manifest.root, link)));
+    const std::string path = path_of_link(manifest.root, link);
+    if (!link.after.empty() && (any || back)) all.push_back(link_of(disk, manifest, link));
+    if (!link.to.empty() && (any || back || would_lead(disk, path, link.before)))
+      all.push_back(moved(disk, manifest, link.to, path));
   }
   return all;
 }

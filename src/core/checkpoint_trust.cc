@@ -103,6 +103,10 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, 
   return found;
 }
 
+int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap) {
+  return highest + std::max(kUnlogged, gap > 0 ? kGaps * gap : span);
+}
+
 int64_t furthest_saved(const State& state) {
   int64_t lowest = kNoStep, highest = kNoStep, gap = 0;
   for (const AttemptState& attempt : state.attempts) {
@@ -116,8 +120,7 @@ int64_t furthest_saved(const State& state) {
     if (before != kNoStep && tick.step > before) gap = std::max(gap, tick.step - before);
     if (tick.step != kNoStep) before = tick.step;
   }
-  if (gap > 0) return highest + kGaps * gap;
-  return highest + std::max(kUnlogged, lowest == kNoStep ? highest : highest - lowest + 1);
+  return furthest_unlogged(highest, lowest == kNoStep ? highest : highest - lowest + 1, gap);
 }
 
 bool is_named_later(std::string_view one, std::string_view other) {

@@ -55,8 +55,11 @@ struct SoundCheckpoint {
 /// The newest with a step below `before` (kNoStep: of all) of which all that was found by then (unknown: by now) is
 /// whole and nothing unsound.
 std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before = kNoStep, Time by = {});
-/// The furthest step at which the run can have saved: some trainers log one step in many, or save before they log.
-/// kNoStep where its files name no steps.
+/// The furthest step that may have been trained where the log names steps up to `highest`: some trainers log one step
+/// in many, save before they log, or are killed before they wrote out what they logged. `gap`: the widest between two
+/// steps that it names; 0: not known, and then as many again as `span`, which it is known to have trained.
+int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap);
+/// Likewise for all attempts of a run. kNoStep where its files name no steps.
 int64_t furthest_saved(const State& state);
 /// Of two whose names are alike but for the number at their end: has `one` the higher one? The longer is the higher.
 bool is_named_later(std::string_view one, std::string_view other);

@@ -111,7 +111,7 @@ TEST_CASE("one that the log names only later is resumed from, and one that the r
   State state = run("crashed");
   for (int64_t step = 1; step <= 106; ++step) state.ticks.push_back({static_cast<uint64_t>(step), {}, step, true});
   looked_at(state, 107, event::CheckpointSeen::How::kWhole);  // saved before its step was logged
-  CHECK(furthest_saved(state) == 108);
+  CHECK(furthest_saved(state) == 116);
   CHECK(resume_advice(state)->step == 107);
   looked_at(state, 150, event::CheckpointSeen::How::kWhole);  // somebody else's
   CHECK(to_sentence(*resume_advice(state)) == "Resume from step 107 (whole on disk); step 107 was found whole.");

@@ -17,6 +17,11 @@ int64_t best_of(const std::vector<RetainedCheckpoint>& all) {
   return best == nullptr ? kNoStep : best->step;
 }
 
+std::string no_value_of(const RetentionRules& rules) {
+  if (!rules.doubt.empty()) return cat("no value of ", rules.keep_best, " can be used: ", rules.doubt);
+  return cat("no value of ", rules.keep_best, " is known", rules.known.empty() ? "" : cat(", but of ", rules.known));
+}
+
 }  // namespace
 
 std::optional<double> RetentionFacts::score_at(int64_t step) const {
@@ -37,6 +42,7 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
     if (verified && counted < rules.keep_last && ++counted == rules.keep_last) last = one->step;
   }
   const int64_t best = rules.keep_best.empty() ? kNoStep : best_of(all);
+  const bool no_value = !rules.keep_best.empty() && best == kNoStep;
   const auto why_kept = [&](const RetainedCheckpoint& one) -> std::string {
     if (!one.own) return "it is not proven to be this run's";
     if (!one.whole) return "it is not proven to be whole";
@@ -48,20 +54,17 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
     if (rules.keep_every > 0 && one.step % rules.keep_every == 0)
       return cat("every ", rules.keep_every, "th step stays");
     if (one.step == best) return cat(rules.keep_best, " was best there");
-    if (!rules.keep_best.empty() && best == kNoStep) {
-      if (!rules.doubt.empty()) return cat("no value of ", rules.keep_best, " can be used: ", rules.doubt);
-      return cat("no value of ", rules.keep_best, " is known",
-                 rules.known.empty() ? "" : cat(", but of ", rules.known));
-    }
     return "";
   };
   std::vector<RetentionVerdict> out;
   for (const RetainedCheckpoint& one : all) {
     if (!one.local) continue;
-    std::string why = why_kept(one);
-    const bool goes = why.empty();
-    if (goes) why = cat("it is older than the last ", rules.keep_last);
-    out.push_back({one.step, goes, std::move(why)});
+    RetentionVerdict verdict{one.step, false, why_kept(one)};
+    verdict.no_value = verdict.why.empty() && no_value;
+    verdict.goes = verdict.why.empty() && !no_value;
+    if (verdict.no_value) verdict.why = no_value_of(rules);
+    if (verdict.goes) verdict.why = cat("it is older than the last ", rules.keep_last);
+    out.push_back(std::move(verdict));
   }
   return out;
 }

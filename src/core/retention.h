@@ -51,7 +51,8 @@ struct RetainedCheckpoint {
 struct RetentionVerdict {
   int64_t step = kNoStep;
   bool goes = false;
-  std::string why;  ///< one sentence without a full stop
+  std::string why;        ///< one sentence without a full stop
+  bool no_value = false;  ///< it stays only because no value of `keep_best` is known or can be used
 };
 
 /// One verdict for each local checkpoint, by ascending step. `has_store`: the run ships its checkpoints. Whatever the

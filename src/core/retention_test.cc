@@ -58,6 +58,9 @@ TEST_CASE("a signal that is not known is named beside those that are") {
   CHECK(facts.known == "val-core/reward, reward.mean");
   const auto verdicts = decide_retention(steps_10_to(40), {1, 0, "reward.eval", facts.known}, false);
   CHECK(verdicts[1].why == "no value of reward.eval is known, but of val-core/reward, reward.mean");
+  CHECK(verdicts[1].no_value);
+  CHECK_FALSE(verdicts[1].goes);
+  CHECK_FALSE(verdicts[3].no_value);  // it stays whatever is known
   CHECK(retention_facts(state, "val-core/reward", false).known.empty());
 }
 

@@ -116,15 +116,18 @@ def link_is_led_on(base):
     os.replace("out/part", "out/" + name)
 def save("""))
     declare(base)
+    out = os.path.join(base, "out")
+    os.makedirs(out)
+    os.symlink("latest.pt", out + "/current.pt")  # a person's
     run = Run(base, [sys.executable, os.path.join(base, "train.py"), "silent", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
-              "--checkpoints", os.path.join(base, "out"), "--name", "linked")
+              "--checkpoints", out, "--name", "linked")
     assert run.end() == 0, run.err
     assert f"the link {base}/out/latest.pt leads to ckpt_60.pt now" in run.err, run.err
+    assert f"the link {out}/current.pt, which leads to latest.pt, leads to step 60 through it" in run.err, run.err
     assert f"ln -sfn 'ckpt_60.pt' '{base}/out/best.pt' leads it to step 60" in run.err, run.err
     with open(os.path.join(run.folder(), "output", "train.log")) as file:
         text = file.read()
     assert f"goes on from {base}/out/ckpt_60.pt" in text, text
-    out = os.path.join(base, "out")
     assert os.readlink(out + "/latest.pt") == "ckpt_80.pt" and os.readlink(out + "/best.pt") == "ckpt_70.pt"
     os.remove(out + "/ckpt_70.pt")
     os.remove(out + "/latest.pt")
@@ -141,13 +144,19 @@ def link_of_the_only_one(base):
     with open(path, "wb")""").replace("start = 0", """start = 0
 if os.path.islink("out/latest.pt") and not os.path.exists("out/latest.pt"): sys.exit("a link that leads to nothing")"""))
     declare(base)
+    out = os.path.join(base, "out")
+    os.makedirs(out)
+    os.symlink("latest.pt", out + "/current.pt")  # a person's
     run = Run(base, [sys.executable, os.path.join(base, "train.py"), "silent", SAMPLE], "--quiet", "--first-wait", "0.2", "--restarts", "1",
-              "--checkpoints", os.path.join(base, "out"), "--name", "only")
+              "--checkpoints", out, "--name", "only")
     assert run.end() == 0, run.err
     assert "none is left to resume from: the trainer begins anew" in run.err, run.err
     assert f"the link {base}/out/latest.pt, which led to ckpt_10.pt, is moved with it" in run.err, run.err
-    out = os.path.join(base, "out")
-    assert os.readlink(out + "/latest.pt") == "ckpt_30.pt"
+    assert f"the link {out}/current.pt, which led to latest.pt, is moved with it" in run.err, run.err
+    assert os.readlink(out + "/latest.pt") == "ckpt_30.pt" and not os.path.lexists(out + "/current.pt")
+    # The trainer saved that step and set its link anew, so that the checkpoint stays where it is; the person's link leads somewhere again.
+    back = subprocess.run([PROGRAM, "restore", "--home", "home", "--run", "only", "--yes"], cwd=base, capture_output=True, check=False, timeout=60)
+    assert b"put back " in back.stdout and os.readlink(out + "/current.pt") == "latest.pt" and os.readlink(out + "/latest.pt") == "ckpt_30.pt", back
     os.remove(out + "/ckpt_10.pt")
     os.remove(out + "/latest.pt")
     back = subprocess.run([PROGRAM, "restore", "--home", "home", "--run", "only", "--yes"], cwd=base, capture_output=True, check=False, timeout=60)

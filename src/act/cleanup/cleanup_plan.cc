@@ -8,17 +8,17 @@
 #include <set>
 #include <utility>
 
+#include "act/cleanup/core_dumps.h"
 #include "act/cleanup/persons_file.h"
+#include "act/cleanup/quarantine_wait.h"
 #include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
-#include "act/supervise/keeper_sessions.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/uses.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
-#include "sense/host/core_file.h"
 
 namespace mw {
 namespace {
@@ -28,25 +28,8 @@ constexpr std::string_view kBestOne = "\"best_model_checkpoint\": \"";
 using How = event::CheckpointSeen::How;
 
 constexpr size_t kScanned = 128;  // checkpoints of one folder, the newest
-constexpr size_t kCores = 64;     // of one folder
-constexpr std::string_view kCoreDumps = "core-dumps";
 constexpr std::string_view kOld = kOldCheckpoints, kBroken = kBrokenCheckpoints;
 constexpr Duration kStill = Duration::seconds(600);  // for which nobody has touched a broken one
-
-/// Sessions of all supervised commands: each command leads one, whose id is the command's pid.
-std::set<int64_t> sessions_of(Disk& disk, const std::string& run_folder) {
-  std::set<int64_t> sessions;
-  for (const KeeperSession& session : keeper_sessions(disk, run_folder)) {
-    if (session.kept.child.pid > 1) sessions.insert(session.kept.child.pid);
-  }
-  return sessions;
-}
-
-/// A file is identified by its content's change time, too; a folder by device and inode only.
-Identity identity_of(const FileInfo& info) {
-  const bool file = info.kind == FileInfo::Kind::kFile;
-  return {info.device, info.inode, file ? info.changed.ns : 0, false};
-}
 
 class Planner {
  public:
@@ -56,7 +39,7 @@ class Planner {
   CleanupPlan plan() {
     for (const std::string& word : settings_.what) {
       if (word == kCoreDumps) {
-        core_dumps();
+        plan_core_dumps(disk_, scope_, plan_);
       } else if (word == kSharedMemory || word == kRaySessions) {
         plan_stale_resources(disk_, doors_, scope_, word, settings_.shared, plan_);
       } else if (scope_.layout.known()) {
@@ -115,30 +98,6 @@ class Planner {
                          identity_of(*info)};
         item.unfinished = true;
         plan_.items.push_back(std::move(item));
-      }
-    }
-  }
-
-  void core_dumps() {
-    const std::set<int64_t> sessions = sessions_of(disk_, scope_.run_folder);
-    std::set<std::string> folders(scope_.roots.begin(), scope_.roots.end());
-    folders.insert(scope_.folder);
-    for (const std::string& folder : folders) {
-      const auto names = disk_.list(folder);
-      if (!names.ok() || !check_root(folder).ok()) continue;
-      size_t seen = 0;
-      for (const std::string& name : *names) {
-        if (!name.starts_with("core") && !contains(name, "core.")) continue;
-        const auto info = disk_.info(cat(folder, "/", name));
-        if (!info.ok() || info->kind != FileInfo::Kind::kFile || ++seen > kCores) continue;
-        auto file = disk_.open_read(cat(folder, "/", name));
-        std::string head;
-        if (!file.ok() || !(*file)->read_at(0, host::kCoreHead, head).ok()) continue;
-        const auto core = host::parse_core_head(head);
-        if (!core || sessions.count(core->session) == 0) continue;
-        plan_.items.push_back({std::string(kCoreDumps), folder, name, info->size,
-                               cat("the core dump of ", core->program, ", process ", core->pid, " of this run"),
-                               identity_of(*info)});
       }
     }
   }
@@ -255,14 +214,14 @@ class Planner {
         }
       }
     } else if (word == kQuarantine) {
-      for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder, grounds(root, whole));
+      for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder, whole);
     } else if (word == kOld) {
       auto verdicts = retention(root, all);
       const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
       if (any && ask_store()) verdicts = retention(root, all);
       for (const RetentionVerdict& one : verdicts) {
         if (one.goes) put(one.step, cat(checkpoint_called(scope_.layout, one.step), ": ", one.why));
-        if (!one.goes && one.why.starts_with("no value of")) note(cat("No old checkpoint goes: ", one.why));
+        if (one.no_value) note(cat("No old checkpoint goes: ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
               {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).seen.bytes, one.why, {}});
@@ -415,18 +374,32 @@ class Planner {
     return decide_retention(std::move(known), rules, facts.has_store);
   }
 
-  void quarantined(const std::string& root, std::string_view folder, const CleanupGrounds& grounds) {
+  void quarantined(const std::string& root, std::string_view folder, const std::vector<int64_t>& whole) {
     const std::string quarantine = cat(root, "/", folder);
     const auto labels = disk_.list(quarantine);
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-      const auto info = disk_.info(cat(quarantine, "/", label));
+      const std::string path = cat(quarantine, "/", label), name = cat(folder, "/", label);
+      const auto info = disk_.info(path);
       if (!info.ok()) continue;
-      const auto manifest = find_manifest(disk_, cat(quarantine, "/", label), scope_.run_folder);
+      auto manifest = find_manifest(disk_, path, scope_.run_folder);
       const bool own = manifest.ok() && real_path(manifest->run_folder) == real_path(scope_.run_folder);
       if (!own) continue;  // another run's
-      const CheckpointScan scan = scan_checkpoint(disk_, cat(quarantine, "/", label), kNoStep, nullptr);
-      plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), scan.seen.bytes,
-                             cat("quarantined before the attempt after ", label), identity_of(*info), grounds});
+      manifest->root = root;
+      const int64_t bytes = scan_checkpoint(disk_, path, kNoStep, nullptr).seen.bytes;
+      const std::string waits =
+          scope_.asks == CleanupFor::kPerson
+              ? ""
+              : why_it_waits(disk_, *manifest, scope_.layout, whole.front(), scans(root).at(whole.front()), scope_.now,
+                             scope_.asks == CleanupFor::kSpace);
+      if (waits.empty()) {
+        plan_.items.push_back({std::string(kQuarantine), root, name, bytes,
+                               cat("quarantined before the attempt after ", label), identity_of(*info),
+                               grounds(root, whole)});
+        continue;
+      }
+      plan_.left.push_back({std::string(kQuarantine), root, name, bytes, waits, {}});
+      note(cat("Of what midwatch quarantined ", path, " does not go by itself yet: ", waits,
+               "; midwatch cleanup --run ", basename(scope_.run_folder), " --what quarantine removes it now"));
     }
   }
 

@@ -54,6 +54,9 @@ struct CleanupPlaces {
   std::string folder;              ///< the command's working directory
   std::vector<std::string> roots;  ///< declared to hold the run's checkpoints
 };
+/// For whom a plan is made. What midwatch does by itself leaves what was quarantined alone for a while
+/// (quarantine_wait.h).
+enum class CleanupFor { kPerson, kSpace, kShare };
 struct CleanupScope : CleanupPlaces {
   CheckpointLayout layout;
   Time now;            ///< time of the plan
@@ -64,6 +67,7 @@ struct CleanupScope : CleanupPlaces {
   std::function<Result<std::set<int64_t>>()> in_store = nullptr;
   /// Paths of what this run's midwatch meant to delete at some time, by its journal.
   std::set<std::string> removals = {};
+  CleanupFor asks = CleanupFor::kPerson;
 };
 
 /// What a decision to delete a checkpoint rests on; all of it is checked again right before.
@@ -97,6 +101,12 @@ struct CleanupPlan {
   bool above_share = false;        ///< a disk is fuller than CleanupSettings::disk_share; only by disk_share.h
 };
 
+/// A file is identified by its content's change time, too; a folder by device and inode only.
+inline Identity identity_of(const FileInfo& info) {
+  const bool file = info.kind == FileInfo::Kind::kFile;
+  return {info.device, info.inode, file ? info.changed.ns : 0, false};
+}
+
 /// Words of cleanup.what. The last is no such word: it stands for what an earlier midwatch of the run left in the
 /// middle, which also comes first in a plan of checkpoints.
 inline constexpr std::string_view kOldCheckpoints = "old-checkpoints", kBrokenCheckpoints = "broken-checkpoints",
@@ -108,8 +118,8 @@ inline constexpr std::string_view kOldCheckpoints = "old-checkpoints", kBrokenCh
 /// whatever the settings say. One that was changed after that newer one was whole is perhaps being written or deleted
 /// just now, and stays until it has been still for a while. One into which a person put a file (persons_file.h) stays
 /// in all trees. Where the disk does not answer no checkpoint goes.
-/// Quarantined checkpoints are deleted only with a manifest that names this run. Shared memory and Ray sessions:
-/// stale_resources.h.
+/// Quarantined checkpoints are deleted only with a manifest that names this run, and unless a person asks not at once.
+/// Shared memory and Ray sessions: stale_resources.h.
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
                          const CleanupSettings& settings);
 

@@ -103,6 +103,8 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   } else {
     places.in_store = scope_.in_store;
   }
+  if (scope_.settings.mode == Mode::kAct && (what == For::kSpace || what == For::kShare))
+    places.asks = what == For::kSpace ? CleanupFor::kSpace : CleanupFor::kShare;
   for_ = what;
   planned_ = clock_.steady();
   planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,

@@ -29,12 +29,15 @@ std::string listed(const CheckpointLayout& layout, const std::vector<int64_t>& n
 std::string said_of(const CheckpointLayout& layout, const Quarantined::Link& link, const Quarantined& done) {
   if (link.trouble.empty() && !link.to.empty())
     return cat("; the link ", link.path, ", which led to ", link.before, ", is moved with it");
+  if (!link.through.empty())
+    return cat("; the link ", link.path, ", which leads to ", link.before, ", leads to ",
+               number_called(layout, done.kept), " through it");
   if (link.trouble.empty()) return cat("; the link ", link.path, " leads to ", link.after, " now");
   const std::string path = fleet::shell_word(link.path);
   return cat("; THE LINK ", link.path, " LEADS TO NOTHING NOW (it led to ", link.before, "; ", link.trouble, "): ",
-             done.kept == kNoStep ? cat("rm ", path, " removes it")
-                                  : cat("ln -sfn ", fleet::shell_word(link.mend), " ", path, " leads it to ",
-                                        number_called(layout, done.kept)));
+             link.mend.empty() ? cat("rm ", path, " removes it")
+                               : cat("ln -sfn ", fleet::shell_word(link.mend), " ", path, " leads it to ",
+                                     number_called(layout, done.kept)));
 }
 
 /// The checkpoints of one folder, before and after the step of the rollback.

@@ -18,12 +18,9 @@ using How = event::CheckpointSeen::How;
 /// `path` of the checkpoint is another one than when it was looked at first.
 Error still_written(const VaultDoors& doors, const PushOptions& options, const std::string& path) {
   const auto there = doors.disk.info(options.folder);
-  if (!there.ok() && there.error().code == Error::Code::kNotFound) {
-    return {Error::Code::kInvalid, cat("the checkpoint was removed while it was sent: ", options.folder),
-            "latest in the store stays as it was; push one that is there."};
-  }
-  return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", path, " changed"),
-          "Push it when its save is over."};
+  if (!there.ok() && there.error().code == Error::Code::kNotFound)
+    return removed_meanwhile(cat("the checkpoint was removed while it was sent: ", options.folder));
+  return still_being_written(cat(path, " changed"));
 }
 
 Result<Tree> tree_of(const VaultDoors& doors, const PushOptions& options) {

@@ -92,4 +92,13 @@ std::string difference(const Tree& before, const Tree& after) {
   return after.files.size() > before.files.size() ? after.files[before.files.size()].path : "";
 }
 
+Error removed_meanwhile(const std::string& what) {
+  return {Error::Code::kInvalid, what, "latest in the store stays as it was; push one that is there."};
+}
+
+Error still_being_written(const std::string& what) {
+  return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", what),
+          "Push it when its save is over."};
+}
+
 }  // namespace mw::vault

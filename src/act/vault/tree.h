@@ -35,6 +35,11 @@ Result<Tree> walk(Disk& disk, const std::string& folder);
 /// Likewise the one file `name` in it, and nothing else that lies there.
 Result<Tree> walk_one(Disk& disk, const std::string& folder, const std::string& name);
 
+/// Why a push ends, and what to do then: `what` says of the whole checkpoint or of a file that it was removed, or of a
+/// file that it changed.
+Error removed_meanwhile(const std::string& what);
+Error still_being_written(const std::string& what);
+
 /// What of `before` is otherwise in `after`: the path of the first such file; "" when all is the same.
 std::string difference(const Tree& before, const Tree& after);
 

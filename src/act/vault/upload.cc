@@ -40,14 +40,10 @@ bool is_md5_tag(std::string_view etag) {
   return digits.size() == 32 && digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-Error changed(const std::string& path) {
-  return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", path, " changed while it was read"),
-          "Push it when its save is over."};
-}
+Error changed(const std::string& path) { return still_being_written(cat(path, " changed while it was read")); }
 
 Error gone(const std::string& path) {
-  return {Error::Code::kInvalid, cat("a file of the checkpoint was removed while it was sent: ", path),
-          "latest in the store stays as it was; push one that is there."};
+  return removed_meanwhile(cat("a file of the checkpoint was removed while it was sent: ", path));
 }
 
 class Uploader {

@@ -185,7 +185,8 @@ constexpr std::array kKeys = {
               "\"old-checkpoints\"]",
               0, 0, "shared-memory core-dumps broken-checkpoints quarantine ray-sessions old-checkpoints",
               "What may go, in this order: shared memory that dead processes of this run left; core dumps of its "
-              "processes; checkpoints that are proven broken and older than a whole one; what midwatch quarantined; "
+              "processes; checkpoints that are proven broken and older than a whole one; what midwatch quarantined "
+              "(by itself only once the run got as far again, or after 3 days); "
               "folders of sessions of Ray's that this run started and none of whose processes lives, logs and all; "
               "checkpoints beyond [retention]. docs/host.md says what each must prove.",
               "from what nobody will miss to what somebody might"},

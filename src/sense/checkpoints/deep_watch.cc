@@ -47,13 +47,14 @@ std::string about(double seconds) { return format_duration(Duration::seconds(std
 
 }  // namespace
 
-/// The newest of a folder that was found whole and not read since.
-const Seen* DeepWatch::next(const State& state) {
+/// The newest of each folder that was found whole, where it was not read since.
+std::vector<const std::pair<Moment, Seen>*> DeepWatch::unread(const State& state) const {
   const auto& scans = state.checkpoint_scans;
-  const auto& reads = state.checkpoint_reads;
-  if (scans.size() == scans_ && reads.size() == reads_) return nullptr;
   std::map<std::string_view, Time> read;
-  for (const auto& [moment, one] : reads) read[one.path] = moment.at;
+  for (const auto& [moment, one] : state.checkpoint_reads) {
+    // What an earlier watch passed over, as it ended, is read now.
+    if (one.how != event::CheckpointRead::How::kSkipped || moment.at >= began_) read[one.path] = moment.at;
+  }
   std::set<std::string_view> met;
   std::map<std::string, const std::pair<Moment, Seen>*> newest;  // whole one, by folder
   for (size_t i = scans.size(); i-- > 0;) {
@@ -62,12 +63,22 @@ const Seen* DeepWatch::next(const State& state) {
     const auto*& best = newest[folder_of(seen.path)];
     if (best == nullptr || best->second.step < seen.step) best = &scans[i];
   }
-  bool waits = false;
+  std::vector<const std::pair<Moment, Seen>*> out;
   for (const auto& [folder, scan] : newest) {
+    const auto last = read.find(scan->second.path);
+    if (last == read.end() || last->second < scan->first.at) out.push_back(scan);
+  }
+  return out;
+}
+
+const Seen* DeepWatch::next(const State& state) {
+  const auto& scans = state.checkpoint_scans;
+  const auto& reads = state.checkpoint_reads;
+  if (scans.size() == scans_ && reads.size() == reads_) return nullptr;
+  bool waits = false;
+  for (const auto* scan : unread(state)) {
     const auto& [moment, seen] = *scan;
-    const auto last = read.find(seen.path);
     const auto tried = tries_.find(seen.path);
-    if (last != read.end() && !(last->second < moment.at)) continue;
     if (tried != tries_.end() && tried->second.count >= kTries) continue;
     waits = true;
     if (tried != tries_.end() && tried->second.due > clock_.steady()) continue;
@@ -79,6 +90,28 @@ const Seen* DeepWatch::next(const State& state) {
     reads_ = reads.size();
   }
   return nullptr;
+}
+
+/// Of what was found and is not read any more it is said why.
+void DeepWatch::over(const State& state, EventWriter& writer) {
+  if (why_.empty()) why_ = "the watch ended while it was read";
+  stop_->store(true);
+  if (auto done = call_.take()) take(std::move(*done), writer);
+  skip_overtaken(state, writer);
+  std::vector<event::CheckpointRead> skipped;  // what is written changes the state
+  for (const auto* scan : unread(state)) {
+    const auto& [moment, seen] = *scan;
+    if (moment.at < began_) continue;
+    const bool reading = call_.started() && job_.path == seen.path;
+    skipped.emplace_back();
+    skipped.back().step = seen.step;
+    skipped.back().path = seen.path;
+    skipped.back().what = reading                        ? "the watch ended while it was read"
+                          : tries_.count(seen.path) != 0 ? "it was written to when it was its turn, and the watch ended"
+                                                         : cat("the watch ended before it was its turn, ",
+                                                               format_duration(kAfter), " after it was found whole");
+  }
+  for (event::CheckpointRead& one : skipped) writer.observed(std::string(kScanSource), std::move(one));
 }
 
 /// Only the newest of a folder is read: of the others it is said why not.

@@ -36,13 +36,14 @@ class DeepWatch final : public Task {
   ~DeepWatch() override { stop_->store(true); }
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
-  void over(const State&, EventWriter&) override { stop_->store(true); }
+  void over(const State& state, EventWriter& writer) override;
 
  private:
   struct Try {
     Duration due;
     size_t count = 0;
   };
+  std::vector<const std::pair<Moment, event::CheckpointSeen>*> unread(const State& state) const;
   const event::CheckpointSeen* next(const State& state);
   bool is_too_much(const State& state, const event::CheckpointSeen& seen, EventWriter& writer);
   void take(DeepRead done, EventWriter& writer);

@@ -34,10 +34,16 @@ class Hears final : public EventWriter {
 /// A run that saves each ten steps, and what is read of it.
 class World {
  public:
-  explicit World(double share = 1) {
+  explicit World(double share = 1) : share_(share) {
+    begin_anew();
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
+  }
+  /// As another midwatch that watches the same run.
+  void begin_anew() {
     DeepScope scope;
     scope.home = "/home";
-    scope.share = share;
+    scope.share = share_;
     scope.read = [this](const DeepJob& job, const std::atomic<bool>& stop) {
       asked.push_back(job.step);
       trained = job.trained;
@@ -52,8 +58,6 @@ class World {
       return read;
     };
     watch_ = std::make_unique<DeepWatch>(clock, std::move(scope));
-    say(event::SourceOpened{0, "train.log", "text", 0});
-    say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
   }
   template <typename Body>
   void say(Body body, uint32_t source = 0) {
@@ -70,6 +74,7 @@ class World {
       clock.pass(Duration::seconds(1));
     }
   }
+  void over() { watch_->over(state, hears); }
   FakeClock clock;
   State state;
   Hears hears{state, clock};
@@ -78,6 +83,7 @@ class World {
 
  private:
   uint64_t line_ = 0;
+  double share_;
   std::unique_ptr<DeepWatch> watch_;
 };
 
@@ -99,6 +105,43 @@ TEST_CASE("each checkpoint that is found whole is read once, the newest of a fol
   world.seen(40);  // saved anew
   world.pass(30);
   CHECK(world.asked == std::vector<int64_t>{20, 40, 40});
+}
+
+TEST_CASE("what is not read as the watch ends has a reason, and the next watch reads it") {
+  World world;
+  world.seen(10);
+  world.pass(30);
+  world.over();
+  CHECK(world.hears.reads.size() == 1);  // it was read
+  world.seen(20);
+  world.pass(5);
+  world.over();
+  REQUIRE(world.hears.reads.size() == 2);
+  CHECK(world.hears.reads[1].step == 20);
+  CHECK(world.hears.reads[1].how == How::kSkipped);
+  CHECK(world.hears.reads[1].what == "the watch ended before it was its turn, 10.0 s after it was found whole");
+  world.over();
+  CHECK(world.hears.reads.size() == 2);
+  world.clock.pass(Duration::seconds(1));
+  world.begin_anew();
+  world.pass(30);
+  CHECK(world.asked == std::vector<int64_t>{10, 20});
+
+  World reading;
+  reading.lasts = true;
+  reading.seen(10);
+  reading.pass(15);
+  reading.over();
+  REQUIRE(reading.hears.reads.size() == 1);
+  CHECK(reading.hears.reads[0].what == "the watch ended while it was read");
+
+  World busy;
+  busy.busy = true;
+  busy.seen(10);
+  busy.pass(30);
+  busy.over();
+  REQUIRE(busy.hears.reads.size() == 1);
+  CHECK(busy.hears.reads[0].what == "it was written to when it was its turn, and the watch ended");
 }
 
 TEST_CASE("it is known at which steps the learning rate was above 0") {

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "sense/checkpoints/quarantine.h"
 
 namespace mw {
@@ -18,7 +19,6 @@ constexpr size_t kFiles = 20'000;                  // of one checkpoint
 constexpr int kDeep = 8;                           // folders below it
 constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
 constexpr int64_t kHole = 4;                       // intervals, as single ones may go before anybody saw them
-constexpr int64_t kUnlogged = 10;                  // steps that may have been trained after the last one in the log
 
 bool silent(const Error& error) { return error.code == Error::Code::kIo || error.code == Error::Code::kInterrupted; }
 
@@ -102,17 +102,17 @@ bool can_have_saved(const Ownership& of, int64_t step) {
   if (of.said.count(step) != 0) return true;
   // It spoke of the saves before and after this one, and never of this: somebody's copy, under a name of their own.
   if (!of.said.empty() && *of.said.begin() < step && step < *of.said.rbegin()) return false;
-  // Of a run that logs no steps: what it names next lies no further on than two of its intervals.
+  // Of a run that logs no steps: what it names are its saves.
   if (of.steps.empty() && !of.logged.empty()) {
     int64_t widest = *of.logged.begin();
     for (auto one = of.logged.begin(); std::next(one) != of.logged.end(); ++one)
       widest = std::max(widest, *std::next(one) - *one);
-    return step <= *of.logged.rbegin() + std::max(kUnlogged, 2 * widest);
+    return step <= furthest_unlogged(*of.logged.rbegin(), 0, widest);
   }
+  // How many it logs is left out: one that is killed loses what it had not written out, however many those are, and
+  // the times and the folder speak for this run, too.
   return of.steps.empty() || std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
-           // Some trainers log one step in many, so that they were further than the log says.
-           const int64_t further = std::max(kUnlogged, range.highest - range.lowest + 1);
-           return step >= range.lowest && step <= range.highest + further;
+           return step >= range.lowest && step <= furthest_unlogged(range.highest, range.highest - range.lowest + 1, 0);
          });
 }
 

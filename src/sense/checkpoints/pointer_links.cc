@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 
@@ -11,6 +13,7 @@ namespace mw {
 namespace {
 
 constexpr size_t kNames = 10'000;  // of one folder
+constexpr size_t kRounds = 40;     // links of one chain: as many as Linux follows
 constexpr std::string_view kAbove = "../";
 
 /// A name by which a person would not expect "the newest": of one certain step, or of the best.
@@ -56,6 +59,94 @@ bool same_folder(Disk& disk, const std::string& one, const std::string& other) {
   return a.ok() && b.ok() && a->device == b->device && a->inode == b->inode;
 }
 
+/// Links to the targets, then links to those, and so on. A link is found once, so that a circle has an end.
+class LinkChains {
+ public:
+  LinkChains(Disk& disk, const std::string& root, const std::set<std::string>& targets, const std::string& newest)
+      : disk_(disk), root_(root), targets_(targets), newest_(newest) {}
+
+  std::vector<PointerLink> find() {
+    const std::vector<PointerLink> all = beside();
+    for (const PointerLink& link : all) {
+      if (auto parts = leads_to(link, root_, targets_)) add(link, std::move(*parts), nullptr);
+    }
+    for (size_t found = 0, round = 1; found != found_.size() && round < kRounds; ++round) {
+      found = found_.size();
+      for (const PointerLink& link : all) {
+        if (full_.count(link.name) == 0) follow(link);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static std::string folder_in(const std::string& root, std::string_view above) {
+    return above.empty() ? root : std::string(folder_of(root));
+  }
+
+  std::vector<PointerLink> beside() {
+    std::vector<PointerLink> all;
+    for (const std::string_view above : {std::string_view(), kAbove}) {
+      const std::string folder = folder_in(root_, above);
+      const auto names = disk_.list(folder);
+      if (!names.ok() || names->size() > kNames) continue;
+      for (const std::string& name : *names) {
+        const auto text = disk_.read_link(cat(folder, "/", name));
+        if (text.ok()) all.push_back({cat(above, name), *text, "", "", names_one(name)});
+      }
+    }
+    return all;
+  }
+
+  /// Its text, where it names one of `names` in `folder`.
+  std::optional<Parted> leads_to(const PointerLink& link, const std::string& folder,
+                                 const std::set<std::string>& names) {
+    auto parts = parted(link.before, names);
+    if (!parts) return std::nullopt;
+    const std::string from = folder_in(root_, link.name.starts_with(kAbove) ? kAbove : "");
+    const std::string there = parts->way.starts_with('/') ? parts->way : cat(from, "/", parts->way);
+    return same_folder(disk_, there, folder) ? std::move(parts) : std::nullopt;
+  }
+
+  void follow(const PointerLink& link) {
+    for (const std::string_view above : {std::string_view(), kAbove}) {
+      std::set<std::string> names;
+      for (const PointerLink& one : found_) {
+        if (one.name.starts_with(kAbove) == !above.empty()) names.insert(one.name.substr(above.size()));
+      }
+      auto parts = leads_to(link, folder_in(root_, above), names);
+      if (!parts) continue;
+      const std::string base = cat(above, parts->target);
+      const Parted& on = full_.at(base);
+      const bool absolute = on.way.starts_with('/');
+      const auto next = std::find_if(found_.begin(), found_.end(), [&](const auto& one) { return one.name == base; });
+      const PointerLink before = *next;
+      return add(link, {absolute ? on.way : cat(parts->way, on.way), on.target, cat(on.rest, parts->rest)}, &before);
+    }
+  }
+
+  /// `next`: the link that it leads to, if it is one.
+  void add(PointerLink link, Parted parts, const PointerLink* next) {
+    // It may be of a kind that not all of them hold.
+    const bool lies_there = parts.rest.empty() || disk_.info(cat(root_, "/", newest_, parts.rest)).ok();
+    if (!newest_.empty() && lies_there) link.mend = cat(parts.way, newest_, parts.rest);
+    if (next != nullptr && !link.mend.empty() && !(next->after.empty() && next->through.empty())) {
+      link.through = next->name;
+    } else if (!link.certain) {
+      link.after = link.mend;
+    }
+    full_[link.name] = std::move(parts);
+    found_.push_back(std::move(link));
+  }
+
+  Disk& disk_;
+  const std::string& root_;
+  const std::set<std::string>& targets_;
+  const std::string& newest_;
+  std::vector<PointerLink> found_;
+  std::map<std::string, Parted> full_;  // by name: the text with that of the links that it leads to in their place
+};
+
 }  // namespace
 
 bool is_link_name(const std::string& name) {
@@ -70,32 +161,7 @@ std::string path_of_link(const std::string& root, const PointerLink& link) {
 
 std::vector<PointerLink> links_to(Disk& disk, const std::string& root, const std::set<std::string>& targets,
                                   const std::string& newest) {
-  std::vector<PointerLink> found;
-  for (const std::string_view above : {std::string_view(), kAbove}) {
-    const std::string folder = above.empty() ? root : folder_of(root);
-    const auto names = disk.list(folder);
-    if (!names.ok() || names->size() > kNames) continue;
-    for (const std::string& name : *names) {
-      const auto text = disk.read_link(cat(folder, "/", name));
-      if (!text.ok()) continue;  // no link
-      const auto parts = parted(*text, targets);
-      if (!parts) continue;
-      const std::string& way = parts->way;
-      const std::string there = way.starts_with('/') ? way : cat(folder, "/", way);
-      if (!same_folder(disk, there, root)) continue;
-      const bool certain = names_one(name);
-      // It may be of a kind that not all of them hold.
-      const bool lies_there = parts->rest.empty() || disk.info(cat(root, "/", newest, parts->rest)).ok();
-      const bool leads_on = !newest.empty() && !certain && lies_there;
-      found.push_back({cat(above, name), *text, leads_on ? cat(way, newest, parts->rest) : "", "", certain});
-    }
-  }
-  return found;
-}
-
-std::string led_to(const std::string& text, const std::set<std::string>& targets, const std::string& newest) {
-  const auto parts = parted(text, targets);
-  return parts ? cat(parts->way, newest, parts->rest) : text;
+  return LinkChains(disk, root, targets, newest).find();
 }
 
 Result<bool> lead_link(Disk& disk, const std::string& path, const std::string& before, const std::string& after) {

@@ -178,27 +178,29 @@ class Mover {
            });
   }
 
+  /// A link comes after the one that it leads to.
   void set_links(Quarantined& done) {
-    std::set<std::string> moved;
-    for (const QuarantinePlan::Item& item : plan_.items) moved.insert(with_step(layout_.folder, item.step));
+    std::set<std::string> leads;  // names of those that lead to what is kept now
     for (const PointerLink& link : manifest_.links) {
-      Quarantined::Link out{path_of_link(plan_.root, link), link.before, link.after, "", link.to, ""};
-      if (plan_.keep != kNoStep) out.mend = led_to(link.before, moved, with_step(layout_.folder, plan_.keep));
+      Quarantined::Link out{path_of_link(plan_.root, link), link.before, link.after, "", link.to, link.mend, ""};
       if (!link.to.empty()) {
         const auto now = disk_.read_link(out.path);
         if (!now.ok() || *now != link.before) continue;  // done before, or somebody set it meanwhile
         const auto done_so = disk_.rename(out.path, cat(plan_.root, "/", link.to));
         if (!done_so.ok()) out.trouble = done_so.error().what;
+      } else if (!link.through.empty()) {
+        if (leads.count(link.through) == 0) continue;  // what is said of that one holds for this one, too
+        out.through = path_of_link(plan_.root, {link.through, "", ""});
       } else if (link.after.empty()) {
-        const bool certain = plan_.keep == kNoStep || out.mend.empty() || link.certain;
         out.trouble = plan_.keep == kNoStep ? "none is left that it could lead to"
-                      : certain             ? "its name is that of one certain checkpoint, and it stays as it is"
-                                            : "there is no such file in the newest one";
+                      : link.mend.empty()   ? "there is no such file in the newest one"
+                                            : "its name is that of one certain checkpoint, and it stays as it is";
       } else {
         const auto led = lead_link(disk_, out.path, link.before, link.after);
         if (led.ok() && !*led) continue;  // somebody set it meanwhile
         if (!led.ok()) out.trouble = led.error().what;
       }
+      if (out.trouble.empty() && link.to.empty()) leads.insert(link.name);
       done.links.push_back(std::move(out));
     }
   }
@@ -242,7 +244,8 @@ std::string manifest_text(const QuarantineManifest& manifest) {
     json.key("links").begin_array();
     for (const PointerLink& link : manifest.links) {
       json.begin_object().key("name").string(link.name).key("before").string(link.before);
-      json.key("after").string(link.after).key("to").string(link.to).end_object();
+      json.key("after").string(link.after).key("to").string(link.to);
+      json.key("mend").string(link.mend).key("through").string(link.through).end_object();
     }
     json.end_array();
     json.key("restored").boolean(manifest.restored).end_object();
@@ -283,11 +286,11 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
     if (!link.is_object() || !is_link_name(link.string_or("name", ""))) {
       return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
     }
-    const std::string to = link.string_or("to", "");
-    if (!to.empty() && !is_below(to))
+    const std::string to = link.string_or("to", ""), through = link.string_or("through", "");
+    if ((!to.empty() && !is_below(to)) || (!through.empty() && !is_link_name(through)))
       return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
-    manifest.links.push_back(
-        {link.string_or("name", ""), link.string_or("before", ""), link.string_or("after", ""), to, false});
+    manifest.links.push_back({link.string_or("name", ""), link.string_or("before", ""), link.string_or("after", ""), to,
+                              false, link.string_or("mend", ""), through});
   }
   return manifest;
 }

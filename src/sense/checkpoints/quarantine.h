@@ -87,20 +87,21 @@ struct Quarantined {
   std::vector<int64_t> moved;  ///< ascending; empty when there was nothing to move (any more)
   std::string manifest = {};   ///< where the manifest lies, if it did not fit beside what was moved
   /// A link that led to what was moved: it leads to `after` now, or it was moved `to` beside that, or (`trouble`, why)
-  /// it leads to nothing; `mend` in it would lead to what is kept.
+  /// it leads to nothing; `mend` in it would lead to what is kept. `through`: it is as it was, and leads to what is
+  /// kept through that other link.
   struct Link {
-    std::string path, before, after, trouble, to, mend;
+    std::string path, before, after, trouble, to, mend, through;
   };
   std::vector<Link> links = {};
 };
 
 /// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
 /// newest first. Done again after it was cut short, it finishes; what a person has put back stays. The pointer is set
-/// only while it names what is moved, or nothing that is there. Links that led to what is moved are set likewise, or
-/// moved with it where none at all is left in the folder; one that cannot be set holds nothing up. `of`: run, attempt
-/// and reason for the manifest. `elsewhere`: writes the manifest where the disk of the checkpoints has no room for it;
-/// unset: then nothing moves. Errors: the disk's; kInvalid for a root that midwatch refuses ("/", no folder), or where
-/// the label is another run's.
+/// only while it names what is moved, or nothing that is there. Links that led to what is moved, if through others,
+/// are set likewise, or moved with it where none at all is left in the folder; one that cannot be set holds nothing up.
+/// `of`: run, attempt and reason for the manifest. `elsewhere`: writes the manifest where the disk of the checkpoints
+/// has no room for it; unset: then nothing moves. Errors: the disk's; kInvalid for a root that midwatch refuses ("/",
+/// no folder), or where the label is another run's.
 Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
                                const QuarantineManifest& of, const KeepManifest& elsewhere = nullptr);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
@@ -396,6 +397,73 @@ TEST_CASE("a link to a file in what is moved leads to the same file of the newes
   CHECK(of("best.model").mend == "./checkpoint-5/model");
   CHECK(contains(of("latest.extra").trouble, "no such file"));
   CHECK(*f.disk->read_link(cat(f.root, "/other")) == "checkpoint-10/../checkpoint-5/model");
+}
+
+/// Links in `root`, each "NAME -> TEXT".
+void link_all(const std::string& root, const std::vector<std::pair<const char*, const char*>>& links) {
+  for (const auto& [name, text] : links) REQUIRE(::symlink(text, cat(root, "/", name).c_str()) == 0);
+}
+
+TEST_CASE("a link to a link goes with it to the newest, and where that one stays it is led there by itself") {
+  Folder f;
+  const std::string root = cat(f.root, "/ck");
+  REQUIRE(f.disk->make_folders(root).ok());
+  for (const char* name : {"ck/checkpoint-5", "ck/checkpoint-10"}) f.checkpoint(name);
+  f.put("ck/checkpoint-10/extra", "10");
+  link_all(root, {{"a-circle", "b-circle"},
+                  {"b-circle", "a-circle"},
+                  {"current", "latest"},
+                  {"latest", "checkpoint-10"},
+                  {"newest", "./current/"},
+                  {"../live", "ck/newest"},
+                  {"a.model", "../live/model"},
+                  {"a.extra", "latest/extra"},
+                  {"best", "checkpoint-10"},
+                  {"resume", "best"},
+                  {"../resume", "ck/resume"},
+                  {"elsewhere", "none/latest"}});
+  const CheckpointLayout folders{"checkpoint-{step}", "", ""};
+  const auto info = f.disk->info(cat(root, "/checkpoint-10"));
+  const QuarantinePlan plan{root, "attempt-1-of-a", {{10, {info->device, info->inode}}}, 5, false};
+  for (int times = 0; times < 2; ++times) {
+    const auto done = quarantine(*f.disk, folders, plan, of_run("/runs/a"));
+    REQUIRE(done.ok());
+    std::map<std::string, Quarantined::Link> of;
+    for (const Quarantined::Link& one : done->links) of[one.path.substr(f.root.size() + 1)] = one;
+    CHECK(of.size() == 9);
+    CHECK(of["ck/latest"].after == "checkpoint-5");
+    CHECK(of["ck/current"].through == cat(root, "/latest"));
+    CHECK(of["ck/newest"].through == cat(root, "/current"));
+    CHECK(of["live"].through == cat(root, "/newest"));
+    CHECK(of["ck/a.model"].through == cat(f.root, "/live"));
+    CHECK(contains(of["ck/a.extra"].trouble, "no such file"));
+    CHECK(of["ck/a.extra"].mend.empty());
+    CHECK(contains(of["ck/best"].trouble, "certain checkpoint"));
+    CHECK(of["ck/resume"].after == "checkpoint-5");
+    CHECK(of["resume"].through == cat(root, "/resume"));
+  }
+  for (const char* name : {"ck/current/model", "ck/newest/model", "live/model", "ck/a.model", "resume/model"})
+    CHECK(f.content(name) == "ck/checkpoint-5");
+  CHECK(*f.disk->read_link(cat(root, "/newest")) == "./current/");
+  const auto manifest = find_manifest(*f.disk, cat(root, "/.midwatch-quarantine/attempt-1-of-a"), "/runs/a");
+  REQUIRE(manifest.ok());
+  CHECK(manifest->links.size() == 9);
+  CHECK_FALSE(parse_manifest(R"({"items":[],"links":[{"name":"x","through":"../../y"}]})").ok());
+}
+
+TEST_CASE("where none is left all links of a chain are moved with what they led to") {
+  Folder f;
+  f.checkpoint("checkpoint-5");
+  link_all(f.root, {{"latest", "checkpoint-5"}, {"current", "latest"}, {"best", "latest"}, {"last", "best"}});
+  const CheckpointLayout folders{"checkpoint-{step}", "", ""};
+  const auto done = quarantine(*f.disk, folders, plan_of(f, {5}, kNoStep, folders), of_run("/runs/a"));
+  REQUIRE(done.ok());
+  REQUIRE(done->links.size() == 4);
+  for (const char* name : {"latest", "current", "last"}) CHECK_FALSE(f.disk->read_link(cat(f.root, "/", name)).ok());
+  for (const Quarantined::Link& one : done->links) {
+    CHECK(one.to.empty() == one.path.ends_with("best"));
+    CHECK(one.trouble.empty() == !one.path.ends_with("best"));
+  }
 }
 
 TEST_CASE("no root of the whole disk, no folder that is not there, no label that leads elsewhere") {
