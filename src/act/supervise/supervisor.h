@@ -135,6 +135,10 @@ class Supervisor {
   /// Within which a keeper has written its first record; of two that are started for one attempt the second ends at
   /// once.
   static constexpr Duration kKeeperBegins = Duration::seconds(2);
+  /// Actions, as the journal names them, and what they are done to.
+  static constexpr const char *kRestart = "restart", *kBreak = "break", *kStop = "stop", *kPause = "pause",
+                              *kResume = "resume";
+  static std::string attempt_name(int number) { return "attempt " + std::to_string(number); }
   enum class Stop { kNo, kAsked, kNow };
   struct Remains {
     std::vector<std::string> roots;  ///< folders with checkpoints, in which this run may save
