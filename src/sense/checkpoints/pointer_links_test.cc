@@ -14,7 +14,7 @@ namespace mw {
 namespace {
 
 TEST_CASE("a link that leads to what is moved leads to the newest that stays; others stay as they are") {
-  Folder f;
+  QuarantineFolder f;
   const CheckpointLayout files{"ckpt_{step}.pt", "", ""};
   const std::string root = cat(f.root, "/ck");
   REQUIRE(f.disk->make_folders(root).ok());
@@ -79,7 +79,7 @@ class Dying final : public PassingDisk {
 TEST_CASE("cut short anywhere, no link leads to nothing for good") {
   const CheckpointLayout folders{"checkpoint-{step}", "", ""};
   for (int changes = 0; changes < 20; ++changes) {
-    Folder f;
+    QuarantineFolder f;
     for (const char* name : {"checkpoint-5", "checkpoint-10", "checkpoint-15"}) f.checkpoint(name);
     REQUIRE(::symlink("checkpoint-15/", cat(f.root, "/latest").c_str()) == 0);
     const QuarantinePlan plan = plan_of(f, {10, 15}, 5, folders);
@@ -94,7 +94,7 @@ TEST_CASE("cut short anywhere, no link leads to nothing for good") {
 }
 
 TEST_CASE("where none is left a link is moved with what it led to, but for one of a certain checkpoint") {
-  Folder f;
+  QuarantineFolder f;
   const std::string root = cat(f.root, "/ck");
   REQUIRE(f.disk->make_folders(root).ok());
   f.checkpoint("ck/checkpoint-5");
@@ -128,7 +128,7 @@ TEST_CASE("where none is left a link is moved with what it led to, but for one o
 }
 
 TEST_CASE("where somebody else's checkpoint is left a link stays, and it is said that it leads to nothing") {
-  Folder f;
+  QuarantineFolder f;
   f.checkpoint("checkpoint-3");
   f.checkpoint("checkpoint-5");
   REQUIRE(::symlink("checkpoint-5", cat(f.root, "/latest").c_str()) == 0);
@@ -141,7 +141,7 @@ TEST_CASE("where somebody else's checkpoint is left a link stays, and it is said
 }
 
 TEST_CASE("a link to a file in what is moved leads to the same file of the newest, or it is said that it does not") {
-  Folder f;
+  QuarantineFolder f;
   for (const char* name : {"checkpoint-5", "checkpoint-10"}) f.checkpoint(name);
   f.put("checkpoint-10/extra", "10");
   const auto link = [&f](const char* text, const char* name) {
@@ -173,7 +173,7 @@ void link_all(const std::string& root, const std::vector<std::pair<const char*, 
 }
 
 TEST_CASE("a link to a link goes with it to the newest, and where that one stays it is led there by itself") {
-  Folder f;
+  QuarantineFolder f;
   const std::string root = cat(f.root, "/ck");
   REQUIRE(f.disk->make_folders(root).ok());
   for (const char* name : {"ck/checkpoint-5", "ck/checkpoint-10"}) f.checkpoint(name);
@@ -220,7 +220,7 @@ TEST_CASE("a link to a link goes with it to the newest, and where that one stays
 }
 
 TEST_CASE("where none is left all links of a chain are moved with what they led to") {
-  Folder f;
+  QuarantineFolder f;
   f.checkpoint("checkpoint-5");
   link_all(f.root, {{"latest", "checkpoint-5"}, {"current", "latest"}, {"best", "latest"}, {"last", "best"}});
   const CheckpointLayout folders{"checkpoint-{step}", "", ""};

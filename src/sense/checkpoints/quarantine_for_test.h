@@ -17,15 +17,15 @@ namespace mw {
 
 inline const CheckpointLayout kVerl{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
 
-struct Folder {
+struct QuarantineFolder {
   std::unique_ptr<Disk> disk = make_posix_disk();
   std::string root;
-  Folder() {
+  QuarantineFolder() {
     char name[] = "/tmp/midwatch-aside-XXXXXX";
     REQUIRE(mkdtemp(name) != nullptr);
     root = name;
   }
-  ~Folder() { (void)system(cat("rm -rf ", root).c_str()); }
+  ~QuarantineFolder() { (void)system(cat("rm -rf ", root).c_str()); }
   void put(const std::string& path, std::string_view text) {
     auto file = disk->open_append(cat(root, "/", path));
     REQUIRE(file.ok());
@@ -43,7 +43,7 @@ struct Folder {
 };
 
 /// The checkpoints of these steps, with the pointer set to `keep`.
-inline QuarantinePlan plan_of(Folder& f, const std::vector<int64_t>& steps, int64_t keep,
+inline QuarantinePlan plan_of(QuarantineFolder& f, const std::vector<int64_t>& steps, int64_t keep,
                               const CheckpointLayout& layout = kVerl) {
   QuarantinePlan plan{f.root, "attempt-1-of-a", {}, keep, true};
   for (const int64_t step : steps) {

@@ -32,7 +32,7 @@ TEST_CASE("patterns of names hold one step, and only names that they would make"
 }
 
 TEST_CASE("a checkpoint that is a file is moved out of the way, and nothing else of that name") {
-  Folder f;
+  QuarantineFolder f;
   const CheckpointLayout files{"ckpt_{step}.pt", "", ""};
   f.put("ckpt_5.pt", "five");
   f.put("ckpt_10.pt", "ten");
@@ -47,7 +47,7 @@ TEST_CASE("a checkpoint that is a file is moved out of the way, and nothing else
 }
 
 TEST_CASE("what is planned is moved and nothing else, and the pointer names what is to be resumed from") {
-  Folder f;
+  QuarantineFolder f;
   for (const char* name : {"global_step_5", "global_step_10", "global_step_15", "global_step_40", "global_step_100"})
     f.checkpoint(name);
   f.put(kPointer, "100\n");
@@ -149,7 +149,7 @@ TEST_CASE("the manifest that an earlier midwatch kept with the run's record is f
 }
 
 TEST_CASE("a pointer that names something else by then, and a folder that is another by then, stay") {
-  Folder f;
+  QuarantineFolder f;
   for (const char* name : {"global_step_5", "global_step_10", "global_step_15"}) f.checkpoint(name);
   f.put(kPointer, "15");
   QuarantinePlan plan = plan_of(f, {10}, 5);
@@ -165,7 +165,7 @@ TEST_CASE("a pointer that names something else by then, and a folder that is ano
 }
 
 TEST_CASE("a label of another run is left alone, and one that is saved anew collides with nothing") {
-  Folder f;
+  QuarantineFolder f;
   f.checkpoint("global_step_5");
   f.checkpoint("global_step_10");
   REQUIRE(quarantine(*f.disk, kVerl, plan_of(f, {10}, 5), of_run("/runs/a")).ok());
@@ -180,7 +180,7 @@ TEST_CASE("a label of another run is left alone, and one that is saved anew coll
 }
 
 TEST_CASE("when none is to be resumed from the pointer goes, too; without pointers only folders move") {
-  Folder f;
+  QuarantineFolder f;
   f.checkpoint("global_step_5");
   f.put(kPointer, "5");
   REQUIRE(quarantine(*f.disk, kVerl, plan_of(f, {5}, kNoStep), of_run("/runs/a")).ok());
@@ -196,7 +196,7 @@ TEST_CASE("when none is to be resumed from the pointer goes, too; without pointe
 }
 
 TEST_CASE("no root of the whole disk, no folder that is not there, no label that leads elsewhere") {
-  Folder f;
+  QuarantineFolder f;
   for (const char* root : {"", "/", "//", ".", "..", "../..", "/./"}) {
     CAPTURE(root);
     CHECK_FALSE(quarantine(*f.disk, kVerl, {root, "x", {}, kNoStep, false}, of_run("/r")).ok());
