@@ -55,6 +55,13 @@ class Found {
   std::map<std::string_view, const LastRead*> reads_;  // the last of each path
 };
 
+/// Whether nothing shows what the steps of its records are, which name none, so that they were only counted: of every
+/// fifth step there may be one.
+bool only_counts(const State& state) {
+  const bool nameless = state.framework == "trl" || state.framework == "transformers";
+  return nameless && state.total_steps <= 0 && state.checkpoints.empty() && state.progress.empty();
+}
+
 }  // namespace
 
 const event::CheckpointRead* unsound(const State& state, const std::string& path) {
@@ -108,6 +115,7 @@ int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap) {
 }
 
 int64_t furthest_saved(const State& state) {
+  if (only_counts(state)) return kNoStep;
   int64_t lowest = kNoStep, highest = kNoStep, gap = 0;
   for (const AttemptState& attempt : state.attempts) {
     highest = std::max({highest, attempt.last_step, attempt.resumed_at});

@@ -59,7 +59,7 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before =
 /// in many, save before they log, or are killed before they wrote out what they logged. `gap`: the widest between two
 /// steps that it names; 0: not known, and then as many again as `span`, which it is known to have trained.
 int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap);
-/// Likewise for all attempts of a run. kNoStep where its files name no steps.
+/// Likewise for all attempts of a run. kNoStep where its files name no steps, or only records that name none.
 int64_t furthest_saved(const State& state);
 /// Of two whose names are alike but for the number at their end: has `one` the higher one? The longer is the higher.
 bool is_named_later(std::string_view one, std::string_view other);

@@ -126,6 +126,14 @@ TEST_CASE("one that the log names only later is resumed from, and one that the r
   CHECK(furthest_saved(sparse) == 146);
   CHECK(furthest_saved(run("crashed")) == 212);  // how many it logs is not known
   CHECK(furthest_saved(State()) == kNoStep);
+  State counted = run("crashed");  // of every fifth step there may have been a record
+  counted.framework = "trl";
+  counted.checkpoints.clear();
+  counted.progress.clear();
+  counted.total_steps = 0;
+  CHECK(furthest_saved(counted) == kNoStep);
+  counted.total_steps = 200;
+  CHECK(furthest_saved(counted) == 212);
 }
 
 TEST_CASE("a checkpoint from after learning had turned is offered with that word") {

@@ -184,6 +184,27 @@ TEST_CASE("a dict behind a bar that ended without a new line, and an evaluation'
   CHECK(values_of(state, "reward.mean").size() == 60);
 }
 
+TEST_CASE("what was trained twice is numbered by its epochs, or by the step that the trainer says it goes on from") {
+  const auto record = [](int step) {
+    return cat("{'loss': 0.5, 'grad_norm': 1.0, 'learning_rate': 1e-05, 'reward': 0.", 100 + step,
+               ", 'epoch': ", format_short(step / 70.0, 4), "}\n");
+  };
+  for (const std::string_view word : {"", "  Continuing training from global step 30\n"}) {
+    CAPTURE(word);
+    std::string text;
+    for (int step = 1; step <= 44; ++step) text += record(step);
+    text += cat("Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nRuntimeError: no\n", word);
+    for (int step = 31; step <= 70; ++step) text += record(step);
+    const State state = state_of(text);
+    CHECK(state.steps().first == 1);
+    CHECK(state.steps().last == 70);
+    const Series* reward = state.find("reward.mean");
+    REQUIRE(reward != nullptr);
+    for (const Point& point : reward->points())
+      CHECK(point.value == doctest::Approx(0.1 + 0.001 * static_cast<double>(point.step)));
+  }
+}
+
 TEST_CASE("a failure under a rule is read") {
   const std::string rule(56, '=');
   for (const int between : {0, 1, 2}) {

@@ -144,6 +144,7 @@ int64_t Records::step_of(const Record& record, int64_t* ordinal) {
     for (size_t i = 0; i < record.numbers.size(); ++i) {
       if (record.names[i]->role == KnownName::Role::kEpoch) epoch = record.numbers[i].value;
     }
+    if (counter_.goes_back(epoch)) release(true);
     *ordinal = counter_.record(epoch);
     return kNoStep;
   }
@@ -284,7 +285,7 @@ void Records::saved(int64_t step) {
 }
 
 void Records::resumed(int64_t step) {
-  if (step == 0) release(true);  // what still waits is of the training before
+  release(true);  // what still waits is of the training before
   counter_.resumed(step);
   current_ = step;
 }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kGapLimit = 50;          // lost records that one gap may stand for
 constexpr double kLeastEpochStep = 0.015;  // epochs are rounded to 0.01; closer ones say nothing of gaps
+constexpr int64_t kLeastRecords = 3;       // whose epochs say how many strides an epoch has
 constexpr int64_t kConfirmed = 2;          // clumps that a stride has to hold for
 constexpr int64_t kResumeMoves = 3;        // later movements that a first jump is compared with
 constexpr int64_t kResumeJump = 4;         // and how many times as far it goes where it passes over steps done before
@@ -37,9 +38,26 @@ void StepCounter::resumed(int64_t step) {
   }
   base_ = step;
   base_ordinal_ = ordinal_;
+  resumed_ = true;
+}
+
+bool StepCounter::goes_back(double epoch) const {
+  return bar_ < 0 && epoch_ordinal_ > 0 && std::isfinite(epoch) && epoch < last_epoch_;
+}
+
+/// The next record is of the step that had this epoch, as far as epochs, which are rounded, tell the strides apart.
+void StepCounter::go_back(double epoch) {
+  const double span = last_epoch_ - first_epoch_;
+  if (resumed_ || stride_ <= 0 || span <= 0 || ordinal_ - epoch_ordinal_ < kLeastRecords) return;
+  const double strides = (last_epoch_ - epoch) / span * static_cast<double>(ordinal_ - epoch_ordinal_);
+  const int64_t last = base_ + (ordinal_ - base_ordinal_) * stride_;
+  base_ = std::max<int64_t>(0, last - (std::llround(strides) + 1) * stride_);
+  base_ordinal_ = ordinal_;
 }
 
 int64_t StepCounter::record(double epoch) {
+  if (goes_back(epoch)) go_back(epoch);
+  resumed_ = false;
   ++ordinal_;
   ++waiting_;
   if (!std::isfinite(epoch)) return ordinal_;

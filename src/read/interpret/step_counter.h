@@ -21,7 +21,11 @@ class StepCounter {
   void set_stride(int64_t stride);
   /// The trainer resumed at this step: counting goes on from there. 0: another training begins.
   void resumed(int64_t step);
-  /// A record came; `epoch` as it says (NaN: it does not). Returns its ordinal, from 1; lost records are counted, too,
+  /// Whether a record of this epoch is of another attempt than the last one: epochs only rise, and no bar is there to
+  /// say more. What still waits for its step is then of the attempt before, and to be settled first.
+  bool goes_back(double epoch) const;
+  /// A record came; `epoch` as it says (NaN: it does not). One that goes back is of the step that its epoch was of
+  /// before. Returns its ordinal, from 1; lost records are counted, too,
   /// where the epochs show a gap.
   int64_t record(double epoch);
   /// A record was cut in two by another stream and could not be read; it counts.
@@ -41,6 +45,7 @@ class StepCounter {
 
  private:
   void begin_again(int64_t done);
+  void go_back(double epoch);
   void moved(int64_t done);
   void place(int64_t step);
   void spread();
@@ -58,6 +63,7 @@ class StepCounter {
   bool buffered_ = false;     // several records came at once
   bool redrawn_ = false;      // the bar was drawn again right behind a record
   int64_t left_alone_ = 0;    // times that it was not: it had moved on when it was next shown
+  bool resumed_ = false;      // the trainer said where, and no record came since
   bool from_zero_ = false;    // the bar of this run was shown at 0
   int64_t first_move_ = 0;    // by how much it then moved
   int64_t longest_move_ = 0;  // of the later ones

@@ -51,6 +51,22 @@ TEST_CASE("a bar that is drawn again behind each record shows the record's step"
   CHECK(steps_of(log) == std::vector<int64_t>{1, 2, 3, 4, 5});
 }
 
+TEST_CASE("a record whose epoch goes back is of the step that had that epoch, where no bar shows one") {
+  StepCounter counter;
+  counter.set_stride(5);
+  int64_t last = 0;
+  for (int step = 5; step <= 45; step += 5) last = counter.record(step / 70.0);
+  CHECK(counter.step_of(last) == 45);
+  REQUIRE(counter.goes_back(35 / 70.0));
+  last = counter.record(35 / 70.0);  // it crashed and went on from step 30
+  CHECK(counter.step_of(last) == 35);
+  last = counter.record(40 / 70.0);
+  CHECK_FALSE(counter.goes_back(45 / 70.0));
+  CHECK(counter.step_of(last) == 40);
+  counter.resumed(20);  // and said where
+  CHECK(counter.step_of(counter.record(25 / 70.0)) == 25);
+}
+
 TEST_CASE(
     "where the bar was seen only as it began, the steps that the run says it made show how far records lie apart") {
   StepCounter counter;

@@ -402,7 +402,7 @@ TEST_CASE("a real kill for memory in a real cgroup is reported with who it was" 
   const Aim aim{holder, {}, ""};
   std::vector<std::pair<std::string, std::string>> happenings;
   double size = 0;
-  for (int i = 0; i < 4000 && happenings.empty(); ++i) {  // on a busy machine it takes seconds
+  for (int i = 0; i < 12'000 && happenings.empty(); ++i) {  // on a busy machine it takes long
     processes->begin(aim, Duration::seconds(i));
     Heard heard;
     processes->collect(heard, Duration::seconds(i));
