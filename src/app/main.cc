@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -23,10 +24,19 @@ bool speaks_utf8() {
   return true;
 }
 
+/// Where one of the three standard files is closed, the next file that is opened would take its number, and what is
+/// said would be written into a journal: something in its place that fails as the closed one does.
+void fill_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) < 0) (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == mw::kKeepWord) return mw::keep();
+  fill_standard_files();
   mw::Console console;
   console.out_is_terminal = isatty(STDOUT_FILENO) == 1;
   console.err_is_terminal = isatty(STDERR_FILENO) == 1;

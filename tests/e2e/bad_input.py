@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -81,6 +82,46 @@ def hostile_text(folder):
         assert b"0123456789abcdef0123" not in output and b"hf_abcdefghijkl" not in output, "a secret got through"
 
 
+def unwritable_output(folder):
+    """Whatever verb prints: what cannot be written is said, with the code of the table; a pager that was closed is not."""
+    log = os.path.join(folder, "train.log")
+    with open(log, "w") as handle:
+        for step in range(1, 400):
+            handle.write(f"(TaskRunner pid=9) step:{step} - actor/entropy:0.5 - critic/score/mean:0.{step % 10} - training/global_step:{step}\n")
+    home = os.path.join(folder, "home")
+    expect(0, "attach", log, "--home", home, "--name", "one", "--exit-after-idle", "1", "--quiet")
+    verbs = [("replay", log), ("replay", "--json", log), ("replay", "--series", log), ("report", log), ("why", log),
+             ("compare", log, log), ("incidents",), ("status", "one", "--home", home), ("runs", "--home", home),
+             ("config", "reference"), ("--version",), ("--help",), ("replay", "--help"), ("checkpoint", "--help"),
+             ("completion", "bash")]
+    for words in verbs:
+        assert run(*words).returncode == 0, words
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([MIDWATCH, *words], stdout=full, stderr=subprocess.PIPE, check=False, timeout=300)
+        assert done.returncode == 6 and b"the output could not be written: No space left" in done.stderr, (words, done)
+        done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", MIDWATCH, *words], stderr=subprocess.PIPE, check=False,
+                              timeout=300)
+        assert done.returncode == 6 and b"the output could not be written: Bad file" in done.stderr, (words, done)
+        for ignored in (True, False):  # a reader that has enough: as every other program, and without a word
+            ours, theirs = os.pipe()
+            os.close(ours)
+            done = subprocess.run([MIDWATCH, *words], stdout=theirs, stderr=subprocess.PIPE, check=False, timeout=300,
+                                  restore_signals=not ignored)
+            os.close(theirs)
+            assert done.returncode == (0 if ignored else -signal.SIGPIPE) and done.stderr == b"", (words, done)
+    with open("/dev/full", "wb") as full:  # what a verb found stands, and a command's status is its own
+        found = subprocess.run([MIDWATCH, "replay", os.path.join(folder, "missing")], stdout=full, check=False,
+                               stderr=subprocess.DEVNULL, timeout=300)
+        own = subprocess.run([MIDWATCH, "run", "--home", home, "--", "sh", "-c", "echo well; exit 0"], stdout=full,
+                             stderr=subprocess.PIPE, check=False, timeout=300)
+    assert found.returncode == 3, found
+    assert own.returncode == 0 and b"the output could not be written" in own.stderr, own
+    closed = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&- <&-', "sh", MIDWATCH, "attach", log, "--home", home, "--name", "two",
+                             "--exit-after-idle", "1"], check=False, timeout=300)
+    assert closed.returncode in (0, 6), closed
+    expect(0, "replay", os.path.join(home, "runs", "two"))  # nothing that was said stands in its journal
+
+
 def full_disk(folder):
     """A file system of 1 MB: the journal does not fit, the watch says so and lives."""
     small = os.path.join(folder, "small")
@@ -103,7 +144,7 @@ def full_disk(folder):
 
 
 def main():
-    for part in (paths, two_runs, hostile_text, full_disk):
+    for part in (paths, two_runs, hostile_text, unwritable_output, full_disk):
         with Scratch() as folder:
             part(folder)
         print(f"{part.__name__}: well")

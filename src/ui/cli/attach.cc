@@ -41,7 +41,7 @@ void print_json(const Console& console, const Event& event) {
   if (const auto* verdict = std::get_if<event::VerdictGiven>(&event.body)) {
     console.out(cat("{\"event\":\"verdict\",\"verdict\":\"", verdict->verdict, "\"}\n"));
   }
-  std::fflush(stdout);
+  console.flush();
 }
 
 /// Paths, a process, or both.
@@ -102,7 +102,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     if (json) return print_json(console, event);
     if (live != nullptr) return live->say(shown.text(state, event));
     console.out(shown.text(state, event));
-    std::fflush(stdout);
+    console.flush();
   };
   request.say = [&](const std::string& sentence) {
     const std::string line = cat("midwatch: ", escape_terminal(sentence), "\n");

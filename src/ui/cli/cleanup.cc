@@ -113,7 +113,7 @@ std::vector<Thing> outcomes(std::vector<Thing> shown, const CleanupAnswer& answe
 /// The word "yes", typed.
 bool says_yes(const Console& console) {
   console.out("Free it? It does not come back. Type yes: ");
-  std::fflush(stdout);
+  console.flush();
   char line[16] = "";
   return std::fgets(line, sizeof line, stdin) != nullptr && trim(line) == "yes";
 }

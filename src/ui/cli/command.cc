@@ -164,7 +164,7 @@ int answer(const CLI::App& root, const CLI::ParseError& problem, int argc, char*
       text.insert(at + usage.size(), " -- COMMAND...");
   }
   console.out(fit_help(text, kHelpWidth));
-  return 0;
+  return static_cast<int>(end_output(console, Exit::kOk, false));
 }
 
 /// The verb of that name as a subcommand of `root`, or all of them: to declare them all takes longer than the rest of a
@@ -189,7 +189,7 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
   if (argc > 1 && argv_given[1] == std::string_view("--version")) {
     const bool json = argc > 2 && argv_given[2] == std::string_view("--json");
     console.out(json ? version_json(console.build) : version_line(console.build) + "\n");
-    return 0;
+    return static_cast<int>(end_output(console, Exit::kOk, false));
   }
   std::string joined;
   std::vector<char*> today = with_joined(todays_words(argc, argv_given, replaced), verbs, joined);
@@ -200,7 +200,7 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
       return static_cast<int>(report_error(console, no_such_verb(argv[1], argv[2], verbs)));
     const bool asked = argc > 2 && (argv[2] == std::string_view("--help") || argv[2] == std::string_view("-h"));
     asked ? console.out(*help) : console.err(*help);
-    return static_cast<int>(asked ? Exit::kOk : Exit::kUsage);
+    return static_cast<int>(end_output(console, asked ? Exit::kOk : Exit::kUsage, false));
   }
   CLI::App root(
       "midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
@@ -224,7 +224,8 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
     if (!command.app->parsed()) continue;
     Args args = command.take();
     if (splits) args.values_["command"].assign(argv + own + 1, argv + argc);
-    return static_cast<int>(command.verb->run(args, services, console));
+    const Exit code = command.verb->run(args, services, console);
+    return static_cast<int>(end_output(console, code, command.verb->status_is_commands));
   }
   return static_cast<int>(Exit::kUsage);
 }

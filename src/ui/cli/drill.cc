@@ -111,7 +111,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     said.push_back(sentence);
     if (args.has("json")) return;
     console.out(escape_terminal(sentence) + "\n");
-    std::fflush(stdout);
+    console.flush();
   };
   const auto result = services.drill(*request);
   if (!result.ok()) return report_error(console, result.error());

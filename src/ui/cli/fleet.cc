@@ -147,7 +147,7 @@ Exit watch(const Args& args, Services& services, const Console& console) {
     } else {
       (void)report_error(console, answer.error());
     }
-    std::fflush(stdout);
+    console.flush();
   };
   const auto answer = services.fleet(request);
   return answer.ok() ? code_of(*answer) : report_error(console, answer.error());

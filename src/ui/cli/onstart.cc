@@ -84,6 +84,7 @@ const Verb onstart = {"onstart",
                       declare,
                       run,
                       false,
+                      true,
                       true};
 }  // namespace verbs
 

@@ -65,7 +65,7 @@ std::string outcome_text(const RestoreAnswer& answer) {
 
 bool says_yes(const Console& console) {
   console.out("Put it back? Type yes: ");
-  std::fflush(stdout);
+  console.flush();
   char line[16] = "";
   return std::fgets(line, sizeof line, stdin) != nullptr && trim(line) == "yes";
 }

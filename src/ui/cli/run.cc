@@ -120,7 +120,7 @@ void report_in_json(const Console& console, RunRequest& request) {
     std::string line;
     JsonWriter(line).begin_object().key("event").string("said").key("text").string(sentence).end_object();
     console.out(line + "\n");
-    std::fflush(stdout);
+    console.flush();
   };
   request.decided = [&console](const State&, const Event& event) {
     std::string line;
@@ -132,7 +132,7 @@ void report_in_json(const Console& console, RunRequest& request) {
       line = cat("{\"event\":\"closed\",\"id\":", closed->id, "}\n");
     }
     console.out(line);
-    std::fflush(stdout);
+    console.flush();
   };
 }
 
@@ -149,7 +149,7 @@ void report_in_words(const Console& console, LiveDisplay* live, ShownIncidents& 
   request.output = [&console, live](std::string_view text) {
     if (live != nullptr) return live->output(text);
     console.out(text);  // the command's own words, as they would have stood here without midwatch
-    std::fflush(stdout);
+    console.flush();
   };
   if (live == nullptr) return;
   request.takes_output = [live] { return live->takes_output(); };
@@ -259,6 +259,7 @@ const Verb run = {
     declare,
     mw::run,
     false,
+    true,
     true};
 }  // namespace verbs
 

@@ -28,8 +28,9 @@ struct Console {
   LiveTerminal* live = nullptr;  ///< where status lines can be redrawn in place; nullptr: nowhere
   BuildInfo build = {MIDWATCH_VERSION, "", "", "", ""};  ///< of the program that speaks
 
-  void out(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
-  void err(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stderr); }
+  void out(std::string_view text) const;  ///< what could not be written is known to end_output()
+  void err(std::string_view text) const;
+  void flush() const;  ///< standard output
 };
 
 struct Verb {
@@ -39,10 +40,15 @@ struct Verb {
   void (*declare)(ArgSpec& spec);
   Exit (*run)(const Args& args, Services& services, const Console& console);
   bool hidden = false;
-  bool takes_command = false;  ///< the words behind "--" are the list "command", untouched
+  bool takes_command = false;       ///< the words behind "--" are the list "command", untouched
+  bool status_is_commands = false;  ///< its exit status is that of the command it runs
 };
 
 std::span<const Verb* const> all_verbs();
+
+/// Writes what is left of standard output. When that or an earlier write failed, says so on standard error and returns
+/// the code for it in place of one that promises a result; a pipe that nobody reads any more is no failure.
+Exit end_output(const Console& console, Exit code, bool status_is_commands);
 
 /// Parses the command line, runs the verb and returns the exit code.
 int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Services& services, const Console& console);

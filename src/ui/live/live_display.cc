@@ -20,7 +20,7 @@ std::unique_ptr<LiveDisplay> LiveDisplay::make(const Console& console, std::stri
 
 LiveDisplay::LiveDisplay(const Console& console, std::string watched)
     : console_(console), terminal_(*console.live), watched_(std::move(watched)) {
-  std::fflush(stdout);
+  console.flush();
   std::fflush(stderr);
   terminal_.on_suspend("");
 }
