@@ -33,12 +33,19 @@ Result<std::unique_ptr<Replayed>> take_named(const std::string& name, Services& 
   return recorded_instead(replay_known(request, services), name, "", services);
 }
 
-Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& services) {
+struct Side {
+  std::unique_ptr<Replayed> run;
+  std::string attempt;  ///< "attempt 1 of 2", where one was named
+  const State& state() const { return run->state; }
+};
+
+Result<Side> take(const std::string& given, Services& services) {
   const size_t mark = given.rfind('#');
   const auto attempt = mark == std::string::npos ? std::nullopt : parse_int(std::string_view(given).substr(mark + 1));
   const std::string name = attempt ? given.substr(0, mark) : given;
   auto replayed = take_named(name, services);
-  if (!replayed.ok() || !attempt) return replayed;
+  if (!replayed.ok()) return replayed.error();
+  if (!attempt) return Side{std::move(*replayed), ""};
   const size_t attempts = (*replayed)->state.attempts.size();
   if (*attempt < 1 || static_cast<size_t>(*attempt) > attempts) {
     return Error{Error::Code::kInvalid,
@@ -46,7 +53,7 @@ Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& servi
                  ""};
   }
   (*replayed)->state = attempt_of((*replayed)->state, static_cast<size_t>(*attempt));
-  return replayed;
+  return Side{std::move(*replayed), cat("attempt ", *attempt, " of ", attempts)};
 }
 
 std::string json(const Comparison& c, const State& a, const State& b) {
@@ -83,6 +90,7 @@ std::string json(const Comparison& c, const State& a, const State& b) {
 
 constexpr size_t kNumber = 11;  // cells of a number, a space before it included
 constexpr size_t kSettingsShown = 40;
+constexpr double kManyTimes = 10;
 
 std::string settings(const Comparison& c, const Painter& paint) {
   if (c.settings.empty()) return "";
@@ -104,6 +112,27 @@ std::string change_text(double change) {
   return cat(tenths > 0 ? "+" : "", tenths == 0 ? "0" : format_short(tenths, std::fabs(tenths) >= 100 ? 4 : 3), " %");
 }
 
+/// What the means are over.
+std::string means_text(const Comparison& c) {
+  const auto apart = [](const ComparedMetric& m) { return m.common_steps == 0; };
+  if (std::all_of(c.metrics.begin(), c.metrics.end(), apart)) {
+    return "No step is in both: means are over all the steps of each, and no change is given.";
+  }
+  const bool some = std::any_of(c.metrics.begin(), c.metrics.end(), apart);
+  return cat("Means are over the steps that both have",
+             some ? ", of a signal with none in common over all of each." : ".");
+}
+
+/// In per cent; as it is, of a figure that takes both signs and of one that grew from next to nothing; "" where the
+/// means are over different steps.
+std::string change_of(const ComparedMetric& m) {
+  const double change = m.b_mean - m.a_mean;
+  if (m.common_steps == 0 || !std::isfinite(change)) return "";
+  if (m.takes_both_signs || (m.a_mean != 0 && std::fabs(change / m.a_mean) >= kManyTimes))
+    return cat(change > 0 ? "+" : "", format_value(change, m.unit));
+  return change_text(m.a_mean != 0 ? change / std::fabs(m.a_mean) : std::nan(""));
+}
+
 /// Columns from left to right as long as there is room: means, change, last values, where they part, both curves.
 std::string metric_rows(const Comparison& c, bool all, const Painter& paint, bool unicode) {
   const size_t name = std::clamp<size_t>(paint.width() - std::min(paint.width(), 2 + 5 * kNumber), 10, 28);
@@ -113,14 +142,13 @@ std::string metric_rows(const Comparison& c, bool all, const Painter& paint, boo
   static constexpr std::string_view kHeads[] = {"mean A", "mean B", "change", "last A", "last B", "part at"};
   std::string head = cat("  ", pad("signal", name));
   for (size_t i = 0; i < numbers; ++i) head += pad(kHeads[i], kNumber, true);
-  std::string out = cat("\n", paint.dim("Means are over the steps that both have."), "\n",
+  std::string out = cat("\n", paint.dim(means_text(c)), "\n",
                         paint.dim(head + (curve > 0 ? "  " + pad("A", curve) + "  B" : "")), "\n");
   for (const ComparedMetric& m : c.metrics) {
     if (!all && find_signal(m.name) == nullptr) continue;
-    const double change = m.a_mean != 0 ? (m.b_mean - m.a_mean) / std::fabs(m.a_mean) : std::nan("");
     const std::string cells[] = {format_value(m.a_mean, m.unit),
                                  format_value(m.b_mean, m.unit),
-                                 change_text(change),
+                                 change_of(m),
                                  format_value(m.a_last, m.unit),
                                  format_value(m.b_last, m.unit),
                                  m.first_difference != kNoStep ? cat("step ", m.first_difference)
@@ -159,13 +187,14 @@ std::string step_rows(const Comparison& c, std::vector<std::string> wanted, size
   return out;
 }
 
-std::string table(const Comparison& c, const State& a, const State& b, const Args& args, size_t rows,
+std::string table(const Comparison& c, const Side& a, const Side& b, const Args& args, size_t rows,
                   const Console& console) {
   const Painter paint(console);
   std::string out;
-  for (const auto& [name, state] : {std::pair{"A  ", &a}, std::pair{"B  ", &b}}) {
-    const StatusLine line = status_line(*state);
-    out += paint.hanging(name, cat(line.word, "  ", line.rest), 4, nullptr, &Painter::bold);
+  for (const auto& [name, side] : {std::pair{"A  ", &a}, std::pair{"B  ", &b}}) {
+    const StatusLine line = status_line(side->state());
+    const std::string attempt = side->attempt.empty() ? "" : cat(side->attempt, line.rest.empty() ? "" : ", ");
+    out += paint.hanging(name, cat(line.word, "  ", attempt, line.rest), 4, nullptr, &Painter::bold);
   }
   out += settings(c, paint);
   if (c.metrics.empty()) return out + "\nNo metric is in both.\n";
@@ -180,7 +209,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const auto rows = parse_int(args.get("rows"));
   if (!rows || *rows < 0 || *rows > 100'000)
     return report_error(console, {Error::Code::kInvalid, "--rows is a number from 0 up", ""});
-  const Comparison c = compare((*a)->state, (*b)->state);
+  const Comparison c = compare(a->state(), b->state());
   for (const std::string& name : args.list("signal")) {
     const bool common =
         std::any_of(c.metrics.begin(), c.metrics.end(), [&name](const auto& m) { return m.name == name; });
@@ -188,9 +217,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
     return report_error(console, {Error::Code::kInvalid, cat("no signal called ", name, " is in both runs"),
                                   "Without --signal the table names those that are; --all also the trainers' own."});
   }
-  console.out(args.has("json") ? json(c, (*a)->state, (*b)->state)
-                               : table(c, (*a)->state, (*b)->state, args, static_cast<size_t>(*rows), console));
-  return (*a)->partial || (*b)->partial ? Exit::kPartial : Exit::kOk;
+  console.out(args.has("json") ? json(c, a->state(), b->state())
+                               : table(c, *a, *b, args, static_cast<size_t>(*rows), console));
+  return a->run->partial || b->run->partial ? Exit::kPartial : Exit::kOk;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/advance.h"
 #include "core/signal.h"
 #include "ui/view/overview.h"
 
@@ -39,6 +40,7 @@ ComparedMetric compare_series(const Series& a, const Series& b) {
   result.a_last = a.last();
   result.b_last = b.last();
   const auto left = by_step(a.points()), right = by_step(b.points());
+  result.takes_both_signs = std::min(a.min(), b.min()) < 0 && std::max(a.max(), b.max()) > 0;
   const double range = std::max(a.max(), b.max()) - std::min(a.min(), b.min());
   double a_sum = 0, b_sum = 0;
   for (const auto& [step, value] : left) {
@@ -133,14 +135,40 @@ State narrowed(State state, const Keep& keep) {
   state.series_index.clear();  // they point into the old lists
   state.eval_index.clear();
   state.merged.clear();
+  state.done_steps = {};
   return state;
 }
 
 }  // namespace
 
 State attempt_of(const State& state, size_t attempt) {
-  State part = narrowed(state, [attempt](const Point& p) { return p.attempt + 1U == attempt; });
-  std::erase_if(part.incidents, [attempt](const Incident& i) { return i.onset.attempt + 1U != attempt; });
+  const size_t index = attempt - 1;
+  const auto own = [index](const auto& dated) { return dated.first.attempt == index; };
+  State part = narrowed(state, [index](const Point& p) { return p.attempt == index; });
+  for (std::vector<Series>* all : {&part.series, &part.eval}) {
+    for (Series& series : *all) series.move_attempt(static_cast<uint16_t>(index), 0);
+  }
+  for (SourceState& source : part.sources) source.steps = Ranges();
+  for (const Series& series : part.series) {
+    if (series.source >= part.sources.size()) continue;
+    for (const Point& p : series.points()) {
+      if (p.step != kNoStep) part.sources[series.source].steps.add(p.step);
+    }
+  }
+  if (index >= part.attempts.size()) return part;
+  part.attempts = {state.attempts[index]};
+  if (part.attempts.front().total_steps > 0) part.total_steps = part.attempts.front().total_steps;
+  std::erase_if(part.checkpoints, [&own](const auto& saved) { return !own(saved); });
+  std::erase_if(part.incidents, [index](const Incident& i) {
+    return i.onset.attempt != index && i.latest.attempt != index;  // the same may have come back in a later one
+  });
+  for (Incident& incident : part.incidents) {
+    for (Moment* moment : {&incident.onset, &incident.latest, &incident.detected}) moment->attempt = 0;
+  }
+  const bool last = attempt == state.attempts.size();
+  part.closed = part.closed || !last;  // nothing more comes of it
+  if (!last) part.progress.clear();    // a bar is kept by its title alone, as the last attempt has it
+  part.verdict = verdict_of(part, part.incidents);
   return part;
 }
 

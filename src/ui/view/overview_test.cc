@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "ui/testing/fake_run.h"
-#include "ui/view/compare.h"
 #include "ui/view/expected_end.h"
 #include "ui/view/pace.h"
 
@@ -442,58 +441,6 @@ TEST_CASE("brief keeps one line and whole words") {
   CHECK(brief("one two three", 9) == "one two…");
   CHECK(brief("oooooooooooooone", 5) == "ooooo…");
   CHECK(brief("", 5).empty());
-}
-
-TEST_CASE("compare puts different ranges side by side") {
-  FakeRun a, b;
-  for (int step = 1; step <= 20; ++step) a.measure(step, 0.1 * step);
-  for (int step = 15; step <= 40; ++step) b.measure(step, step < 18 ? 0.1 * step : 9.0);
-  const Comparison both = compare(a.state, b.state);
-  REQUIRE(both.metrics.size() == 1);
-  CHECK(both.metrics[0].common_steps == 6);
-  CHECK(both.metrics[0].first_difference == 18);
-  CHECK(both.metrics[0].a_mean == doctest::Approx(1.75));
-
-  FakeRun late;
-  for (int step = 100; step <= 110; ++step) late.measure(step, 3);
-  const Comparison apart = compare(a.state, late.state);
-  REQUIRE(apart.metrics.size() == 1);
-  CHECK(apart.metrics[0].common_steps == 0);
-  CHECK(apart.metrics[0].first_difference == kNoStep);
-  CHECK(apart.metrics[0].b_mean == doctest::Approx(3));
-  CHECK(compare(State{}, a.state).metrics.empty());
-}
-
-TEST_CASE("one attempt of a run is a run of its own") {
-  FakeRun run;
-  for (int step = 1; step <= 10; ++step) run.measure(step, 1);
-  for (int step = 1; step <= 4; ++step) run.measure(step, 2);
-  REQUIRE(run.state.attempts.size() == 2);
-  const State second = attempt_of(run.state, 2);
-  REQUIRE(second.find("reward.mean") != nullptr);
-  CHECK(second.find("reward.mean")->points().size() == 4);
-  CHECK(second.find("reward.mean")->first() == 2);
-  CHECK(since(run.state, Cycle{8, {}}).find("reward.mean")->points().size() == 3);
-}
-
-TEST_CASE("two runs step by step: evenly spread rows, and the one at which they part") {
-  FakeRun a, b;
-  for (int step = 1; step <= 50; ++step) {
-    a.measure(step, 0.5);
-    b.measure(step, step < 33 ? 0.5 : 0.1);
-  }
-  a.state.config["lr"] = "1e-6";
-  b.state.config["lr"] = "1e-5";
-  b.state.config["summary/reward"] = "0.1";
-  b.state.config["run/id"] = "x7";
-  const Comparison both = compare(a.state, b.state);
-  REQUIRE(both.settings.size() == 1);
-  CHECK(both.settings[0].key == "lr");
-  REQUIRE_FALSE(both.metrics.empty());
-  std::vector<int64_t> steps;
-  for (const ComparedStep& row : side_by_side(both.metrics.front(), 5)) steps.push_back(row.step);
-  CHECK(steps == std::vector<int64_t>{1, 13, 25, 33, 37, 50});
-  CHECK(side_by_side(both.metrics.front(), 100).size() == 50);
 }
 
 }  // namespace
