@@ -112,7 +112,8 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("", incident.summary, kTextLines) + "\n";
   out += paint.hanging("  began     ", describe(state, incident.onset), kTextLines);
   out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
-  out += paint.hanging("  reaction  ", reaction_text(incident), kTextLines);
+  const Reaction reaction = reaction_to(state, incident);
+  out += paint.hanging(reaction.decided ? "  decided   " : "  reaction  ", reaction.text, kTextLines);
   const bool costs = incident.open && (taints(incident.kind) || ends_runs(incident.kind)) &&
                      incident.latest.attempt + 1U >= state.attempts.size();
   const auto advice = costs ? resume_advice(state) : std::nullopt;

@@ -74,6 +74,15 @@ std::string facts(const State& state, const Cycle& cycle) {
   return out;
 }
 
+/// Did the attempt begin within the cycle? Of a cycle that begins with a step: at it or later, or after an earlier
+/// attempt had come there.
+bool begun_in(const State& state, const Cycle& cycle, size_t attempt) {
+  if (cycle.from_step == kNoStep) return in_cycle(cycle, state.attempts[attempt].began);
+  if (state.attempts[attempt].first_step >= cycle.from_step) return true;
+  return std::any_of(state.attempts.begin(), state.attempts.begin() + static_cast<std::ptrdiff_t>(attempt),
+                     [&cycle](const AttemptState& before) { return before.last_step >= cycle.from_step; });
+}
+
 /// "steps 3 to 4, 124 rollouts scored, 1 checkpoint (step 4), no new incident": what the cycle brought, in one line.
 std::string cycle_news(const State& state, const Cycle& cycle) {
   std::set<int64_t> steps;
@@ -92,8 +101,8 @@ std::string cycle_news(const State& state, const Cycle& cycle) {
     news.push_back(cat(rows.size(), rows.size() == 1 ? " checkpoint" : " checkpoints",
                        rows.back().step == kNoStep ? "" : cat(", the last of step ", rows.back().step)));
   }
-  const auto begun = std::count_if(state.attempts.begin() + (state.attempts.empty() ? 0 : 1), state.attempts.end(),
-                                   [&](const AttemptState& attempt) { return in_cycle(cycle, attempt.began); });
+  size_t begun = 0;
+  for (size_t i = 1; i < state.attempts.size(); ++i) begun += begun_in(state, cycle, i) ? 1 : 0;
   if (begun > 0) news.push_back(cat(begun, begun == 1 ? " new attempt" : " new attempts"));
   std::string opened;
   for (const Incident* incident : ranked_incidents(state)) {
@@ -187,8 +196,11 @@ std::string one_incident(const State& state, const IncidentChains& chains, const
           incident.open ? "" : ", over", old ? ", unchanged since last" : "", ")\n\n",
           escape_markdown(clip(trim(incident.summary), kStatusShown)), "\n\n- Onset: ", markdown_text(onset), "\n");
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
-  if (!incident.reaction.empty())
-    out += cat("- What midwatch run does: ", markdown_text(reaction_text(incident)), "\n");
+  if (const Reaction reaction = reaction_to(state, incident); reaction.decided || !incident.reaction.empty()) {
+    out +=
+        cat(reaction.decided ? "- What midwatch decided: " : "- What midwatch run does: ", markdown_text(reaction.text),
+            "\n");
+  }
   if (const std::string chain = chain_words(chains, incident); !chain.empty())
     out += cat("- Of one failure: ", markdown_text(trim(chain)), "\n");
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);

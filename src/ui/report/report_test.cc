@@ -379,5 +379,18 @@ TEST_CASE("a cycle report says what did not change") {
   CHECK(over.find("None seen in this cycle.") != std::string::npos);
 }
 
+TEST_CASE("a cycle's new attempts are those that began in it") {
+  FakeRun run;
+  for (int step = 1; step <= 7; ++step) run.measure(step, 0.5);
+  run.say(event::AttemptBegan{"again"}).say(event::Resumed{6, "ckpt/6"});
+  for (int step = 7; step <= 16; ++step) run.measure(step, 0.5);
+  Replayed replayed;
+  replayed.state = run.state;
+  REQUIRE(run.state.attempts.size() == 2);
+  CHECK_FALSE(contains(markdown_report(replayed, Cycle{10, {}}), "new attempt"));
+  CHECK(contains(markdown_report(replayed, Cycle{7, {}}), "1 new attempt"));
+  CHECK(contains(markdown_report(replayed, Cycle{3, {}}), "1 new attempt"));
+}
+
 }  // namespace
 }  // namespace mw

@@ -28,6 +28,12 @@ std::string approval(std::string_view action, const Approval& of) {
 
 }  // namespace
 
+std::string decision_text(const SupervisedAttempt& attempt) {
+  const std::string decision =
+      attempt.restart ? cat("restart after ", format_duration(Duration::seconds(attempt.wait_s))) : "no restart";
+  return cat(decision, ". ", attempt.why);
+}
+
 std::vector<std::string> decision_lines(const State& state, size_t limit) {
   const auto& all = state.supervision.attempts;
   std::vector<std::string> lines;
@@ -41,9 +47,7 @@ std::vector<std::string> decision_lines(const State& state, size_t limit) {
     line += how_it_exited(one) + approval("stopping it", one.breaking) + approval("restart", one.restarting);
     lines.push_back(std::move(line));
     if (!one.decided) continue;
-    const std::string decision =
-        one.restart ? cat("restart after ", format_duration(Duration::seconds(one.wait_s))) : "no restart";
-    lines.push_back(cat("  decided: ", decision, ". ", one.why));
+    lines.push_back(cat("  decided: ", decision_text(one)));
   }
   return lines;
 }

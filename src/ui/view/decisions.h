@@ -12,4 +12,7 @@ namespace mw {
 /// only reads.
 std::vector<std::string> decision_lines(const State& state, size_t limit);
 
+/// "restart after 2.0 s. It ended: engine-dead, after progress.": what was decided after that attempt.
+std::string decision_text(const SupervisedAttempt& attempt);
+
 }  // namespace mw

@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "core/incident_kind.h"
+#include "core/supervise/outcome_json.h"
+#include "ui/view/decisions.h"
 #include "ui/view/log_words.h"
 
 namespace mw {
@@ -97,7 +99,7 @@ std::string_view reaction_text(const Incident& incident) {
   }
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWords{{
       {"config-fix", "none: a setting must be changed first"},
-      {"free-space-then-resume", "free space, then resume"},
+      {"free-space-then-resume", "ask whether space may be freed, then resume"},
       {"ignore", "none"},
       {"restart-component", "restart the component that failed"},
       {"restart-run-from-checkpoint", "restart the run from its last checkpoint"},
@@ -114,7 +116,41 @@ std::string_view reaction_text(const Incident& incident) {
     if (reaction == "restart-run-from-checkpoint")
       return "notify; restart the run from its last checkpoint if it ends of this";
   }
+  if (reaction == "free-space-then-resume" && incident.severity != Severity::kCritical) {
+    return "notify; the run goes on";  // that space is short is an incident of its own
+  }
   return known != kWords.end() ? known->second : reaction.empty() ? std::string_view("none") : reaction;
+}
+
+namespace {
+
+/// What midwatch decided when the attempt that the incident ended was over; nullptr where it decided nothing on it.
+const SupervisedAttempt* decided_on(const State& state, const Incident& incident) {
+  const SupervisedAttempt* const known = state.supervision.attempt(incident.latest.attempt + 1);
+  if (known == nullptr || !known->decided) return nullptr;
+  const auto facts = facts_from_json(known->facts);
+  return facts && facts->outcome.kind == incident.kind ? known : nullptr;
+}
+
+/// Did it leave an attempt that had trained, and not come back? Then that attempt may have come further than any.
+bool struck_after_steps(const State& state, const Incident& incident) {
+  const size_t attempt = incident.latest.attempt;
+  return incident.onset.attempt == attempt && attempt < state.attempts.size() &&
+         state.attempts[attempt].last_step != kNoStep;
+}
+
+}  // namespace
+
+Reaction reaction_to(const State& state, const Incident& incident) {
+  if (const SupervisedAttempt* const attempt = decided_on(state, incident)) return {true, decision_text(*attempt)};
+  if (incident.reaction == "config-fix" && struck_after_steps(state, incident)) {  // core/supervise/policy.h, rule 7
+    return {false,
+            "start the run again if it had come further than before; else none: a setting must be changed first"};
+  }
+  if (incident.reaction == "free-space-then-resume" && state.by_host(incident.onset.where)) {
+    return {false, "notify; the run goes on"};  // a checkpoint on the disk ends nothing
+  }
+  return {false, std::string(reaction_text(incident))};
 }
 
 std::vector<const Evidence*> fresh_evidence(const Incident& incident) {

@@ -24,6 +24,13 @@ std::vector<const Incident*> ranked_incidents(const State& state);
 /// but by the circuit breaker.
 std::string_view reaction_text(const Incident& incident);
 
+struct Reaction {
+  bool decided = false;  ///< by the midwatch that supervised the run, when the attempt was over
+  std::string text;
+};
+/// In a supervised run, what was decided on it; else reaction_text(), as far as the run's history does not say more.
+Reaction reaction_to(const State& state, const Incident& incident);
+
 /// Evidence that says what the summary does not.
 std::vector<const Evidence*> fresh_evidence(const Incident& incident);
 

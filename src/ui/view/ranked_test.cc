@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "core/supervise/outcome_json.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/overview.h"
 #include "ui/view/tool_times.h"
@@ -82,6 +83,40 @@ TEST_CASE("a reaction is said in words") {
   CHECK(words("network", Severity::kWarning, "retry") == "notify; start the run again if it ends of this");
   CHECK(words("environment-fault", Severity::kWarning, "stop-and-notify") == "notify; the run goes on");
   CHECK(words("network", Severity::kCritical, "retry") == "start the run again");
+  // A checkpoint without weights says nothing of the disk's room.
+  CHECK(words("checkpoint-incomplete", Severity::kWarning, "free-space-then-resume") == "notify; the run goes on");
+  CHECK(words("disk-full", Severity::kCritical, "free-space-then-resume") ==
+        "ask whether space may be freed, then resume");
+}
+
+TEST_CASE("the reaction to what ended a supervised attempt is what was decided") {
+  FakeRun run;
+  for (int step = 1; step <= 7; ++step) run.measure(step, 0.5);
+  Incident& incident = run.incident("gpu-out-of-memory", Severity::kCritical, 7, "The training process ran out", "x");
+  incident.reaction = "config-fix";
+  // Nothing decided: a run that had come further than ever is started again (core/supervise/policy.h).
+  CHECK(reaction_to(run.state, incident).text.starts_with("start the run again if it had come further"));
+  FakeRun untrained;
+  untrained.say(event::AttemptBegan{"began"});
+  CHECK(reaction_to(untrained.state, incident).text == "none: a setting must be changed first");
+
+  DecisionFacts facts;
+  facts.outcome.kind = "gpu-out-of-memory";
+  run.say(event::AttemptStarted{1, 77, ""});
+  event::Decided decided;
+  decided.attempt = 1;
+  decided.restart = true;
+  decided.wait_s = 2;
+  decided.why = "It ended: gpu-out-of-memory, after progress.";
+  decided.facts = facts_json(facts);
+  run.say(std::move(decided));
+  const Reaction reaction = reaction_to(run.state, run.state.incidents[0]);
+  CHECK(reaction.decided);
+  CHECK(reaction.text == "restart after 2.0 s. It ended: gpu-out-of-memory, after progress.");
+  Incident& other = run.incident("checkpoint-incomplete", Severity::kWarning, 6, "no weights in it", "x");
+  other.reaction = "free-space-then-resume";
+  CHECK_FALSE(reaction_to(run.state, other).decided);
+  CHECK(reaction_to(run.state, other).text == "notify; the run goes on");
 }
 
 TEST_CASE("nothing is said twice") {
