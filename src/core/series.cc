@@ -24,28 +24,34 @@ size_t thin(std::vector<Point>& points, size_t half) {
 
 }  // namespace
 
-void Series::add(const Point& point, size_t limit) {
-  if (count_ == 0) {
-    min_ = max_ = std::numeric_limits<double>::quiet_NaN();
-    first_ = point.value;
-  }
-  ++count_;
-  last_ = point.value;
-  if (std::isfinite(point.value)) {
-    ++finite_;
-    sum_ += point.value;
-    if (finite_ == 1 || point.value < min_) min_ = point.value;
-    if (finite_ == 1 || point.value > max_) max_ = point.value;
+void Series::count_in(double value) {
+  last_ = value;
+  if (!std::isfinite(value)) return;
+  if (sums_.finite++ == 0) {
+    sums_.min = sums_.max = value;
   } else {
-    ++non_finite_;
+    sums_.min = std::min(sums_.min, value);
+    sums_.max = std::max(sums_.max, value);
   }
+  sums_.sum += value;
+}
+
+void Series::add(const Point& point, size_t limit) {
+  ++count_;
+  if (!std::isfinite(point.value)) ++non_finite_;
   if (!points_.empty() && point.step != kNoStep && points_.back().step == point.step &&
       points_.back().attempt == point.attempt && !of_machine(raw)) {
     const bool moved = points_.back().where.source != point.where.source;
     points_.back() = point;
+    if (points_.size() == 1) first_ = point.value;
+    sums_ = before_last_;
+    count_in(point.value);
     if (moved) index_all();
     return;
   }
+  if (points_.empty()) first_ = point.value;
+  before_last_ = sums_;
+  count_in(point.value);
   while (points_.size() >= limit && points_.size() >= 4) {
     const size_t half = points_.size() / 2;
     const size_t kept = thin(points_, half);
@@ -131,7 +137,7 @@ void Series::index_all() {
 }
 
 double Series::mean() const {
-  return finite_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / static_cast<double>(finite_);
+  return sums_.finite == 0 ? std::numeric_limits<double>::quiet_NaN() : sums_.sum / static_cast<double>(sums_.finite);
 }
 
 }  // namespace mw

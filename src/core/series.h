@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ struct Point {
 /// What one source says under one name. A run's answer for a signal, put together from all its sources, is
 /// State::find(). At most `kPointLimit` points are kept. Beyond that every second point of the older half is dropped,
 /// so that memory is bounded and the newer half keeps its resolution; the sums below still count every point that ever
-/// came.
+/// came, but for those that a new value of their step replaced.
 class Series {
  public:
   static constexpr size_t kPointLimit = 16384;
@@ -64,23 +65,29 @@ class Series {
   /// A merged series is made anew each time: says what has become of the points that `before` had.
   void goes_on_from(const Series& before);
   bool empty() const { return points_.empty(); }
-  uint64_t count() const { return count_; }  ///< of all points that came, NaN and Inf included
+  uint64_t count() const { return count_; }  ///< of all points that came, replaced ones, NaN and Inf included
   double first() const { return first_; }
   double last() const { return last_; }
-  double min() const { return min_; }  ///< of the finite values; NaN when there is none
-  double max() const { return max_; }
+  double min() const { return sums_.min; }  ///< of the finite values; NaN when there is none
+  double max() const { return sums_.max; }
   double mean() const;
   uint64_t non_finite() const { return non_finite_; }
 
  private:
+  void count_in(double value);
   void index(size_t at);
   void index_all();
 
   std::vector<Point> points_;
   std::vector<Part> parts_;
   uint64_t rewritten_ = 0;
-  uint64_t count_ = 0, finite_ = 0, non_finite_ = 0;
-  double first_ = 0, last_ = 0, min_ = 0, max_ = 0, sum_ = 0;
+  uint64_t count_ = 0, non_finite_ = 0;
+  double first_ = 0, last_ = 0;
+  struct Sums {  // of the finite values
+    uint64_t finite = 0;
+    double min = std::numeric_limits<double>::quiet_NaN(), max = min, sum = 0;
+  };
+  Sums sums_, before_last_;  // a new value of the last point's step takes its place
 };
 
 }  // namespace mw

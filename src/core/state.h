@@ -142,7 +142,7 @@ struct ToolState {
 struct PhaseState {
   uint64_t times = 0;
   double seconds_sum = 0, seconds_min = 0, seconds_max = 0, seconds_last = 0;
-  static constexpr size_t kEndsKept = 64;
+  static constexpr size_t kEndsKept = 1024;
   std::vector<Point> ends;  ///< the last ones: when each ended, in which step, after how many seconds
 };
 

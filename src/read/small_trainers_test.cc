@@ -229,6 +229,29 @@ TEST_CASE("an answer that is cut within a dict takes no step of a trainer that n
     CHECK(values_of(state, "reward.mean").size() == 60);
     CHECK(state.steps().last == 60);
   }
+TEST_CASE("what each GPU does and what the whole group does are two figures") {
+  std::string text = "Logged data to /data/nemo-rl-logs/exp_008/train_data_step1.jsonl\n";
+  for (int step = 1; step <= 3; ++step) {
+    text +=
+        cat("\n========================= Step ", step, "/50 =========================\n▶ Preparing batch...\n",
+            "▶ Generating responses for batch of size 512...\n▶ Processing rewards...,\n▶ Computing advantages...\n",
+            "▶ Training policy...\n\n📊 Training Results:\n  • Loss: 0.0219\n  • Generation KL Error: 0.0006\n",
+            "  • Avg Reward: 0.3184\n  • Mean Generation Length: 616.4766\n\n⏱️  Timing:\n",
+            "  • Total step time: 44.74s\n  • policy_training: 5.06s (11.3%)\n\n🔍 Performance Metrics:\n",
+            "  • Throughputs (per GPU):\n    - E2E (Samples/sec/gpu): 1.43\n    - E2E (Tokens/sec/gpu): 103", step,
+            ".79\n  • Throughputs (per Group):\n    - E2E (Samples/sec): 11.44\n    - E2E (Tokens/sec): 826", step,
+            ".34\n");
+  }
+  const State state = state_of(text);
+  CHECK(state.framework == "nemo-rl");
+  CHECK(values_of(state, "throughput.tokens") == std::vector<double>{1031.79, 1032.79, 1033.79});
+  CHECK(values_of(state, "throughput.samples") == std::vector<double>{1.43, 1.43, 1.43});
+  const Series* tokens = state.find("throughput.tokens");
+  REQUIRE(tokens != nullptr);
+  CHECK(tokens->max() == 1033.79);
+  const Series* group = state.find_raw("performance/tokens_per_sec");
+  REQUIRE(group != nullptr);
+  CHECK(group->last() == 8263.34);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/step_done.h"
 #include "core/trajectory.h"
 #include "ui/view/pace.h"
+#include "ui/view/phase_series.h"
 
 namespace mw {
 namespace {
@@ -128,14 +129,19 @@ std::vector<SignalLine> canonical_metrics(const State& state, const Cycle& cycle
   for (const Series& s : state.series) {
     if (!s.signal.empty() && !s.empty()) names.insert(s.signal);
   }
+  const auto phases = phase_series(state);
+  for (const auto& [name, series] : phases) {
+    if (known_from_its_first(state, name)) names.insert(name);
+  }
   size_t count = 0;
   const SignalRow* rows = all_signals(&count);
   for (size_t i = 0; i < count; ++i) {
     for (const std::string& name : names) {
       if (find_signal(name) != &rows[i]) continue;
-      const Series* series = state.find(name);
+      const Series* series = shown_signal(state, phases, name);
       if (series == nullptr || series->empty()) continue;
       lines.push_back(make_line(*series, cycle, name, std::string(rows[i].unit), std::string(rows[i].group)));
+      lines.back().series = state.find(name);  // what is made of phases does not outlive this
       if (lines.back().points.empty()) lines.pop_back();
     }
   }
@@ -215,10 +221,12 @@ std::string format_value(double value, std::string_view unit) {
 namespace {
 
 /// Times in the cycle and seconds in all that the run spent in a phase; by its signal, else by its phase events.
-TimeShare phase_time(const State& state, const Cycle& cycle, std::string_view phase, size_t* points) {
+TimeShare phase_time(const State& state, const std::map<std::string, Series, std::less<>>& phases, const Cycle& cycle,
+                     std::string_view phase, size_t* points) {
   TimeShare part{std::string(phase), 0, 0};
-  if (const Series* s = state.find(cat("time.", phase)); s != nullptr && !s->empty()) {
-    const SignalLine line = make_line(*s, cycle, "", "", "");
+  const std::string name = cat("time.", phase);
+  if (const Series* s = state.find(name); s != nullptr && !s->empty()) {
+    const SignalLine line = make_line(*shown_signal(state, phases, name), cycle, "", "", "");
     for (const Point& p : line.points) part.seconds_per_step += std::isfinite(p.value) && p.value > 0 ? p.value : 0;
     *points = std::max(*points, line.points.size());
   } else if (const auto at = state.phases.find(std::string(phase)); cycle.whole() && at != state.phases.end()) {
@@ -255,9 +263,10 @@ std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
                                                  "train",   "sync",  "save",   "eval",    "wait"};
   std::vector<TimeShare> split;
   size_t steps = 0;  // a phase that only some steps have (saving, evaluation) is spread over all of them
-  const TimeShare whole = phase_time(state, cycle, "step", &steps);
+  const auto phases = phase_series(state);
+  const TimeShare whole = phase_time(state, phases, cycle, "step", &steps);
   for (const std::string_view phase : kPhases) {
-    TimeShare part = phase_time(state, cycle, phase, &steps);
+    TimeShare part = phase_time(state, phases, cycle, phase, &steps);
     if (part.seconds_per_step > 0) split.push_back(std::move(part));
   }
   if (split.empty()) return split;

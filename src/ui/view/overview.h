@@ -25,8 +25,8 @@ struct SignalLine {
   std::string raw;
   std::string unit;
   std::string group;
-  const Series* series = nullptr;
-  std::vector<Point> points;  ///< within the cycle (all of them when there is none)
+  const Series* series = nullptr;  ///< nullptr where the log's timing of a phase is all that shows it
+  std::vector<Point> points;       ///< within the cycle (all of them when there is none)
   double first = 0, last = 0, min = 0, max = 0;
   double before = std::numeric_limits<double>::quiet_NaN();  ///< the last value before the cycle; NaN when none
   Trend trend = Trend::kUnknown;

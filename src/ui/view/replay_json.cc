@@ -14,6 +14,7 @@
 #include "ui/view/expected_end.h"
 #include "ui/view/overview.h"
 #include "ui/view/pace.h"
+#include "ui/view/phase_series.h"
 #include "ui/view/rollout_times.h"
 #include "ui/view/tool_times.h"
 
@@ -194,6 +195,10 @@ void one_signal(JsonWriter& out, const Shown& shown, std::string_view unit) {
 
 void signals(JsonWriter& out, const State& state) {
   std::map<std::string, Shown> shown;
+  const auto phases = phase_series(state);
+  for (const auto& [name, series] : phases) {
+    if (known_from_its_first(state, name)) shown.try_emplace(name, Shown{&series, {}});
+  }
   for (const Series& s : state.series) {
     if (s.empty() || s.signal.empty()) continue;
     const auto [at, fresh] = shown.try_emplace(s.signal, Shown{state.find(s.signal), {}});

@@ -65,7 +65,7 @@ RunRecord::Figure figure(const SignalLine& line, bool evaluation) {
   figure.name = line.name;
   figure.unit = line.unit;
   figure.evaluation = evaluation;
-  const SignalRow* row = find_signal(line.series->signal);
+  const SignalRow* row = find_signal(line.series != nullptr ? line.series->signal : line.name);
   const bool score = evaluation && (row == nullptr || row->worse == Worse::kNeither) && is_score(line.name);
   const Worse worse = score ? Worse::kDown : row == nullptr ? Worse::kNeither : row->worse;
   // Of what only drifts (entropy, lengths, KL) neither end is the best.

@@ -10,6 +10,7 @@
 #include "core/host_figures.h"
 #include "core/trajectory.h"
 #include "ui/view/csv.h"
+#include "ui/view/phase_series.h"
 
 namespace mw {
 namespace {
@@ -21,13 +22,17 @@ struct Cells {
   std::vector<std::string> values;
 };
 
-std::vector<const Series*> columns(const State& state) {
+std::vector<const Series*> columns(const State& state, const std::map<std::string, Series, std::less<>>& phases) {
   std::vector<const Series*> mapped, raw;
   for (const bool evaluations : {false, true}) {
     for (const Series* series : state.shown(evaluations)) {
       if (of_machine(series->raw) || of_trajectory(series->raw)) continue;
-      (series->signal.empty() ? raw : mapped).push_back(series);
+      const Series* const whole = evaluations ? series : shown_signal(state, phases, series->signal);
+      (series->signal.empty() ? raw : mapped).push_back(series->signal.empty() ? series : whole);
     }
+  }
+  for (const auto& [name, series] : phases) {
+    if (std::find(mapped.begin(), mapped.end(), &series) == mapped.end()) mapped.push_back(&series);
   }
   mapped.insert(mapped.end(), raw.begin(), raw.end());
   return mapped;
@@ -36,7 +41,8 @@ std::vector<const Series*> columns(const State& state) {
 }  // namespace
 
 std::string series_csv(const State& state) {
-  const std::vector<const Series*> shown = columns(state);
+  const auto phases = phase_series(state);
+  const std::vector<const Series*> shown = columns(state, phases);
   std::map<Row, Cells> rows;
   std::string out = "attempt,step,time";
   for (size_t i = 0; i < shown.size(); ++i) {

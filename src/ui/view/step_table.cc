@@ -9,12 +9,14 @@
 #include "base/text.h"
 #include "core/signal.h"
 #include "ui/view/overview.h"
+#include "ui/view/phase_series.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kFamilyMost = 12;    // members of one family, such as reward functions
 constexpr size_t kConstantMost = 12;  // signals named as constant
+constexpr double kManyTimes = 1000;   // per cent
 constexpr double kShortest = 0.001;   // seconds: a phase that never takes as long was not in these steps
 constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
@@ -82,31 +84,6 @@ std::vector<Point> by_step(const std::vector<Point>& all, uint16_t attempt) {
   return last;
 }
 
-/// A phase that the log only times ("Finished: 'generate', time cost: …"): its seconds in each step, added up.
-std::vector<Point> phase_by_step(const State& state, const std::string& phase, uint16_t attempt) {
-  std::vector<Point> points;
-  const auto known = state.phases.find(phase);
-  if (known == state.phases.end()) return points;
-  for (const Point& end : known->second.ends) {
-    if (end.attempt != attempt || end.step == kNoStep) continue;
-    if (!points.empty() && points.back().step == end.step) {
-      points.back().value += end.value;
-      points.back().at = std::max(points.back().at, end.at);
-    } else {
-      points.push_back(end);
-    }
-  }
-  return points;
-}
-
-/// The log may be ahead of the metrics: its phases stand for the steps that these do not have yet.
-void add_phases(const State& state, uint16_t attempt, Track& track) {
-  const int64_t last = track.points.empty() ? kNoStep : track.points.back().step;
-  for (const Point& point : phase_by_step(state, track.name.substr(track.name.find('.') + 1), attempt)) {
-    if (point.step > last) track.points.push_back(point);
-  }
-}
-
 std::vector<std::string> members_of(const State& state, std::string_view pattern) {
   if (!pattern.ends_with('*')) return {std::string(pattern)};
   std::set<std::string> names;
@@ -121,12 +98,13 @@ std::vector<std::string> members_of(const State& state, std::string_view pattern
 
 std::vector<Track> tracks_of(const State& state, uint16_t attempt) {
   std::vector<Track> tracks;
+  const auto phases = phase_series(state);  // the log may be ahead of the metrics
   for (const std::string_view pattern : kShown) {
     for (const std::string& name : members_of(state, pattern)) {
       Track track{name, "", {}};
       if (const SignalRow* row = find_signal(name); row != nullptr) track.unit = row->unit;
-      if (const Series* series = state.find(name); series != nullptr) track.points = by_step(series->points(), attempt);
-      if (name.starts_with("time.")) add_phases(state, attempt, track);
+      if (const Series* series = shown_signal(state, phases, name); series != nullptr)
+        track.points = by_step(series->points(), attempt);
       // A counter of steps among the rewards is none.
       const bool counter =
           track.points.size() > 1 && std::all_of(track.points.begin(), track.points.end(),
@@ -177,11 +155,15 @@ std::string change_of(const std::vector<double>& values, std::string_view unit) 
   const bool relative = unit == "s" || unit == "tokens" || unit == "tokens/s" || unit == "1/s";
   if (!relative || before == 0) return cat(change > 0 ? "+" : "", format_short(change, 2));
   const double percent = std::round(100 * change / std::fabs(before));
+  if (std::fabs(percent) >= kManyTimes)  // from next to nothing: how much it is says more
+    return cat(change > 0 ? "+" : "-", unit == "s" ? format_duration(Duration::seconds(std::fabs(change)))
+                                                   : format_short(std::fabs(change), 4));
   return std::fabs(percent) < 1 ? "< 1 %" : cat(percent > 0 ? "+" : "", format_short(percent, 4), " %");
 }
 
 std::string trend_in(const std::vector<double>& values) {
   std::vector<Point> points;
+  points.reserve(values.size());
   for (const double value : values) points.push_back({0, value, {}, {}, 0});
   const Trend trend = trend_of(points);
   return trend == Trend::kNoisy ? "up and down" : std::string(trend_word(trend));

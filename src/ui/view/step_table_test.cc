@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/evaluation_table.h"
 #include "ui/view/overview.h"
+#include "ui/view/replay_json.h"
+#include "ui/view/series_csv.h"
 
 namespace mw {
 namespace {
@@ -93,6 +96,47 @@ TEST_CASE("phases that the log only times are added up by step") {
   CHECK(row_of(last_steps(run.state, 5), "time.rollout")->values[2] == 180);
 }
 
+TEST_CASE("what only the log times is the same in the table of steps, that of metrics, JSON and CSV") {
+  FakeRun run;
+  for (int step = 1; step <= 3; ++step) {
+    run.say(event::StepBegan{step}).say(event::PhaseEnded{"rollout", 100.0 * step + 0.4, kNoStep});
+    if (step == 3) run.say(event::PhaseEnded{"save", 12, kNoStep});
+    run.measure(step, 0.5);
+    if (step < 3) run.measure(step, 100.0 * step, "time.rollout", "timing/generate");
+  }
+  CHECK(row_of(last_steps(run.state, 5), "time.rollout")->values == std::vector<double>{100, 200, 300.4});
+  const std::vector<SignalLine> lines = canonical_metrics(run.state, {});
+  const auto line = [&lines](std::string_view name) {
+    return std::find_if(lines.begin(), lines.end(), [name](const SignalLine& one) { return one.name == name; });
+  };
+  REQUIRE(line("time.rollout") != lines.end());
+  CHECK(line("time.rollout")->first == 100);
+  CHECK(line("time.rollout")->last == 300.4);
+  CHECK(line("time.rollout")->max == 300.4);
+  REQUIRE(line("time.save") != lines.end());
+  CHECK(line("time.save")->last == 12);
+  CHECK(line("time.save")->series == nullptr);
+  const std::string csv = series_csv(run.state);
+  CHECK(csv.starts_with("attempt,step,time,reward.mean,time.rollout,time.save\n"));
+  CHECK(contains(csv, "\n1,3,,0.5,300.4,12\n"));
+  const std::string json = replay_json(run.state, {});
+  CHECK(contains(json, "\"last\":300.4"));
+  CHECK(contains(json, "\"time.save\":{\"raw\":[]"));
+  CHECK(time_split(run.state, {}).front().seconds_per_step == doctest::Approx(600.4 / 3));
+}
+
+TEST_CASE("of a phase with more ends than are kept the last steps are shown, and no first figure") {
+  FakeRun run;
+  const auto steps = static_cast<int64_t>(PhaseState::kEndsKept) + 10;
+  for (int64_t step = 1; step <= steps; ++step) {
+    run.say(event::StepBegan{step}).say(event::PhaseEnded{"train", 7, kNoStep}).measure(step, 0.5);
+  }
+  const StepTable table = last_steps(run.state, 5);
+  CHECK(contains(table.constant, "time.train"));
+  const std::vector<SignalLine> lines = canonical_metrics(run.state, {});
+  CHECK(std::none_of(lines.begin(), lines.end(), [](const SignalLine& line) { return line.name == "time.train"; }));
+}
+
 TEST_CASE("a step counter among the rewards is no reward, and a step without a figure has an empty cell") {
   FakeRun run;
   for (int step = 1; step <= 3; ++step) {
@@ -108,6 +152,16 @@ TEST_CASE("a step counter among the rewards is no reward, and a step without a f
   CHECK(step_value({"loss.policy", "1", {}, {}, "", ""}, -0.00114012, 8) == "-0.00114");
   CHECK(step_value({"loss.policy", "1", {}, {}, "", ""}, -2.1012e-11, 8) == "-2.1e-11");
   CHECK(row_of(table, "time.save")->change.empty());
+}
+
+TEST_CASE("a time that grew from next to nothing changed by what it is") {
+  FakeRun run;
+  run.measure(1, 0.5).measure(2, 0.5);
+  run.measure(1, 0.0001, "time.save", "save").measure(2, 5.562, "time.save", "save");
+  run.measure(1, 1, "time.sync", "sync").measure(2, 3, "time.sync", "sync");
+  const StepTable table = last_steps(run.state, 5);
+  CHECK(row_of(table, "time.save")->change == "+5.6 s");
+  CHECK(row_of(table, "time.sync")->change == "+200 %");
 }
 
 TEST_CASE("a figure that is no number is shown as one") {
