@@ -1,6 +1,7 @@
 // What a run lives with is no trouble of it.
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "core/planted_run_for_test.h"
 
 namespace mw {
@@ -100,6 +101,20 @@ TEST_CASE("waiting for a server is over once one is up, in a trainer's log, too"
     CHECK((incidents[0].severity > Severity::kInfo) == !up);
     CHECK(incidents[0].open == !up);
   }
+}
+
+TEST_CASE("a run that saved nothing begins anew without a warning, and nothing is said of a checkpoint") {
+  PlantedRun run;
+  run.steps(1, 6);
+  run.restart();
+  run.steps(1, 4);
+  const auto incidents = run.close();
+  const auto anew = std::find_if(incidents.begin(), incidents.end(),
+                                 [](const Incident& one) { return one.kind == "restart-from-scratch"; });
+  REQUIRE(anew != incidents.end());
+  CHECK(anew->severity == Severity::kInfo);
+  CHECK(contains(anew->summary, "no save was seen in it"));
+  for (const RankedCause& cause : anew->causes) CHECK(cause.reasons_for.empty());
 }
 
 TEST_CASE("the next training of a pipeline is no restart of the one before, the same one again is") {

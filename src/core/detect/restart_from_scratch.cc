@@ -87,6 +87,13 @@ bool has_checkpoint(const State& state, size_t before) {
                      [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
 }
 
+/// Did anything show that the run saves, even where no save came to its end?
+bool has_saved(const State& state, size_t before) {
+  const auto earlier = [before](const auto& one) { return one.first.attempt < before; };
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), earlier) ||
+         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), earlier);
+}
+
 /// Where the attempt's first record of `step` stands, in the file that logs its beginning when that one has
 /// records, else in the first that has; its beginning, when it only announces its steps.
 Moment first_record(const State& state, size_t attempt, int64_t step) {
@@ -121,7 +128,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
       const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
       jobs = jobs || (finished && only_a_counter(state, i));
-      const bool sure = !(only_a_counter(state, i) || (finished && jobs)) || costs_hours(state, i, finished);
+      // Of unfinished work nothing could be resumed where nothing is saved: that is worth a warning only for its hours.
+      const bool saves = has_saved(state, i);
+      const bool sure =
+          ((saves || finished) && !(only_a_counter(state, i) || (finished && jobs))) || costs_hours(state, i, finished);
       if (is_other_job(state, furthest_attempt, i, finished)) {
         furthest = kNoStep;  // its own steps count from here on
       } else if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
@@ -132,12 +142,16 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.onset = attempt.began;
         finding.onset.step = done.first;
         finding.detected = first_record(state, i, done.first);
-        finding.summary = cat("Attempt ", i + 1, " began at step ", done.first, " although attempt ",
-                              furthest_attempt + 1, finished ? " had finished at step " : " had reached step ",
-                              furthest, has_checkpoint(state, i) ? " and had saved checkpoints" : "");
+        finding.summary =
+            cat("Attempt ", i + 1, " began at step ", done.first, " although attempt ", furthest_attempt + 1,
+                finished ? " had finished at step " : " had reached step ", furthest,
+                has_checkpoint(state, i) ? " and had saved checkpoints"
+                : saves                  ? ""
+                                         : "; no save was seen in it");
         finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
         if (finished) finding.suggests.push_back({"autoretry-crash-loop", 0.6, "the finished work was started again"});
-        finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
+        if (saves || sure)
+          finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
         // Where nothing was saved nothing could be resumed: once the steps are done again, all is made good.
         if (!finished && !has_checkpoint(state, i) && done.last >= furthest) {
           finding.resolved = true;
