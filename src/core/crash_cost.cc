@@ -1,6 +1,7 @@
 #include "core/crash_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
@@ -11,7 +12,8 @@
 namespace mw {
 namespace {
 
-constexpr double kWorthSaying = 60;  // s of work
+constexpr double kWorthSaying = 60;    // s of work
+constexpr double kClocksApart = 3600;  // s between the log's clock and that of who watches it: it is another clock
 
 /// The last attempt as who started it knows it; nullptr where midwatch did not.
 const SupervisedAttempt* supervised(const State& state) {
@@ -19,13 +21,12 @@ const SupervisedAttempt* supervised(const State& state) {
   return all.empty() || !all.back().started_at.known() ? nullptr : &all.back();
 }
 
-/// The run's last sign of life.
-Time end_of(const State& state) {
-  const AttemptState& last = state.attempts.back();
-  const Time at = std::max(last.last.at, last.ended_at.at);
-  if (state.verdict == "running" || at.known()) return state.verdict == "running" ? state.last_at : at;
-  const SupervisedAttempt* known = supervised(state);
-  return known == nullptr ? state.last_at : supervised_end(state, *known);
+/// When the watch last heard the log say something, else when the watch began; unknown where nobody watched.
+Time heard_last(const State& state) {
+  for (auto tick = state.ticks.rbegin(); tick != state.ticks.rend(); ++tick) {
+    if (tick->speaks) return tick->at;
+  }
+  return state.ticks.empty() ? Time() : state.ticks.front().at;
 }
 
 /// The lines of many trainers have no clock: then it was saved when midwatch, which started the attempt, first knew
@@ -72,6 +73,20 @@ Time began_at(const State& state) {
 
 }  // namespace
 
+Time last_sign_of_life(const State& state) {
+  if (state.attempts.empty()) return state.last_at;
+  const AttemptState& last = state.attempts.back();
+  const Time at = std::max(last.last.at, last.ended_at.at);
+  if (state.verdict == "running") {
+    const Time heard = heard_last(state);
+    const bool one_clock = !at.known() || !heard.known() || std::fabs((heard - at).seconds()) < kClocksApart;
+    return one_clock ? state.last_at : at + (state.last_at - heard);
+  }
+  if (at.known()) return at;
+  const SupervisedAttempt* known = supervised(state);
+  return known == nullptr ? state.last_at : supervised_end(state, *known);
+}
+
 double work_since(const State& state, int64_t step) {
   if (state.attempts.empty()) return 0;
   const AttemptState& attempt = state.attempts.back();
@@ -84,7 +99,7 @@ double work_since(const State& state, int64_t step) {
 
 double work_since(const State& state, Time since) {
   if (state.attempts.empty()) return 0;
-  const Time end = end_of(state);
+  const Time end = last_sign_of_life(state);
   return since.known() && end > since ? (end - since).seconds() : 0;
 }
 
@@ -103,7 +118,7 @@ std::string verified_text(const State& state) {
   if (beyond) newest = newest_sound(state);
   if (!newest) return doubted_text(state);
   if (state.attempts.empty()) return "";
-  const Time end = end_of(state);
+  const Time end = last_sign_of_life(state);
   const std::string when = newest->verified.known() && end > newest->verified
                                ? cat(" ", format_duration(end - newest->verified), " before")
                                : "";

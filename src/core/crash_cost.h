@@ -9,6 +9,10 @@
 
 namespace mw {
 
+/// The run's last sign of life by its own clock; of one that goes on, now. Where its log has quite another clock than
+/// the midwatch that watches it, what passed since the log last spoke is added to the log's.
+Time last_sign_of_life(const State& state);
+
 /// For how long the last attempt had worked since the checkpoint of `step`, by the run's clock, or where its lines have
 /// none by that of the midwatch that started it: since that was saved, where the attempt saved it itself, else since
 /// the attempt began, which went on from it. In seconds; 0 where that is not known.

@@ -154,5 +154,20 @@ TEST_CASE("where no clock is known, and where nobody looked at a checkpoint, not
   CHECK(work_text(6240, 5.73) == "1h 44m of work (9.93 at 5.73 an hour)");
 }
 
+TEST_CASE("the work of a log whose clock is months behind is counted by that clock") {
+  Run run;  // its clock is of 2023
+  run.state.verdict = "running";
+  const double now = 1'780'000'000, logged = run.at;
+  for (int i = 0; i < 6; ++i) {
+    fold(run.state, {Time::from_seconds(now + 10 * i), {}, event::Ticked{false, i == 3}});
+  }
+  CHECK(last_sign_of_life(run.state) == Time::from_seconds(logged + 20));  // it was silent for two ticks
+  CHECK(work_since(run.state, 20) == 380);
+  Run live;  // of the same clock: the step that is under way counts
+  live.state.verdict = "running";
+  fold(live.state, {Time::from_seconds(live.at + 1800), {}, event::Ticked{false, true}});
+  CHECK(work_since(live.state, 20) == 360 + 1800);
+}
+
 }  // namespace
 }  // namespace mw

@@ -10,6 +10,7 @@
 #include "core/detect/support/saves.h"
 #include "core/detect/tools/stats.h"
 #include "core/save_interval.h"
+#include "core/step_gaps.h"
 
 namespace mw {
 namespace {
@@ -53,6 +54,7 @@ std::optional<SaveForecast> save_forecast(const State& state) {
   if (state.total_steps > 0 && out.step > state.total_steps) return std::nullopt;
   double step_s = step_seconds(state);
   if (step_s <= 0) step_s = detect::rhythm_of(state, state.last_at, kSteps).usual;
+  step_s = forecast_pace(state, step_s);
   out.in_s = std::max(0.0, static_cast<double>(out.step - attempt.last_step) * step_s);
   out.takes_s = save_seconds(state);
   forecast_disk(state, out);

@@ -315,5 +315,44 @@ TEST_CASE("without a checkpoint all that was done would be lost") {
   CHECK(now_text(run.state, "A crash would cost") == "2 steps and 1h 00m of work: no checkpoint is known");
 }
 
+TEST_CASE("a crash does not go back to what the last attempt resumed from, where that is not proved whole") {
+  for (const bool doubted : {true, false}) {
+    FakeRun run;
+    run.at = clock_of("09:00");
+    const auto step_of = [&run](int64_t step) {
+      run.at = run.at + Duration::seconds(600);
+      run.measure(step, 0.5);
+    };
+    for (int64_t step = 1; step <= 6; ++step) step_of(step);
+    event::CheckpointSeen seen{6, "/ck/global_step_6", event::CheckpointSeen::How::kUnknown, "", "", 202, 1, ""};
+    if (doubted) seen.doubt = "there are no weights in it";
+    run.say(seen);
+    run.say(event::AttemptBegan{"again"}).say(event::Resumed{6, "/ck/global_step_6"});
+    step_of(7);
+    run.state.verdict = "running";
+    CHECK(now_text(run.state, "A crash would cost") ==
+          (doubted
+               ? "7 steps and 1h 00m of work: the one checkpoint on the disk is not proved whole (step 6: there are "
+                 "no weights in it)"
+               : "1 step and 10m 00s of work since the checkpoint of step 6"));
+  }
+}
+
+TEST_CASE("the next step, save and the end are expected by one clock") {
+  FakeRun run;  // its lines have no clock; its bar shows a second a step, and it says that a step takes 51
+  run.say(event::Planned{40}).say(event::Configured{"save_steps", "10"});
+  Time at = clock_of("09:00");
+  for (int64_t step = 1; step <= 20; ++step, at = at + Duration::seconds(1)) {
+    run.measure(step, 0.5).measure(step, 51, "time.step", "timing_s/step");
+    run.say(event::Progressed{"Training Progress", step, 40, static_cast<double>(step)});
+    fold(run.state, {at, {}, event::Ticked{false, true}});
+  }
+  run.state.verdict = "running";
+  CHECK(clock_pace(run.state) == doctest::Approx(1));
+  CHECK(now_text(run.state, "Next step") == "21 of 40, expected 2026-02-19T09:00:20Z");
+  CHECK(expected_end(run.state).latest < clock_of("09:01"));
+  CHECK(seconds_per_step(run.state) == 51);  // what the trainer says of itself stays
+}
+
 }  // namespace
 }  // namespace mw

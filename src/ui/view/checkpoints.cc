@@ -1,6 +1,8 @@
 #include "ui/view/checkpoints.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
@@ -154,6 +156,30 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
   return rows;
 }
 
+namespace {
+
+/// Is what was last found of that checkpoint on the disk no ground to count on it?
+bool spoken_against(const State& state, int64_t step) {
+  std::map<std::string_view, const event::CheckpointSeen*> last;  // by path
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.step == step) last[seen.path] = &seen;
+  }
+  const auto bad = [](const auto& one) { return is_unfit(*one.second) || is_doubted(*one.second); };
+  return (!last.empty() && std::all_of(last.begin(), last.end(), bad)) || unsound_steps(state).count(step) != 0;
+}
+
+/// Work of the attempts before the last one, from `first` on, by their own clocks.
+double work_before_last(const State& state, size_t first) {
+  double seconds = 0;
+  for (size_t i = first; i + 1 < state.attempts.size(); ++i) {
+    const AttemptState& one = state.attempts[i];
+    if (one.began.at.known() && one.last.at > one.began.at) seconds += (one.last.at - one.began.at).seconds();
+  }
+  return seconds;
+}
+
+}  // namespace
+
 CrashCost crash_cost(const State& state) {
   CrashCost cost;
   if (state.attempts.empty() || (state.verdict != "running" && state.verdict != "unknown")) return cost;
@@ -169,7 +195,8 @@ CrashCost crash_cost(const State& state) {
   }
   const auto counted = cost.from == kNoStep ? newest_without_step(state) : std::nullopt;
   const int64_t resumed = state.attempts[last].resumed_at;
-  if (resumed != kNoStep && cost.from < resumed) cost.from = resumed;  // it was there when this attempt began
+  const bool there = resumed != kNoStep && cost.from < resumed && !spoken_against(state, resumed);
+  if (there) cost.from = resumed;  // it was there when this attempt began
   if (counted) {
     cost.path = counted->path;
     cost.seconds = work_since(state, counted->verified);
@@ -178,7 +205,7 @@ CrashCost crash_cost(const State& state) {
   }
   const int64_t begin = cost.from != kNoStep ? cost.from : begun_from(state, first);
   cost.steps = std::max<int64_t>(0, reached - begin);
-  cost.seconds = work_since(state, cost.from);
+  cost.seconds = work_since(state, cost.from) + (cost.from == kNoStep ? work_before_last(state, first) : 0);
   cost.known = true;
   return cost;
 }
@@ -203,7 +230,7 @@ std::string crash_cost_text(const State& state) {
 
 std::string saving_advice(const State& state) {
   const CrashCost cost = crash_cost(state);
-  const bool long_run = state.first_at.known() && (state.last_at - state.first_at).seconds() >= kLongSeconds;
+  const bool long_run = state.first_at.known() && (last_sign_of_life(state) - state.first_at).seconds() >= kLongSeconds;
   if (!cost.known || cost.seconds < kDearSeconds || (!failed_before(state) && !long_run)) return "";
   return failed_before(state) ? "The run has failed before: save more often, so that the next failure costs less."
                               : "The run is a day old: save more often than this, a failure will come.";

@@ -12,7 +12,6 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLeastGaps = 3;                            // fewer show no pace
 constexpr size_t kLastGaps = 10;                            // the last of the run whose pace counts by itself
 constexpr double kEarly = 0.1;                              // of the time that is left
 constexpr double kLate = 0.2;                               // likewise: more runs slow down than speed up
@@ -20,24 +19,7 @@ constexpr double kUnsaid = 0.35;                            // likewise: what a 
 constexpr double kGoesOn = 1;                               // of the change between the halves of what was seen
 constexpr double kOverdueSteps = 10, kOverdueSeconds = 60;  // a pace that is none any more
 
-/// Of the attempt that goes on, by the clocks of its steps.
-std::vector<StepGap> gaps_by_clock(const State& state) {
-  const auto& anchors = state.anchors;
-  const Time began = state.attempts.empty() ? Time{} : state.attempts.back().began.at;
-  size_t first = anchors.size();
-  while (first > 0 && (first == anchors.size() || anchors[first - 1].second < anchors[first].second) &&
-         (!began.known() || anchors[first - 1].first >= began)) {
-    --first;
-  }
-  std::vector<StepGap> gaps;
-  for (size_t i = first + 1; i < anchors.size(); ++i) {
-    gaps.push_back({(anchors[i].first - anchors[i - 1].first).seconds(),
-                    static_cast<double>(anchors[i].second - anchors[i - 1].second)});
-  }
-  return gaps;
-}
-
-/// The same by what the trainer says that its steps take.
+/// What the trainer says that the steps of the attempt that goes on take.
 std::vector<StepGap> gaps_as_stated(const State& state) {
   std::vector<StepGap> gaps;
   const Series* series = state.find("time.step");
@@ -106,10 +88,8 @@ ExpectedEnd expected_end(const State& state) {
   if (state.verdict != "running" && state.verdict != "unknown") return {};
   if (state.total_steps <= 0 || last == kNoStep || last >= state.total_steps) return {};
   if (!state.last_at.known() || has_ended(state)) return {};
-  std::vector<StepGap> gaps = gaps_by_clock(state);
+  std::vector<StepGap> gaps = step_gaps(state);
   double late = kLate;
-  if (gaps.size() < kLeastGaps) gaps = gaps_by_bar(state);
-  if (gaps.size() < kLeastGaps) gaps = gaps_by_watch(state);
   if (gaps.size() < kLeastGaps) {
     gaps = gaps_as_stated(state);
     late = kUnsaid;

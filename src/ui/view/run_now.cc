@@ -49,7 +49,9 @@ int64_t setting(const State& state, std::string_view key) {
 class Now {
  public:
   explicit Now(const State& state)
-      : state_(state), done_(detect::last_done(state, state.attempts.size() - 1)), pace_(seconds_per_step(state)) {}
+      : state_(state),
+        done_(detect::last_done(state, state.attempts.size() - 1)),
+        pace_(forecast_pace(state, seconds_per_step(state))) {}
 
   std::vector<NowLine> lines() {
     add("Phase", phase());
