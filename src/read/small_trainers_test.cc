@@ -229,6 +229,8 @@ TEST_CASE("an answer that is cut within a dict takes no step of a trainer that n
     CHECK(values_of(state, "reward.mean").size() == 60);
     CHECK(state.steps().last == 60);
   }
+}
+
 TEST_CASE("what each GPU does and what the whole group does are two figures") {
   std::string text = "Logged data to /data/nemo-rl-logs/exp_008/train_data_step1.jsonl\n";
   for (int step = 1; step <= 3; ++step) {
