@@ -1,6 +1,7 @@
 // All rewards within (nearly) all groups are equal: no gradient, although the reward itself is not at its floor.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -142,31 +143,76 @@ void add_reasons(const State& state, Finding& finding) {
   finding.summary += text;
 }
 
-void add_finding(const State& state, JudgeMemory& memory, const Track& track, size_t first, size_t detected,
-                 std::vector<Finding>& out) {
+/// Where waste ended: its last wasteful record, and the one that showed the end.
+struct Ended {
+  size_t last = 0, shown = 0;
+  bool past = false;  ///< the run has gone on without it for as long as it lasted
+};
+
+/// The end of waste that began at `first` and was found at `detected`: by now most groups have had differing rewards
+/// for long enough.
+std::optional<Ended> ended_after(const Track& track, size_t first, size_t detected) {
+  const size_t after = track.size() - 1 - detected;
+  if (after < points_of(kShort)) return std::nullopt;
+  const size_t recent = std::min(after, points_of(kLong));
+  if (mean(track.slice(track.size() - recent, track.size())) >= kHalf.value) return std::nullopt;
+  Ended ended;
+  ended.shown = detected + points_of(kShort);
+  while (ended.shown + 1 < track.size() &&
+         mean(track.slice(ended.shown + 1 - points_of(kShort), ended.shown + 1)) >= kHalf.value) {
+    ++ended.shown;
+  }
+  ended.last = ended.shown;
+  while (ended.last > first && track.values[ended.last] < kHalf.value) --ended.last;
+  ended.past = track.size() - 1 - ended.last > ended.last - first;
+  return ended;
+}
+
+/// `uniform`: the share of groups without a spread at the same points.
+void add_finding(const State& state, JudgeMemory& memory, const Track& track, const Track& uniform, size_t first,
+                 size_t detected, std::vector<Finding>& out) {
   std::string why;
-  const Severity severity = severity_of(state, memory, track.points[first], track.points[detected], why);
-  std::string summary =
-      cat("No group has differing rewards since step ", track.points[first].step, ": there is no gradient");
+  Severity severity = severity_of(state, memory, track.points[first], track.points[detected], why);
+  const std::optional<Ended> ended = ended_after(uniform, first, detected);
+  if (ended && ended->past) severity = Severity::kInfo;
+  const int64_t begun = track.points[first].step;
+  std::string summary = ended ? cat("No group had differing rewards from step ", begun, " to step ",
+                                    track.points[ended->last].step, ": there was no gradient")
+                              : cat("No group has differing rewards since step ", begun, ": there is no gradient");
   if (!why.empty()) summary += cat(" (", why, ")");
   Finding finding = make_finding("zero-advantage", "zero-advantage", severity, track.points[first],
                                  track.points[detected], std::move(summary));
+  if (ended) resolve(finding, track.points[ended->shown]);
   add_figures(finding, track, first, detected, 4);
   finding.suggests.push_back({"zero-advantage-all-groups", 0.7, "equal rewards within every group"});
   add_reasons(state, finding);
   out.push_back(std::move(finding));
 }
 
-/// `share`: of groups or steps, as `of` names them.
-void add_share(const State& state, const Track& track, const Wasteful::Window& window, double share,
+/// `of`: groups or steps, of which `track` has the wasted share. Waste that is past, or from which the reward rose
+/// after all, is information.
+void add_share(const State& state, JudgeMemory& memory, const Track& track, const Wasteful::Window& window,
                std::string_view of, std::vector<Finding>& out) {
-  const std::string_view meanwhile = has_reward(state) ? ", and the reward does not rise" : "";
   size_t first = window.first;
   while (first < window.last && track.values[first] < kHalf.value) ++first;
-  Finding finding = make_finding(
-      "zero-advantage", "zero-advantage", Severity::kWarning, track.points[first], track.points[window.last],
-      cat("In ", format_short(100 * share, 3), " % of the ", of, " all rewards are equal since step ",
-          track.points[first].step, meanwhile, ": most rollouts teach nothing"));
+  const std::optional<Ended> ended = ended_after(track, first, window.last);
+  size_t last = window.last;  // a resumed attempt has too few rewards at first to say whether they rise
+  while (last + 1 < track.size() && track.points[last + 1].attempt == track.points[window.last].attempt) ++last;
+  const bool rose =
+      !ended && has_reward(state) && !stands_low(state, memory, track.points[window.first], track.points[last]);
+  const bool quiet = rose || (ended && ended->past);
+  const double share = mean(track.slice(first, ended ? ended->last + 1 : track.size()));
+  std::string summary = cat("In ", format_short(100 * share, 3), " % of the ", of, " all rewards ");
+  const int64_t begun = track.points[first].step;
+  if (ended) {
+    summary += cat("were equal from step ", begun, " to step ", track.points[ended->last].step);
+  } else {
+    const std::string_view reward = rose ? ", though the reward has risen" : ", and the reward does not rise";
+    summary += cat("are equal since step ", begun, has_reward(state) ? reward : "", ": most rollouts teach nothing");
+  }
+  Finding finding = make_finding("zero-advantage", "zero-advantage", quiet ? Severity::kInfo : Severity::kWarning,
+                                 track.points[first], track.points[window.last], std::move(summary));
+  if (ended) resolve(finding, track.points[ended->shown]);
   add_figures(finding, track, first, window.last, 4);
   finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards within most groups"});
   add_reasons(state, finding);
@@ -198,8 +244,7 @@ Track uniform_in(Track spread) {
   return spread;
 }
 
-/// Most steps have no gradient at all, though not all of them one behind the other. A cold start that is over is
-/// information.
+/// Most steps have no gradient at all, though not all of them one behind the other.
 void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, std::vector<Finding>& out) {
   const auto equal = std::count(spread.values.begin(), spread.values.end(), 0.0);
   if (static_cast<double>(equal) < std::min(kMost.value * kShort.value, kHalf.value * kLong.value)) return;
@@ -208,12 +253,7 @@ void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, 
   for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);
   for (const Wasteful::Window& window : found.windows) {
     if (!stands_low(state, memory, uniform.points[window.first], uniform.points[window.last])) continue;
-    const size_t last = uniform.size() - 1;
-    const double share = mean(uniform.slice(window.first, last + 1));
-    add_share(state, uniform, window, share, "steps", out);
-    const bool goes_on =
-        share >= kHalf.value && stands_low(state, memory, uniform.points[window.first], uniform.points[last]);
-    if (!goes_on) out.back().severity = Severity::kInfo;
+    add_share(state, memory, uniform, window, "steps", out);
     return;
   }
 }
@@ -229,7 +269,7 @@ void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding
       const Track spread = spread_of(upper[i], lower[i]);
       size_t first = 0, detected = 0;
       if (find_streak(spread, 0, true, first, detected)) {
-        add_finding(state, memory, spread, first, detected, out);
+        add_finding(state, memory, spread, uniform_in(spread), first, detected, out);
       } else {
         judge_wasted(state, memory, spread, out);
       }
@@ -252,7 +292,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   size_t first = 0, detected = 0;
   for (KeptTrack& track : memory.tracks(state, state.find("reward.zero_std_groups"))) {
     if (find_streak(track, kShare.value, false, first, detected)) {
-      add_finding(state, memory, track, first, detected, out);
+      add_finding(state, memory, track, track, first, detected, out);
       continue;
     }
     for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
@@ -262,7 +302,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
                              ? stands_low(state, memory, track.points[window.first], track.points[window.last])
                              : share >= kMost.value;
       if (!fault) continue;
-      add_share(state, track, window, share, "groups", out);
+      add_share(state, memory, track, window, "groups", out);
       break;
     }
   }
@@ -270,9 +310,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
     for (const Track& track : memory.tracks(state, state.find(name))) {
       if (find_streak(track, 0, true, first, detected)) {
-        add_finding(state, memory, track, first, detected, out);
+        add_finding(state, memory, track, uniform_in(track), first, detected, out);
       } else if (is_short_and_uniform(state, track)) {
-        add_finding(state, memory, track, 0, track.size() - 1, out);
+        add_finding(state, memory, track, uniform_in(track), 0, track.size() - 1, out);
       }
     }
     if (out.size() > before || state.find(name) != nullptr) return;
