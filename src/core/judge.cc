@@ -72,11 +72,13 @@ bool same_chain(const Draft& a, const Draft& b) {
 }
 
 /// Do the figures themselves show what a line of the log only spoke of: their steps and counts say more than its words?
+/// The line may be any of those in which they went on: the last one is read as what ended the run.
 bool figures_show(const Draft& words, const Draft& figures) {
   const IncidentKind* kind = find_incident_kind(words.incident.kind);
+  const Moment &said = words.incident.onset, &shown = figures.incident.onset;
   return kind != nullptr && kind->family == IncidentKind::Family::kLearning && words.detector == "failure-signature" &&
-         figures.detector != "failure-signature" && words.incident.onset.attempt == figures.incident.onset.attempt &&
-         words.incident.onset.where == figures.incident.onset.where &&
+         figures.detector != "failure-signature" && said.attempt == shown.attempt &&
+         said.where.source == shown.where.source && said.where.line >= shown.where.line &&
          figures.incident.severity >= words.incident.severity;
 }
 
@@ -85,12 +87,14 @@ void merge(Draft& draft, Draft&& later) {
   if (draft.incident.onset.attempt != later.incident.onset.attempt) ++draft.times;
   Incident& into = draft.incident;
   if (later.incident.latest.attempt > into.latest.attempt) into.latest = later.incident.latest;
-  if (later.incident.severity > into.severity || figures_show(draft, later)) {
+  const bool shows = figures_show(draft, later);
+  if (later.incident.severity > into.severity || shows) {
     into.severity = later.incident.severity;
     into.summary = std::move(later.incident.summary);
     into.onset = later.incident.onset;  // the lighter one was a hint of it, not yet it
     into.detected = later.incident.detected;
   }
+  if (shows) draft.detector = later.detector;  // the lines of one detector, first and last, are all of its chain
   if (key(later.incident.detected) < key(into.detected)) into.detected = later.incident.detected;
   into.open = into.open || later.incident.open;
   for (Evidence& evidence : later.incident.evidence) {
@@ -103,6 +107,21 @@ void merge(Draft& draft, Draft&& later) {
       draft.suggests.push_back(std::move(suggestion));
     } else {
       known->weight = std::max(known->weight, suggestion.weight);
+    }
+  }
+}
+
+/// The last line of what goes on to the end is read as what ended the run, apart from the lines before it: where the
+/// figures show both, they are one chain, which began where the figures did.
+void join_last_lines(std::vector<Draft>& kept) {
+  for (size_t i = 0; i < kept.size(); ++i) {
+    for (size_t k = kept.size(); k-- > 0;) {
+      if (k == i || kept[k].incident.kind != kept[i].incident.kind || !figures_show(kept[k], kept[i])) continue;
+      const Moment detected = kept[i].incident.detected;
+      merge(kept[i], std::move(kept[k]));
+      kept[i].incident.detected = detected;
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(k));
+      if (k < i) --i;
     }
   }
 }
@@ -122,6 +141,7 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
       merge(*same, std::move(draft));
     }
   }
+  join_last_lines(kept);
   std::stable_sort(kept.begin(), kept.end(), earlier);  // a merged one begins where its gravest finding does
   for (Draft& draft : kept) {
     if (draft.times > 1) draft.incident.summary += cat("; the same in ", draft.times, " attempts");

@@ -446,17 +446,23 @@ void broken_on_purpose(const Scene& scene, Out& out) {
 }
 
 /// An engine says that it raised, and what it raised stands below. A signature that knows that is the cause; the mere
-/// type of an exception, or an actor that died with the engine, says less than the engine.
+/// type of an exception, or an actor that died with the engine, says less than the engine. A GPU that is full then is
+/// full for the engine, whose settings are others than the trainer's.
 void engine_raised(const Scene& scene, Out& out) {
   constexpr double kSaid = 0.4;  // named by more than a word near by
   for (const std::string_view announced : {"vllm-enginecore-fatal", "sglang-scheduler-exception"}) {
     if (!scene.named(announced)) continue;
-    const bool known = std::any_of(scene.suggestions.begin(), scene.suggestions.end(), [&](const Suggestion& s) {
-      const bool resource = s.cause.starts_with("cuda-") || s.cause.starts_with("cublas-") ||
-                            s.cause.starts_with("nccl-") || contains(s.cause, "-oom") || contains(s.cause, "memory");
-      return resource && s.weight >= kSaid;
-    });
-    if (known) out.push_back({std::string(announced), -0.6, "what it raised is known"});
+    const auto resource = [](const Suggestion& s) {
+      const bool of_machine = s.cause.starts_with("cuda-") || s.cause.starts_with("cublas-") ||
+                              s.cause.starts_with("nccl-") || contains(s.cause, "-oom") || contains(s.cause, "memory");
+      return of_machine && s.weight >= kSaid;
+    };
+    const auto known = std::find_if(scene.suggestions.begin(), scene.suggestions.end(), resource);
+    if (known == scene.suggestions.end()) continue;
+    out.push_back({std::string(announced), -0.6, "what it raised is known"});
+    if (known->cause != "cuda-oom-trainer" || scene.incident.kind != "engine-dead") continue;
+    out.push_back({"cuda-oom-engine", 0.9, known->reason});
+    out.push_back({"cuda-oom-trainer", -0.6, "it is the engine that raised it"});
   }
 }
 
