@@ -57,6 +57,15 @@ size_t seen_with(const State& state, const Incident& cause, const Incident& effe
   }));
 }
 
+bool first_failed_before(const State& state, const Incident& cause, const Incident& effect) {
+  const SignatureState* seen = seen_of(state, cause);
+  const Moment& onset = effect.onset;
+  if (seen == nullptr || seen->sample || onset.step == kNoStep || seen->first.step == kNoStep) return false;
+  if (seen->first.attempt != onset.attempt || seen->first.step + 1 < onset.step) return false;
+  return onset.attempt < state.attempts.size() && state.attempts[onset.attempt].first_step != kNoStep &&
+         seen->first.step > state.attempts[onset.attempt].first_step + kWithSteps;
+}
+
 bool is_outage(const Knowledge& knowledge, const Incident& cause) {
   return cause.kind == "environment-fault" || (cause.kind == "network" && carries_answers(knowledge, cause));
 }

@@ -15,6 +15,10 @@ bool may_have_led_to(const State& state, const Knowledge& knowledge, const Incid
 /// names is no line of a log.
 size_t seen_with(const State& state, const Incident& cause, const Incident& effect);
 
+/// Did what the cause names fail for the first time right before the effect, in a run that had done steps without it?
+/// Then once is enough to join the two.
+bool first_failed_before(const State& state, const Incident& cause, const Incident& effect);
+
 /// What answers, their rewards or their tools depend on failed, and the figures of learning show it.
 bool is_outage(const Knowledge& knowledge, const Incident& cause);
 

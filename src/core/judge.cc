@@ -179,8 +179,8 @@ void weigh_aftermath(std::vector<Draft>& drafts) {
   }
 }
 
-/// An outage that is seen time and again from about where the rewards become zero is not survived by steps that learn
-/// from those zeros, unless a dead engine explains both.
+/// An outage that is seen time and again from about where the rewards become zero, or for the first time right before
+/// they do so for good, is not survived by steps that learn from those zeros, unless a dead engine explains both.
 void weigh_outages(const State& state, const Knowledge& knowledge, std::vector<Draft>& drafts) {
   for (Draft& cause : drafts) {
     Incident& outage = cause.incident;
@@ -188,9 +188,11 @@ void weigh_outages(const State& state, const Knowledge& knowledge, std::vector<D
     for (const Draft& effect : drafts) {
       const Incident& zero = effect.incident;
       if (zero.kind != "zero-reward" || zero.severity == Severity::kInfo || earlier(effect, cause) ||
-          !may_have_led_to(state, knowledge, outage, zero) || seen_with(state, outage, zero) < kOften) {
+          !may_have_led_to(state, knowledge, outage, zero)) {
         continue;
       }
+      const bool at_once = zero.severity == Severity::kCritical && first_failed_before(state, outage, zero);
+      if (!at_once && seen_with(state, outage, zero) < kOften) continue;
       const bool engine = std::any_of(drafts.begin(), drafts.end(), [&](const Draft& other) {
         return other.incident.kind == "engine-dead" && other.incident.severity > Severity::kInfo &&
                follows_at_once(other.incident, zero);

@@ -96,4 +96,28 @@ TEST_CASE("of a scheduler's lines the one with its reason is quoted") {
   }
 }
 
+TEST_CASE("requests that fail while no step comes are a warning once that has lasted, and none while steps come") {
+  const auto severity = [](int minutes, bool trains) {
+    PlantedRun run;  // a line a minute
+    run.add("requests-fail", "engine-dead", Role::kSymptom, Severity::kCritical, false, "restart-run-from-checkpoint");
+    for (int64_t step = 1; step <= 20; ++step) {
+      run.steps(step, step);
+      run.say(event::Ticked{});
+    }
+    for (int minute = 0; minute < minutes; minute += 2) {
+      for (int i = 0; i < 5; ++i, --run.line) run.matched("requests-fail");
+      run.talk(1);
+      run.say(event::Ticked{});
+      if (trains) run.steps(21 + minute, 21 + minute);
+    }
+    for (const Incident& one : judge(run.state, run.knowledge)) {
+      if (one.kind == "engine-dead") return one.severity;
+    }
+    return Severity::kCritical;
+  };
+  CHECK(severity(2, false) == Severity::kInfo);
+  CHECK(severity(8, false) == Severity::kWarning);
+  CHECK(severity(8, true) == Severity::kInfo);
+}
+
 }  // namespace mw

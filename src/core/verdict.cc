@@ -29,13 +29,16 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   const AttemptState& last = state.attempts.back();
   const size_t number = state.attempts.size() - 1;
   const auto in_last = [&](const Incident& incident) { return incident.latest.attempt == number; };
-  const bool crashed = std::any_of(incidents.begin(), incidents.end(),
-                                   [&](const Incident& i) { return in_last(i) && ends_run(state, i); });
   const auto open_in_last = [&](std::string_view kind) {
     return std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
       return in_last(i) && i.open && i.kind == kind && !state.by_host(i.onset.where);
     });
   };
+  // A stall is reported of a run that nothing is known to have ended: one without its engine may still wait for it.
+  const bool stalled = !last.ended && open_in_last("stall");
+  const bool crashed = std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
+    return in_last(i) && ends_run(state, i) && !(stalled && i.kind == "engine-dead");
+  });
   if (last.ended) {
     switch (last.ended->how) {
       case event::Ended::How::kComplete:
@@ -52,7 +55,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   }
   if (crashed) return "crashed";
   if (open_in_last("interrupted") || open_in_last("preempted")) return "interrupted";
-  if (open_in_last("stall")) return "stalled";
+  if (stalled) return "stalled";
   if (plan_done(state, last)) return "finished";
   return state.closed ? "unknown" : "running";
 }

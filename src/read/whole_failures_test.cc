@@ -54,5 +54,72 @@ TEST_CASE("a GPU that is full for the inference engine is not full for the train
   CHECK(cause(state_of(cat(log, trace, error)), "gpu-out-of-memory") == "cuda-oom-trainer");
 }
 
+/// Six steps, and then nothing but requests that fail, one every 80 s.
+std::string failing_requests(int failures) {
+  const auto clock = [](int seconds) {
+    const auto two = [](int n) { return cat(n < 10 ? "0" : "", n); };
+    return cat("2026-11-29 ", two(8 + seconds / 3600), ":", two(seconds / 60 % 60), ":", two(seconds % 60));
+  };
+  std::string log;
+  for (int i = 0; i <= 5; ++i) {
+    log += cat(clock(200 + 200 * i), " INFO trainer: step ", i, " loss 0.8", i, " reward 0.", 31 + i, "\n");
+  }
+  log += cat(clock(1200), " INFO trainer: Saving checkpoint at step 5\n");
+  for (int i = 1; i <= failures; ++i) {
+    log += cat(clock(1200 + 80 * i), " WARNING Rollout failed: APIConnectionError('Connection error.')\n");
+  }
+  return log;
+}
+
+TEST_CASE("a run that lives on for hours with nothing but failing requests has not survived them, and waits for them") {
+  const State state = state_of(failing_requests(128));
+  const auto engine = of_kind(state, "engine-dead"), stall = of_kind(state, "stall");
+  REQUIRE(engine.size() == 1);
+  REQUIRE(stall.size() == 1);
+  CHECK(engine[0]->open);
+  CHECK(engine[0]->severity == Severity::kCritical);
+  CHECK(contains(engine[0]->summary, "seen 128 times, no step was done after it"));
+  REQUIRE_FALSE(stall[0]->causes.empty());
+  CHECK(stall[0]->causes[0].id == "api-connection-error-all-rollouts");
+  CHECK(state.verdict == "stalled");
+}
+
+TEST_CASE("a log that ends in requests that fail was copied while the run went on: it did not crash") {
+  const State state = state_of(failing_requests(9));
+  const auto engine = of_kind(state, "engine-dead");
+  REQUIRE(engine.size() == 1);
+  CHECK(engine[0]->open);
+  CHECK(engine[0]->severity == Severity::kWarning);
+  CHECK(state.verdict != "crashed");
+  CHECK(of_kind(state, "checkpoint-incomplete").empty());
+}
+
+TEST_CASE("a connection that is refused for the first time right before the reward is zero for good is its cause") {
+  const auto read = [](int refused_at, bool before) {
+    const std::string refused =
+        "HTTP request to http://10.0.0.4:8123/generate failed: Cannot connect to host 10.0.0.4:8123 ssl:default "
+        "[Connect call failed ('10.0.0.4', 8123)]. Retry 5/5\n";
+    std::string log;
+    for (int i = 1; i <= 60; ++i) {
+      log += cat("step ", i, " loss 0.", 900 - i, " reward 0.", i <= 30 ? 300 + i % 7 : 0, "\n");
+      if (i == refused_at || (before && i == 12)) log += refused;
+    }
+    return state_of(log);
+  };
+  const State state = read(30, false);
+  const auto network = of_kind(state, "network"), zero = of_kind(state, "zero-reward");
+  REQUIRE(network.size() == 1);
+  REQUIRE(zero.size() == 1);
+  CHECK(network[0]->severity == Severity::kWarning);
+  CHECK(network[0]->followed_by == std::vector<uint32_t>{zero[0]->id});
+  CHECK(std::any_of(zero[0]->causes.begin(), zero[0]->causes.end(), [](const RankedCause& cause) {
+    return cause.id == "connection-refused" && contains(cause.reasons_for.front(), "came before it");
+  }));
+  // One that came and went without harm before, or steps before, shows nothing.
+  for (const State& other : {read(30, true), read(26, false)}) {
+    for (const Incident* incident : of_kind(other, "network")) CHECK(incident->severity == Severity::kInfo);
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -42,6 +42,7 @@ void judge_fatal(const State& state, const FailureChain& chain, std::vector<Find
   describe(state, chain, finding);
   finding.detector = "failure-signature";
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
+  if (!sure && lasts(state, chain)) finding.severity = std::max(finding.severity, Severity::kWarning);
   const std::string step = finding.onset.step == kNoStep ? std::string() : cat(", at step ", finding.onset.step);
   finding.summary = cat(clause(chain.lead.signature->symptom), step,
                         !sure         ? kNotSettled
@@ -58,7 +59,9 @@ struct Survived {
   const Symptom* first = nullptr;
   const Symptom* last = nullptr;
   uint64_t count = 0;
-  uint64_t open = 0;     // of the kept matches, those after which no step came
+  uint64_t open = 0;  // of the kept matches, those that nothing came after; once it goes on, as in goes_on(), all idle
+  const Symptom* idle = nullptr;  // the first in the last attempt after which no step came; how many there are
+  uint64_t idle_count = 0;
   bool trained = false;  // the run had done a step by then
 };
 
@@ -83,6 +86,22 @@ bool saved_since(const State& state, const Moment& failed) {
 bool names_an_error(std::string_view text) {
   return contains(text, "Errno") || contains(text, "Error:") || contains(text, "ERROR") ||
          contains(text, "StorageFull");
+}
+
+/// Is it said since the last step as far as the log goes? A run that only lives on with it for a long time has not
+/// survived it. Repetitions are known at doubling counts only, so that the last known one may lie half-way.
+bool goes_on(const State& state, const Survived& seen) {
+  constexpr uint64_t kDoubled = 2;
+  const uint32_t number = seen.last->moment.where.source;
+  if (static_cast<double>(seen.idle_count) < kKnobs[3].value || number >= state.sources.size()) return false;
+  const uint64_t first = seen.idle->moment.where.line, last = seen.last->moment.where.line;
+  if (seen.idle->moment.where.source != number || last <= first) return false;
+  const AttemptState& attempt = state.attempts.back();
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (attempt.ended || (total > 0 && attempt.last_step + 1 >= total)) return false;
+  const SourceState& source = state.sources[number];
+  const uint64_t end = std::max(source.last_line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
+  return end <= last + kSameChainLines || end - first <= kDoubled * (last - first) + kSameChainLines;
 }
 
 /// A start that fails the same way again and again within what looks like one attempt.
@@ -219,10 +238,14 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     seen.last = &symptom;
     seen.count = symptom.count;
     if (!symptom.survived && !symptom.teardown) ++seen.open;
+    if (symptom.idle && !symptom.teardown && symptom.moment.attempt + 1U == state.attempts.size()) {
+      if (seen.idle_count++ == 0) seen.idle = &symptom;
+    }
     seen.trained = seen.trained || symptom.moment.step > 0;
   }
   const size_t begin = out.size();
-  for (const auto& [id, seen] : by_id) {
+  for (auto& [id, seen] : by_id) {
+    if (goes_on(state, seen)) seen.open = std::max(seen.open, seen.idle_count);
     Finding finding;
     finding.kind = seen.first->signature->kind;
     finding.detector = "failure-signature";

@@ -278,6 +278,21 @@ void outage(const Scene& scene, Out& out) {
   }
 }
 
+/// Steps that do not come wait for what the requests that fail since then were to bring.
+void waits_in_vain(const Scene& scene, Out& out) {
+  const Moment& onset = scene.incident.onset;
+  if (scene.incident.kind != "stall" || onset.step == kNoStep) return;
+  const auto found = std::find_if(scene.all.begin(), scene.all.end(), [&](const Incident& other) {
+    return (other.kind == "engine-dead" || is_outage(scene.knowledge, other)) && other.open &&
+           other.severity > Severity::kInfo && !other.causes.empty() && other.onset.attempt == onset.attempt &&
+           other.onset.step != kNoStep && other.onset.step + kNearSteps >= onset.step;
+  });
+  if (found == scene.all.end()) return;
+  const std::string failing = cat(found->kind, " (#", found->id, ") goes on since then");
+  out.push_back({found->causes.front().id, 0.85, failing});
+  out.push_back({"hang-no-progress-generic", -0.5, failing});
+}
+
 void lost_reward(const Scene& scene, Out& out) {
   const std::string& kind = scene.incident.kind;
   if (kind != "zero-reward" && kind != "reward-collapse") return;
@@ -452,12 +467,11 @@ void engine_raised(const Scene& scene, Out& out) {
   constexpr double kSaid = 0.4;  // named by more than a word near by
   for (const std::string_view announced : {"vllm-enginecore-fatal", "sglang-scheduler-exception"}) {
     if (!scene.named(announced)) continue;
-    const auto resource = [](const Suggestion& s) {
-      const bool of_machine = s.cause.starts_with("cuda-") || s.cause.starts_with("cublas-") ||
-                              s.cause.starts_with("nccl-") || contains(s.cause, "-oom") || contains(s.cause, "memory");
-      return of_machine && s.weight >= kSaid;
-    };
-    const auto known = std::find_if(scene.suggestions.begin(), scene.suggestions.end(), resource);
+    const auto known = std::find_if(scene.suggestions.begin(), scene.suggestions.end(), [](const Suggestion& s) {
+      const bool resource = s.cause.starts_with("cuda-") || s.cause.starts_with("cublas-") ||
+                            s.cause.starts_with("nccl-") || contains(s.cause, "-oom") || contains(s.cause, "memory");
+      return resource && s.weight >= kSaid;
+    });
     if (known == scene.suggestions.end()) continue;
     out.push_back({std::string(announced), -0.6, "what it raised is known"});
     if (known->cause != "cuda-oom-trainer" || scene.incident.kind != "engine-dead") continue;
@@ -478,6 +492,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   room_there_was(scene, out);
   killed(scene, out);
   cancelled(scene, out);
+  waits_in_vain(scene, out);
   lost_reward(scene, out);
   learning_rate(scene, out);
   broken_weights(scene, out);

@@ -157,7 +157,9 @@ void place(const State& state, const Progress& progress, const StatusEnds& ends,
     symptom.teardown = true;  // only echoes follow a plan that was carried out
   }
   if (!symptom.teardown && !symptom.survived) {
-    symptom.survived = progress.after(symptom.moment, symptom.last_line) || lived_on(state, symptom);
+    symptom.survived = progress.after(symptom.moment, symptom.last_line);
+    symptom.idle = !symptom.survived && attempt != nullptr && attempt->last_step != kNoStep;
+    symptom.survived = symptom.survived || lived_on(state, symptom);
   }
 }
 

@@ -32,6 +32,7 @@ struct Symptom {
   uint64_t count = 1;      ///< how often the signature was seen in the whole run
   std::string text;
   bool survived = false;               ///< the attempt made progress, or lived long, after it
+  bool idle = false;                   ///< no step was done after it, in an attempt that had done some
   const TraceState* within = nullptr;  ///< a signature's: the traceback it stands in, which nothing is known to catch
   bool teardown = false;               ///< it came after the run's own word that it was complete
   bool named = false;                  ///< it is of the rank that the launcher names as the one that failed

@@ -174,6 +174,22 @@ const Symptom* killed_for_memory(const Symptom& lead, const Symptom* first, cons
   return nullptr;
 }
 
+/// Is it requests to an engine that fail, time and again, to the last line of a log that says no end? Then the run went
+/// on when its files were copied, however little came of it.
+bool still_fails(const State& state, const FailureChain& chain) {
+  constexpr uint64_t kOften = 5, kBlankLines = 4;
+  const Symptom& lead = chain.lead;
+  const uint32_t number = lead.moment.where.source;
+  if (!state.closed || chain.ended || lead.signature == nullptr || lead.signature->role != Role::kSymptom) return false;
+  if (chain.kind != "engine-dead") return false;
+  if (chain.attempt + 1U != state.attempts.size() || state.attempts.back().ended) return false;
+  const SignatureState* seen = state.signature(lead.signature->id);
+  if (seen == nullptr || seen->count < kOften || number >= state.sources.size()) return false;
+  const SourceState& source = state.sources[number];
+  return seen->last.where.source == number && source.ended &&
+         static_cast<int64_t>(seen->last.where.line + kBlankLines) >= source.lines;
+}
+
 }  // namespace
 
 std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Symptom>& symptoms) {
@@ -219,7 +235,7 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
       chain.ended = chain.ended || (is_root(symptoms[i]) && ends_for_sure(symptoms[i]));
       if (chain.others.size() < kOthersKept) chain.others.push_back(symptoms[i]);
     }
-    chains.push_back(std::move(chain));
+    if (!still_fails(state, chain)) chains.push_back(std::move(chain));
   }
   return chains;
 }

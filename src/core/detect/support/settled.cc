@@ -66,6 +66,18 @@ bool settled(const State& state, const FailureChain& chain) {
   return tick != nullptr && waited_enough(state, tick, chain.ended && !figures_decide(chain.lead));
 }
 
+bool lasts(const State& state, const FailureChain& chain) {
+  constexpr uint64_t kOften = 10;
+  constexpr double kSeconds = 120;
+  const Tick* tick = tick_after(state, chain.lead.order);
+  if (tick == nullptr || chain.lead.signature == nullptr || figures_decide(chain.lead)) return false;
+  const auto known = [&](const Symptom& other) { return other.signature == chain.lead.signature; };
+  const auto times = 1 + static_cast<uint64_t>(std::count_if(chain.others.begin(), chain.others.end(), known));
+  const double since = (state.ticks.back().at - tick->at).seconds();
+  const Rhythm pace = rhythm_now(state);
+  return times >= kOften && pace.usual > 0 && since >= std::max(kSeconds, pace.longest);
+}
+
 Severity provisional_severity(const FailureChain& chain) { return chain.ended ? Severity::kWarning : Severity::kInfo; }
 
 }  // namespace mw::detect

@@ -18,6 +18,11 @@ bool is_over(const State& state, uint16_t attempt);
 /// does not die for sure is given as long as a stall: 30 min, or ten usual steps.
 bool settled(const State& state, const FailureChain& chain);
 
+/// Has a failure that ends no process for sure, and is not settled, gone on for so long that somebody should look: it
+/// came at least ten times, and by the clock of the watch no step has come for two minutes and for longer than any step
+/// so far took.
+bool lasts(const State& state, const FailureChain& chain);
+
 /// The severity of a failure that is not settled, and what is said of it beside what was seen.
 Severity provisional_severity(const FailureChain& chain);
 inline constexpr std::string_view kNotSettled = "; whether the run survives it is not known yet";
