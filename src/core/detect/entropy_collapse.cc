@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -173,7 +174,9 @@ void add_finding(const Track& track, double initial, size_t first, size_t now, S
                                                               : "";
   Finding finding = make_finding("entropy-collapse", "entropy-collapse",
                                  spent == Spent::kForGain ? Severity::kInfo : Severity::kWarning, track.points[first],
-                                 track.points[now], cat("Entropy fell from ", initial, " to ", track.values[now], why));
+                                 track.points[now],
+                                 cat("Entropy fell from ", initial, " to ", track.values[now],
+                                     and_further(track, {initial, track.values[now], now, std::nullopt}), why));
   add_figure(finding, track, 0);
   add_figures(finding, track, first, now);
   finding.suggests.push_back(

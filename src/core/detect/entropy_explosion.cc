@@ -1,5 +1,6 @@
 // Entropy rises far above its level and stays: the policy dissolves into noise.
 #include "base/text.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -82,9 +83,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     for (const Rise& rise : found) {
       const Point& onset = track.points[rise.onset];
       const Point& now = track.points[rise.detected];
-      Finding finding =
-          make_finding("entropy-explosion", "entropy-explosion", Severity::kWarning, onset, now,
-                       cat("Entropy rose from ", rise.base, " to ", rise.peak, " nats since step ", onset.step));
+      Finding finding = make_finding("entropy-explosion", "entropy-explosion", Severity::kWarning, onset, now,
+                                     cat("Entropy rose from ", rise.base, " to ", rise.peak, " nats since step ",
+                                         onset.step, and_further(track, change_of(rise))));
       add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
       finding.suggests.push_back(
           {"entropy-explosion", 0.6, cat("entropy ", rise.peak, " against a level of ", rise.base)});

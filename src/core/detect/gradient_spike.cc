@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -189,7 +190,7 @@ void judge_level(const State& state, KeptTrack& track, std::vector<Finding>& out
     Finding finding =
         make_finding("gradient-spike", "gradient-spike", worse ? Severity::kWarning : Severity::kInfo, onset, now,
                      cat("Gradient norms rose from about ", rise.base, " to ", rise.peak, " since step ", onset.step,
-                         worse ? " and the reward fell" : ""));
+                         and_further(alive, change_of(rise)), worse ? " and the reward fell" : ""));
     add_figures(finding, alive, rise.onset, rise.detected);
     finding.suggests.push_back(
         {"grad-norm-spike", 0.6,

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -45,12 +46,33 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, b
   return Severity::kWarning;
 }
 
-void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
+/// A rise that grows by a factor at each step carries the level right before it along: it began where that level did.
+Rise from_its_beginning(const Track& track, Rise rise) {
+  constexpr double kLeft = 2;  // times the level
+  const auto level_at = [&](size_t i) { return median_of_last(track.slice(0, i + 1), points_of(kWidth)); };
+  size_t i = rise.onset;
+  double level = level_at(i);
+  for (; i > points_of(kWidth); --i) {
+    const double before = level_at(i - 1);
+    if (!(before < level)) break;
+    level = before;
+  }
+  if (!(level > 0) || track.values[rise.onset] < kFactor.value * level) return rise;
+  size_t onset = rise.onset;
+  while (onset > 0 && onset + points_of(kWidth) > i && track.values[onset - 1] > kLeft * level) --onset;
+  rise.onset = onset;
+  rise.base = std::min(rise.base, level);
+  return rise;
+}
+
+void add_finding(const State& state, const Track& track, const Rise& found, std::vector<Finding>& out) {
+  const Point& now = track.points[found.detected];
+  const Severity severity = severity_of(state, track.points[found.onset], now, found.ended.has_value());
+  const Rise rise = from_its_beginning(track, found);
   const Point& onset = track.points[rise.onset];
-  const Point& now = track.points[rise.detected];
-  Finding finding = make_finding(
-      "kl-runaway", "kl-runaway", severity_of(state, onset, now, rise.ended.has_value()), onset, now,
-      cat("KL to the reference rose from ", rise.base, " to ", rise.peak, " nats since step ", onset.step));
+  Finding finding = make_finding("kl-runaway", "kl-runaway", severity, onset, now,
+                                 cat("KL to the reference rose from ", rise.base, " to ", rise.peak,
+                                     " nats since step ", onset.step, and_further(track, change_of(rise))));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"kl-explosion", 0.6, cat("KL ", rise.peak, " against a level of ", rise.base)});
   if (rise.ended) resolve(finding, track.points[*rise.ended]);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/short_pays.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -66,23 +67,6 @@ std::optional<Rise> second_fall(const Track& track, const Rise& fall) {
   return std::nullopt;
 }
 
-/// From which level to which, and how low it came from there.
-std::string fall_text(const Track& track, const Rise& fall) {
-  double lowest = fall.peak;
-  size_t at = fall.detected;
-  for (size_t i = fall.detected + 1; i < fall.ended.value_or(track.size()); ++i) {
-    const double level = median_of_last(track.slice(0, i + 1), points_of(kPersist));
-    if (level >= lowest) continue;
-    lowest = level;
-    at = i;
-  }
-  const std::string more = lowest < fall.peak / kFactor.value
-                               ? cat(", and to ", format_short(lowest, 4), " by step ", track.points[at].step)
-                               : std::string();
-  return cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ",
-             track.points[fall.onset].step, more);
-}
-
 bool is_empty(const State& state, const Track& track, const Rise& fall) {
   const auto reward = outcome_of(state, track.points[fall.onset], track.points[fall.detected]);
   return fall.base / fall.peak > kEmpty.value && !(reward && reward->rose(kGain.value));
@@ -96,8 +80,10 @@ void judge_fall(const State& state, const Track& track, const Rise& fall, bool g
   const auto harmed = harmed_at(state, track, fall, kHarm.value);
   const bool loud = grave && is_harmful(state, track, fall);
   const Point& now = track.points[harmed.value_or(fall.detected)];
-  Finding finding = make_finding("length-collapse", "length-collapse", loud ? Severity::kWarning : Severity::kInfo,
-                                 track.points[fall.onset], now, fall_text(track, fall));
+  Finding finding = make_finding(
+      "length-collapse", "length-collapse", loud ? Severity::kWarning : Severity::kInfo, track.points[fall.onset], now,
+      cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ",
+          track.points[fall.onset].step, and_further(track, change_of(fall))));
   add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
   finding.suggests.push_back(
       {"length-collapse", 0.6, cat("length is ", format_short(100 * fall.peak / fall.base, 2), " % of its level")});
@@ -122,7 +108,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const auto deeper = second_fall(track, fall);
       const bool part = deeper && is_harmful(state, track, *deeper);  // one decline is one alarm: the collapse itself
       judge_fall(state, track, fall, grave && !part, out);
-      if (deeper) judge_fall(state, track, *deeper, grave, out);
+      if (part) judge_fall(state, track, *deeper, grave, out);
     }
   }
 }

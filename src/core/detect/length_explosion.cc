@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -27,9 +28,10 @@ void add_finding(const State& state, const Track& track, const Rise& rise, std::
   const Point& now = track.points[harmed.value_or(rise.detected)];
   const auto cut = shift_of(state, "response.truncated", onset, now, 5);
   const bool truncated = cut && cut->after >= 0.5;  // the detector of truncation reports this chain
-  Finding finding = make_finding(
-      "length-explosion", "length-explosion", harmed && !truncated ? Severity::kWarning : Severity::kInfo, onset, now,
-      cat("Mean response length rose from ", rise.base, " to ", rise.peak, " tokens since step ", onset.step));
+  Finding finding = make_finding("length-explosion", "length-explosion",
+                                 harmed && !truncated ? Severity::kWarning : Severity::kInfo, onset, now,
+                                 cat("Mean response length rose from ", rise.base, " to ", rise.peak,
+                                     " tokens since step ", onset.step, and_further(track, change_of(rise))));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"length-explosion-truncation", 0.6,
                               cat("length is ", format_short(rise.peak / rise.base, 2), " times its level")});

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -240,15 +241,21 @@ bool brief(size_t onset, size_t back) {
   return static_cast<double>(back - onset) <= std::max(kBrief.value, kBriefShare.value * static_cast<double>(back));
 }
 
+/// By the level of a whole window: a few low records more are noise.
+std::string fell_further(const Track& track, const Collapse& hit) {
+  const double low = median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first);
+  return and_further(track, {hit.best, low, hit.detected, hit.back}, points_of(kWidth));
+}
+
 void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, std::vector<Finding>& out) {
   for (const Collapse& hit : walk.found) {
     const size_t onset = hit.onset;
     const bool sudden = hit.first - onset <= 1;
-    Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset],
-                                   track.points[hit.detected],
-                                   cat("Reward fell from a level of ", hit.best, " to ",
-                                       median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first),
-                                       " and stayed low since step ", track.points[onset].step));
+    Finding finding = make_finding(
+        "reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset], track.points[hit.detected],
+        cat("Reward fell from a level of ", hit.best, " to ",
+            median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first),
+            " and stayed low since step ", track.points[onset].step, fell_further(track, hit)));
     add_figure(finding, track, onset > 0 ? onset - 1 : 0);
     add_figures(finding, track, onset, hit.detected);
     suggest(state, finding, track.points[onset], track.points[hit.detected], sudden);
@@ -374,9 +381,10 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
                   std::vector<Finding>& out) {
   const Point& onset = track.points[decline.onset];
   const Point& now = track.points[decline.detected];
-  Finding finding = make_finding("reward-collapse", "reward-collapse", severity, onset, now,
-                                 cat("Reward declined from a level of ", decline.best, " to ", decline.now,
-                                     " (means of ", decline.width, " records)"));
+  Finding finding = make_finding(
+      "reward-collapse", "reward-collapse", severity, onset, now,
+      cat("Reward declined from a level of ", decline.best, " to ", decline.now, " (means of ", decline.width,
+          " records)", and_further(track, {decline.best, decline.now, decline.detected, decline.back}, decline.width)));
   add_figures(finding, track, decline.onset, decline.detected);
   suggest(state, finding, onset, now, false);
   if (decline.back) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -75,6 +76,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const Point& onset = track.points[rise.onset];
       add_finding(track, rise, fair,
                   cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
+                      and_further(track, change_of(rise)),
                       fair ? "; the responses grew as well" : slower_part(state, onset, track.points[rise.detected])),
                   out);
     }
@@ -85,7 +87,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     for (const Rise& fall : track.falls("throughput-drop", rule)) {
       add_finding(track, fall, false,
                   cat("Throughput is ", fall.peak, " instead of ", fall.base, " tokens/s since step ",
-                      track.points[fall.onset].step),
+                      track.points[fall.onset].step, and_further(track, change_of(fall))),
                   out);
     }
   }
