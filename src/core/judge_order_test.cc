@@ -63,7 +63,7 @@ TEST_CASE("answers that go on shrinking are one alarm, with how short they becam
     return all;
   };
   CHECK(said(300, 9) == "Mean response length fell from 300 to 9 tokens since step 40;");
-  CHECK(contains(said(300, 100), " to 300 tokens since step 31, and to 100 by step 41;"));
+  CHECK(contains(said(300, 100), " to 300 tokens since step 31, and to 100 by step 40;"));
 }
 
 TEST_CASE("a step that ends within the scheduler's notice does not hide its reason") {

@@ -10,10 +10,10 @@
 namespace mw::detect {
 namespace {
 
-constexpr double kFar = 1.5;       // times the change that the sentence names already
-constexpr double kHalf = 2;        // a fall to so small a part, however small its distance from there
-constexpr double kNext = 1.1;      // times the distance named last
-constexpr double kSmaller = 1.25;  // or so small a part of the level named last
+constexpr double kFar = 1.5;      // times the change that the sentence names already
+constexpr double kHalf = 2;       // a fall to so small a part, however small its distance from there
+constexpr double kNext = 1.05;    // times the distance named last
+constexpr double kSmaller = 1.1;  // or so small a part of the level named last
 
 /// Is `level` further than `than`, by the factor of its distance from the beginning or as a part of it?
 bool beyond(const Change& change, double level, double than, double distance, double part) {
@@ -37,7 +37,8 @@ std::string and_further(const Track& track, const Change& change, size_t width) 
     at = i;
   }
   if (at == change.found || !beyond(change, named, change.to, kFar, kHalf)) return "";
-  return cat(", and to ", format_short(named, 4), " by step ", track.points[at].step);
+  const size_t middle = std::max(at - std::min(at, (width - 1) / 2), change.found + 1);  // of the records of that level
+  return cat(", and to ", format_short(named, 4), " by step ", track.points[middle].step);
 }
 
 }  // namespace mw::detect

@@ -25,7 +25,7 @@ Track track_of(const std::vector<double>& values) {
 TEST_CASE("a change that went on is said to the level that it came to") {
   std::vector<double> kl(40, 0.001);
   while (kl.size() < 100) kl.push_back(kl.back() * 1.35);
-  CHECK(and_further(track_of(kl), {0.001, 1.2, 64, {}}) == ", and to 4.894e+04 by step 100");
+  CHECK(and_further(track_of(kl), {0.001, 1.2, 64, {}}) == ", and to 4.894e+04 by step 99");
   std::vector<double> reward(40, 0.6);
   while (reward.size() < 99) reward.push_back(reward.back() - 0.01);
   CHECK(and_further(track_of(reward), {0.6, 0.45, 55, {}}, 1) == ", and to 0.01 by step 99");
