@@ -19,7 +19,14 @@ constexpr size_t kListed = 4;  // suspect steps that are named one by one
 struct Saved {
   std::string path;
   bool whole = false, done = true;
+  Time at;  // when the log said so, or when it was found whole
 };
+
+/// Some trainers say of a save that it began and no more: after so long it is over, if the run goes on no further.
+bool began_long_ago(const State& state, const Moment& moment) {
+  constexpr double kOver = 1800;  // seconds
+  return moment.at.known() && state.last_at.known() && (state.last_at - moment.at).seconds() >= kOver;
+}
 
 /// Checkpoints by step: what the log says was saved, and what was found on the disk.
 std::map<int64_t, Saved> saved_in(const State& state) {
@@ -28,15 +35,16 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   for (const auto& [moment, one] : state.checkpoints) {
     const int64_t step = one.step != kNoStep ? one.step : moment.step;
     if (step == kNoStep || moment.attempt < first || left_behind(state, moment.attempt, step)) continue;
-    if (one.complete || (trained_past(state, moment, step) && saved.find(step) == saved.end()))
-      saved[step] = {one.path, false, one.complete};
+    const bool over = trained_past(state, moment, step) || began_long_ago(state, moment);
+    if (one.complete || (over && saved.find(step) == saved.end()))
+      saved[step] = {one.path, false, one.complete, moment.at};
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || moment.attempt < first) continue;
     if (is_unfit(seen) || is_doubted(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
-      saved[seen.step] = {seen.path, true, true};
+      saved[seen.step] = {seen.path, true, true, moment.at};
     }
   }
   for (const int64_t step : unsound_steps(state)) saved.erase(step);
@@ -156,11 +164,13 @@ std::optional<ResumeAdvice> resume_advice(const State& state) {
   advice.onset = onset_in(state);
   if (advice.last == kNoStep || (advice.onset == kNoStep && !cut_short(state))) return std::nullopt;
   const std::map<int64_t, Saved> all = saved_in(state);
+  const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
   const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
   for (const auto& [step, saved] : all) {
-    if (advice.onset != kNoStep && step >= advice.onset) {
+    const bool in_time = step == advice.onset && saved.at.known() && saved.at < began;
+    if (advice.onset != kNoStep && step >= advice.onset && !in_time) {
       advice.suspect.push_back(step);
-    } else if (step <= (saved.whole ? furthest : std::max(begun, advice.last))) {
+    } else if (saved.whole ? furthest == kNoStep || step <= furthest : step <= std::max(begun, advice.last)) {
       advice.step = step;
       advice.path = saved.path;
       advice.whole = saved.whole;

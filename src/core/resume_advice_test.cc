@@ -55,6 +55,24 @@ TEST_CASE("what is saved after the onset of poisoned data is suspect") {
         "No checkpoint from before step 10 was seen; steps 20, 40, 80 and 100 are suspect.");
 }
 
+TEST_CASE("a save of which the log says only that it began is over once the log has gone on for long") {
+  State state = run("stalled");
+  state.checkpoints.clear();
+  constexpr int64_t kSecond = 1'000'000'000;
+  Moment began;
+  began.step = 106;
+  began.at = {1'700'000'000 * kSecond};
+  state.checkpoints.push_back({began, {106, "out/step_106", false}});
+  state.last_at = {began.at.ns + 60 * kSecond};
+  CHECK(to_sentence(*resume_advice(state)).starts_with("No checkpoint to resume from was seen"));
+  state.last_at = {began.at.ns + 3600 * kSecond};
+  CHECK(to_sentence(*resume_advice(state)).starts_with("Resume from step 106 (its save began, by the log)"));
+  went_bad(state, "engine-dead", 106);
+  CHECK(to_sentence(*resume_advice(state)).starts_with("No checkpoint from before step 106 was seen"));
+  state.incidents.back().onset.at = {began.at.ns + 60 * kSecond};  // the save began before
+  CHECK(to_sentence(*resume_advice(state)).starts_with("Resume from step 106 (its save began, by the log)"));
+}
+
 TEST_CASE("of checkpoints whose step nobody says the newest whole one is named by its path") {
   State state = run("crashed");
   state.checkpoints.clear();
@@ -132,6 +150,8 @@ TEST_CASE("one that the log names only later is resumed from, and one that the r
   counted.progress.clear();
   counted.total_steps = 0;
   CHECK(furthest_saved(counted) == kNoStep);
+  looked_at(counted, 150, event::CheckpointSeen::How::kWhole);
+  CHECK(resume_advice(counted)->step == 150);
   counted.total_steps = 200;
   CHECK(furthest_saved(counted) == 212);
 }
