@@ -52,24 +52,32 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   return saved;
 }
 
+/// Does what is wrong, in the last attempt, spoil what is saved from its onset on?
+bool spoils(const State& state, const Incident& incident) {
+  const bool here = incident.open && incident.latest.attempt + 1U >= state.attempts.size();
+  const bool bad = taints(incident.kind) || usual_reaction(incident.kind) == "rollback-before-onset";
+  return here && bad && incident.severity != Severity::kInfo && incident.onset.step != kNoStep;
+}
+
 /// The step at which the last attempt's weights began to learn from what is wrong.
 int64_t onset_in(const State& state) {
   int64_t onset = kNoStep;
   for (const Incident& incident : state.incidents) {
-    const bool here = incident.open && incident.latest.attempt + 1U >= state.attempts.size();
-    const bool bad = taints(incident.kind) || usual_reaction(incident.kind) == "rollback-before-onset";
-    if (!here || !bad || incident.severity == Severity::kInfo || incident.onset.step == kNoStep) continue;
+    if (!spoils(state, incident)) continue;
     onset = onset == kNoStep ? incident.onset.step : std::min(onset, incident.onset.step);
   }
   return onset;
 }
 
-/// When that began; unknown where no line of it has a time.
+/// When that began; unknown where a line of it has no time.
 Time onset_at(const State& state, int64_t onset) {
+  Time first;
   for (const Incident& incident : state.incidents) {
-    if (incident.open && incident.onset.step == onset && incident.onset.at.known()) return incident.onset.at;
+    if (!spoils(state, incident) || incident.onset.step != onset) continue;
+    if (!incident.onset.at.known()) return {};
+    if (!first.known() || incident.onset.at < first) first = incident.onset.at;
   }
-  return {};
+  return first;
 }
 
 /// Where no step of a checkpoint is known: the newest that was found whole, before the onset.
