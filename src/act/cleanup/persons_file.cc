@@ -11,11 +11,12 @@
 namespace mw {
 namespace {
 
-constexpr Duration kLater = Duration::seconds(120);  // than the weights: no save takes as long for what is small
+constexpr Duration kLater = Duration::seconds(120);     // than the weights: no save takes as long for what is small
+constexpr Duration kEarlier = Duration::seconds(3600);  // before the weights: no save takes as long before them
 constexpr size_t kFiles = 20'000;
 constexpr int kDeep = 8;
 
-struct Later {
+struct Apart {
   std::string path;
   Time changed;
 };
@@ -54,7 +55,7 @@ bool is_of_a_person(std::string_view name) {
 std::string persons_file(Disk& disk, const std::string& folder, int64_t step,
                          const std::vector<std::pair<std::string, int64_t>>& others) {
   Time saved;
-  std::vector<Later> all;
+  std::vector<Apart> all;
   FileWalk walk{kFiles, kDeep};
   walk.passes_over = [](const std::string& path, const FileInfo&) { return basename(path).starts_with("."); };
   walk.file = [&](std::string path, const FileInfo& info) -> Result<void> {
@@ -67,10 +68,11 @@ std::string persons_file(Disk& disk, const std::string& folder, int64_t step,
   };
   walk.unseen = [](Unseen, const std::string&, const Error&) { return Result<void>(); };
   if (!walk_files(disk, folder, walk).ok() || !saved.known()) return "";
-  for (const Later& one : all) {
-    if (one.changed.ns - saved.ns < kLater.ns) continue;
-    if (others.empty()) continue;
-    if (is_of_a_person(basename(one.path))) return one.path;
+  for (const Apart& one : all) {
+    const bool later = one.changed.ns - saved.ns >= kLater.ns;
+    const bool moved_in = saved.ns - one.changed.ns >= kEarlier.ns;  // or copied with its times, as trainers do, too
+    if ((!later && !moved_in) || others.empty()) continue;
+    if (later && is_of_a_person(basename(one.path))) return one.path;
     const auto elsewhere = std::count_if(others.begin(), others.end(), [&](const auto& other) {
       return disk.info(cat(other.first, "/", in_step(one.path, step, other.second))).ok();
     });

@@ -78,6 +78,9 @@ TEST_CASE("a checkpoint into which a person put a file stays, and the plan says 
   CHECK(p.plan() == Names{"step_5"});
   p.disk.put("/data/ck/step_20/figures.csv", "1");  // it lies in most: the trainer writes it
   CHECK(p.plan() == Names{"step_5", "step_10", "step_15"});
+  p.disk.set_time(Time::from_seconds(-90'000));  // written long before, and moved in
+  p.disk.put("/data/ck/step_10/thesis.txt", "half of it");
+  CHECK(p.plan() == Names{"step_5", "step_15"});
 }
 
 TEST_CASE("what programs write into one checkpoint, however late, keeps none") {
