@@ -354,9 +354,10 @@ bool GenericReader::begins_record(std::string_view text) {
   text = trim(text);
   if (text.size() < 5 || text.size() > kLineLimit || std::none_of(text.begin(), text.end(), is_digit)) return false;
   const StepPlace at = find_place(text);
-  const bool placed = at.step != kNoStep && at.end > 0;
+  const bool placed = (at.step != kNoStep || at.epoch != kNoStep) && at.end > 0;
   const bool drawn = is_drawn(text);  // a row may hold the step
-  if (placed && is_heading(text, at)) return !drawn || text.find("\u2500") != kNone || text.find("\u2550") != kNone;
+  if (at.step != kNoStep && placed && is_heading(text, at))
+    return !drawn || text.find("\u2500") != kNone || text.find("\u2550") != kNone;
   if (drawn) return false;
   begun_.clear();
   (void)read_pairs(text, placed ? at : StepPlace{}, begun_);

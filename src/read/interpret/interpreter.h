@@ -60,7 +60,7 @@ class Interpreter {
   static constexpr size_t kStreamLimit = 64;          ///< streams (pid, rank) whose tracebacks are put together at once
   static constexpr size_t kPendingBytes = 256 << 10;  ///< of a record that goes over several lines
   static constexpr size_t kTableLines = 400;          ///< of one table
-  static constexpr int kForeignLines = 4;             ///< in a row inside a boxed table
+  static constexpr int kForeignLines = 40;            ///< in a row inside a boxed table: an answer
   static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
   static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
   static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
@@ -128,9 +128,11 @@ class Interpreter {
     enum class Kind : uint8_t { kNone, kDict, kTable };
     Kind kind = Kind::kNone;
     std::string text;
-    OpenBrackets brackets;  // of a dict of an unknown trainer
+    OpenBrackets brackets;  // of a dict that may be an answer's
+    bool checked = false;   // it is one
     size_t lines = 0;
     bool rows = false;     // a table's first row came
+    bool drawn = false;    // its rows have cells
     bool unknown = false;  // of an unknown trainer: to be judged when it is whole
     bool logged = false;   // a logger writes its rows: they have its clock and level
     bool boxed = false;    // it is drawn as a box whose bottom has not come

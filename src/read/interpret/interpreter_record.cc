@@ -87,18 +87,18 @@ bool Interpreter::pending_dict_takes(const LogLine& line) {
   }
   const std::string_view text = trim(line.text);
   // An answer that is cut within "{" looks like a dict whose end never comes: what follows it is not its own.
-  if (pending_.unknown && (!pending_.brackets.goes_on_with(text) || generic_.begins_record(text) || read_save(text))) {
+  if (pending_.checked && (!pending_.brackets.goes_on_with(text) || generic_.begins_record(text) || read_save(text))) {
     pending_ = Pending();
     return false;
   }
-  if (!pending_.unknown && pending_.text == "{" && !text.starts_with('"') &&
+  if (!pending_.checked && pending_.text == "{" && !text.starts_with('"') &&
       !text.starts_with('\'')) {  // not of a dict
     pending_ = Pending();
     return false;
   }
   pending_.text.push_back(' ');
   pending_.text.append(line.text);
-  if (pending_.unknown) pending_.brackets.read(text);
+  if (pending_.checked) pending_.brackets.read(text);
   if (line.text.find('}') == std::string_view::npos) return true;
   metrics_.read(pending_.text);
   if (!metrics_.open()) pending_done();
@@ -128,8 +128,9 @@ bool Interpreter::pending_takes(const LogLine& line) {
   }
   if (pending_.kind == Pending::Kind::kDict) return pending_dict_takes(line);
   const std::string_view text = trim(line.text);
-  if (!text.empty() && text[0] == '{') {
+  if (!text.empty() && text[0] == '{' && !pending_.rows) {
     pending_.kind = Pending::Kind::kDict;
+    pending_.checked = true;
     pending_.text = std::string(text.substr(0, kPendingBytes));
     pending_.brackets.read(pending_.text);
     metrics_.read(pending_.text);
@@ -157,7 +158,8 @@ bool Interpreter::pending_takes(const LogLine& line) {
     pending_done();
     return false;
   }
-  if (!cells) row.read_field(text, true);
+  // What stands among or below rows with cells is not of their table.
+  if (!cells && !pending_.drawn) row.read_field(text, true);
   if (pending_.unknown && repeats(row, table_)) {  // the next table, without a word between
     begin_table_with(row, line);
     return true;
@@ -165,6 +167,7 @@ bool Interpreter::pending_takes(const LogLine& line) {
   for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
   if (table_.numbers().size() > before || cells) {
     if (!pending_.rows) pending_.logged = logged && !cells;
+    pending_.drawn = pending_.drawn || cells;
     pending_.rows = true;
     pending_.foreign = 0;
     return true;
@@ -254,6 +257,7 @@ bool Interpreter::begin_block(const LogLine& line) {
     if (!metrics_.open()) return false;
     as.kind = Pending::Kind::kDict;
     as.text = std::string(text.substr(0, kPendingBytes));
+    as.checked = true;
     as.brackets.read(as.text);
   }
   pending_ = std::move(as);

@@ -70,43 +70,62 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
       measured += known(names.back()) ? 1 : 0;
     }
     if (measured < kColumnsLeast - 1 && !of_writer) continue;
-    names_ = std::move(names);
-    step_at_ = static_cast<size_t>(counting - all.begin());
-    between_ = between;
+    open_ = Head{between, static_cast<size_t>(counting - all.begin()), std::move(names), 0, -1};
     foreign_ = 0;
     return true;
   }
   return false;
 }
 
+/// Whether `text` is a row of a table. `goes_on`: it has to be one behind those that came.
+bool ColumnTable::row(Head& of, std::string_view text, bool goes_on, MetricLine& out, int64_t* step) const {
+  if (of.between == 0 || text.find(of.between) == std::string_view::npos) return false;
+  std::vector<std::string_view> all = cells(text, of.between);
+  if (all.size() != of.names.size() && of.between == '\t') all = cells(text, ' ');
+  double number = 0;
+  const bool numbered = all.size() == of.names.size() && metric_number(all[of.step_at], &number) && number >= 0 &&
+                        number < kStepLimit && std::floor(number) == number;
+  if (!numbered || (goes_on && number <= of.last)) return false;
+  of.last = number;
+  of.rows = std::min(of.rows + 1, kRowsKept);
+  out.clear();
+  *step = static_cast<int64_t>(number);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i != of.step_at && metric_number(all[i], &number))
+      out.add(of.names[i], number);  // "No Log" where there is none
+  }
+  return true;
+}
+
+/// Something else stands below the open table. One that had rows goes on behind it.
+void ColumnTable::interrupted() {
+  if (open_.rows >= kRowsKept) left_ = std::move(open_);
+  open_ = Head();
+}
+
 ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<bool(std::string_view)>& known,
                                     MetricLine& out, int64_t* step) {
   if (text.size() > kLineLimit) return Took::kNo;
   const std::string_view bare = trim(text);
-  if (between_ == 0) {
-    // A head has one of the words that count steps in it, and "te" with it; most lines have none, and are not split.
-    const bool may =
-        bare.size() > 8 && bare.find('=') == std::string_view::npos && contains_folded(bare, "te") &&
-        (contains_folded(bare, "step") || contains_folded(bare, "iteration") || contains_folded(bare, "update"));
-    return may && head(bare, known) ? Took::kHead : Took::kNo;
-  }
-  if (is_table_frame(bare)) return Took::kHead;
-  std::vector<std::string_view> row = cells(bare, between_);
-  if (row.size() != names_.size() && between_ == '\t') row = cells(bare, ' ');
-  double number = 0;
-  const bool numbered = row.size() == names_.size() && metric_number(row[step_at_], &number) && number >= 0 &&
-                        number < kStepLimit && std::floor(number) == number;
-  if (!numbered) {
-    if (++foreign_ > kBetweenLimit || bare.empty()) between_ = 0;
+  const auto took = [&out] { return out.numbers().empty() ? Took::kHead : Took::kRow; };
+  if (open_.between != 0) {
+    const bool ruled = open_.between != ',' && open_.between != ';' && (open_.rows > 0 || foreign_ == 0);
+    if (ruled && is_table_frame(bare)) return Took::kHead;
+    if (row(open_, bare, false, out, step)) return foreign_ = 0, took();
+    if (++foreign_ > kBetweenLimit || bare.empty()) interrupted();
     return Took::kNo;
   }
-  foreign_ = 0;
-  out.clear();
-  *step = static_cast<int64_t>(number);
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (i != step_at_ && metric_number(row[i], &number)) out.add(names_[i], number);  // "No Log" where there is none
+  if (left_.between != 0 && row(left_, bare, true, out, step)) {
+    open_ = std::move(left_);
+    left_ = Head();
+    foreign_ = 0;
+    return took();
   }
-  return out.numbers().empty() ? Took::kHead : Took::kRow;
+  // A head has one of the words that count steps in it, and "te" with it; most lines have none, and are not split.
+  const bool may =
+      bare.size() > 8 && bare.find('=') == std::string_view::npos && contains_folded(bare, "te") &&
+      (contains_folded(bare, "step") || contains_folded(bare, "iteration") || contains_folded(bare, "update"));
+  return may && head(bare, known) ? Took::kHead : Took::kNo;
 }
 
 }  // namespace mw

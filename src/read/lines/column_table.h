@@ -20,6 +20,7 @@ class ColumnTable {
   static constexpr size_t kColumnsLimit = 200;  ///< wider ones are no tables of metrics
   static constexpr size_t kLineLimit = 8192;    ///< bytes of a line
   static constexpr int kBetweenLimit = 4;       ///< lines of something else in a row, after which a table is over
+  static constexpr int kRowsKept = 3;           ///< rows after which it is never over: its next one goes on counting
 
   enum class Took : uint8_t {
     kNo,    ///< not the table's
@@ -32,11 +33,18 @@ class ColumnTable {
  private:
   bool head(std::string_view text, const std::function<bool(std::string_view)>& known);
   std::vector<std::string_view> cells(std::string_view text, char between) const;
+  struct Head {
+    char between = 0;  // '|', a tab, ',', ';', or ' ' for two and more of them; 0: no table is open
+    size_t step_at = 0;
+    std::vector<std::string> names;
+    int rows = 0;      // that came, up to kRowsKept
+    double last = -1;  // the step of the last one
+  };
+  bool row(Head& of, std::string_view text, bool goes_on, MetricLine& out, int64_t* step) const;
+  void interrupted();
 
-  char between_ = 0;  // '|', a tab, ',', ';', or ' ' for two and more of them; 0: no table is open
-  size_t step_at_ = 0;
-  std::vector<std::string> names_;
-  int foreign_ = 0;  // lines in a row that were none of the open table
+  Head open_, left_;  // the table, and one that had rows when lines of something else came
+  int foreign_ = 0;   // lines in a row that were none of the open table
 };
 
 }  // namespace mw

@@ -32,7 +32,26 @@ TEST_CASE("a table between bars, with a rule under its head and a cell without a
   CHECK(reader.take("saved model to out/step_20") == ColumnTable::Took::kNo);
   CHECK(reader.take("30 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kRow);  // it goes on behind that
   for (int i = 0; i <= ColumnTable::kBetweenLimit; ++i) CHECK(reader.take("that was all") == ColumnTable::Took::kNo);
-  CHECK(reader.take("40 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kNo);
+  CHECK(reader.take("5 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kNo);
+  CHECK(reader.take("40 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kRow);  // it had rows, and counts on
+}
+
+TEST_CASE("a table goes on behind an answer, whatever that holds") {
+  Reader reader;
+  CHECK(reader.take("Step  loss  reward  kl") == ColumnTable::Took::kHead);
+  for (const char* text : {"1   0.5  0.25  0.1", "2   0.5  0.25  0.1", "3   0.5  0.25  0.1"}) {
+    CHECK(reader.take(text) == ColumnTable::Took::kRow);
+  }
+  for (const char* text : {"", "So:", "", "| Step | loss | reward |", "|---|---|---|", "| 1 | 0.5 | 1 |", "", "x"}) {
+    (void)reader.take(text);
+  }
+  REQUIRE(reader.take("4   0.5  0.25  0.1") == ColumnTable::Took::kRow);
+  CHECK(reader.step == 4);
+  Reader few;  // nothing shows that this is the training's
+  CHECK(few.take("Step  loss  reward  kl") == ColumnTable::Took::kHead);
+  CHECK(few.take("1   0.5  0.25  0.1") == ColumnTable::Took::kRow);
+  CHECK(few.take("") == ColumnTable::Took::kNo);
+  CHECK(few.take("2   0.5  0.25  0.1") == ColumnTable::Took::kNo);
 }
 
 TEST_CASE("a table between tabs or blanks") {

@@ -20,6 +20,26 @@ bool begins_value(std::string_view text) {
   return std::any_of(kWords.begin(), kWords.end(), [text](std::string_view word) { return text.starts_with(word); });
 }
 
+/// Whether what begins a line is a value by itself: "[12] loss 0.5" is a list with words behind it, "12  0.5" no item.
+bool is_item(std::string_view text) {
+  constexpr std::string_view kBehind = ",]}):";
+  size_t end = 0;
+  if (is_digit(text[0])) {
+    end = text.find_first_not_of("0123456789.eE+-_");
+  } else if (text[0] == '[') {
+    for (int depth = 0; end < text.size(); ++end) {
+      depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    if (end == text.size()) return true;  // it goes on
+    ++end;
+  } else {
+    return true;
+  }
+  end = end == std::string_view::npos ? end : text.find_first_not_of(kBlanks, end);
+  return end == std::string_view::npos || kBehind.find(text[end]) != std::string_view::npos;
+}
+
 }  // namespace
 
 void OpenBrackets::read(std::string_view line) {
@@ -52,8 +72,7 @@ bool OpenBrackets::goes_on_with(std::string_view line) const {
   if (torn_ || open_.empty()) return false;
   const char c = line[0];
   if (c == '}' || c == ']' || c == ')' || c == ',' || c == ':') return true;
-  if (last_ == ':') return begins_value(line);
-  if (open_.back() != '{') return begins_value(line);
+  if (last_ == ':' || open_.back() != '{') return begins_value(line) && is_item(line);
   // A name is due; it is in quotes, or a number with its colon. A string may go on in the next line's quotes.
   if (c == '"' || c == '\'') return true;
   if (last_ != ',' && last_ != '{') return false;

@@ -36,6 +36,9 @@ TEST_CASE("what follows an answer that is cut within a dict is none of it") {
   CHECK_FALSE(whole({"{\"name\": \"f\", \"arguments\": {\"x\": 1}", "{\"name\": \"f\"}"}));
   CHECK_FALSE(whole({"{'question': 'x',", "'answer': [1,", "Epoch:[1/1](7550/9751), Reward: -2.5754"}));
   CHECK_FALSE(whole({"{'question': 'x',", "12 | 0.5 | 0.25"}));
+  CHECK_FALSE(whole({"{\"items\": [", "1,", "2,", "[14] loss 0.5 reward 0.25"}));
+  CHECK_FALSE(whole({"{\"items\": [", "1,", "2,", "14    0.5    0.25"}));
+  CHECK(whole({"{\"items\": [", "[1, 2],", "[", "3,", "4.5e-3", "],", "[5]", "]}"}));
   CHECK_FALSE(whole({"{\"a\": [1}", "\"b\": 2}"}));
   CHECK_FALSE(whole({"{\"a\": 1}", "\"b\": 2"}));
 }

@@ -36,6 +36,12 @@ bool progress_bar(std::string_view bare) {
   return at != std::string_view::npos && at > 0 && bare[at - 1] >= '0' && bare[at - 1] <= '9';
 }
 
+/// A bar or a row of numbers, which is no source line.
+bool is_figures(std::string_view bare) {
+  if (bare.find(' ') == std::string_view::npos) return false;
+  return progress_bar(bare) || bare.find_first_not_of("0123456789. \t-+e") == std::string_view::npos;
+}
+
 bool frame_line(std::string_view bare) {
   return bare.starts_with("File \"") && bare.substr(0, 2 * kFrameLimit).find("\", line ") != std::string_view::npos;
 }
@@ -334,7 +340,7 @@ TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std
     return Took::kYes;
   }
   if (take_exception(message, number)) return Took::kYes;
-  if (bare.size() < message.size()) {  // a frame's source line, or the carets under it
+  if (frames_ > 0 && bare.size() < message.size() && !is_figures(bare)) {  // a frame's source, or the carets under it
     foreign_ = 0;
     took_source_ = true;
     if (code_.empty()) code_ = clip(sanitize_utf8(bare.substr(0, kFrameLimit)), kCodeLimit);

@@ -351,5 +351,17 @@ TEST_CASE("generated code that the training loop ran is the program's") {
   CHECK(own[0].trace.sample);
 }
 
+TEST_CASE("rows of figures and bars are no source lines, and below a bare head nothing is") {
+  for (const bool frame : {false, true}) {
+    TracebackReader reader;
+    uint64_t number = 0;
+    CHECK(reader.feed("Traceback (most recent call last):", ++number) == Took::kYes);
+    if (frame) CHECK(reader.feed("  File \"/w/main.py\", line 3, in <module>", ++number) == Took::kYes);
+    CHECK(reader.feed("    21     0.4834     0.8177", ++number) == Took::kNo);
+    CHECK(reader.feed(" 35%|#  | 21/60 [00:10<01:20, 1.1it/s, reward=0.5]", ++number) == Took::kNo);
+    CHECK(reader.feed("    run(3, 4)", ++number) == (frame ? Took::kYes : Took::kNo));
+  }
+}
+
 }  // namespace
 }  // namespace mw
