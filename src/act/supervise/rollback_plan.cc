@@ -48,6 +48,14 @@ struct Sorted {
   std::vector<QuarantinePlan::Item> items;  ///< newer ones that are
 };
 
+/// What became of the pointer: "; PATH said 50 and says 40 now".
+std::string said_of_pointer(const Quarantined& done) {
+  if (done.pointer.empty()) return "";
+  const std::string before = done.pointer_before.empty() ? "was empty" : cat("said ", clip(done.pointer_before, 100));
+  return done.pointer_after ? cat("; ", done.pointer, " ", before, " and says ", *done.pointer_after, " now")
+                            : cat("; ", done.pointer, ", which ", before, ", is out of the way");
+}
+
 class RootPlan {
  public:
   RootPlan(Disk& disk, const RollbackScope& scope, const std::string& root, int64_t from)
@@ -217,9 +225,10 @@ Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const 
     if (!done.ok()) return done.error();
     moved = moved || !done->moved.empty() || plan.set_pointer;
     text += text.empty() ? "" : "; ";
-    text += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
+    text += done->moved.empty() ? cat(plan.root, ": no checkpoint is moved")
                                 : cat("moved the ", listed(layout, done->moved), " to ", plan.root, "/",
                                       kQuarantineFolder, "/", plan.label);
+    text += said_of_pointer(*done);
     text += done->kept == kNoStep
                 ? "; none is left to resume from: the trainer begins anew, or ends where it insists on one"
                 : cat("; ", number_called(layout, done->kept), " is the newest now");

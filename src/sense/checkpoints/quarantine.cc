@@ -54,7 +54,7 @@ class Mover {
     MW_TRY(disk_.make_folders(folder_));
     MW_TRY(keep_manifest(done));
     // The pointer first: cut short here, it names a whole checkpoint that is there.
-    if (pointer) MW_TRY(set_pointer());
+    if (pointer) MW_TRY(set_pointer(done));
     set_links(done);
     for (size_t i = due_.size(); i-- > 0;) {
       const QuarantineManifest::Item& item = manifest_.items[due_[i].second];
@@ -140,8 +140,11 @@ class Mover {
     return true;
   }
 
-  Result<void> set_pointer() {
+  Result<void> set_pointer(Quarantined& done) {
     const std::string path = cat(plan_.root, "/", layout_.pointer);
+    done.pointer = path;
+    done.pointer_before = trim(manifest_.pointer_before.value_or(""));
+    done.pointer_after = manifest_.pointer_after;
     if (manifest_.pointer_after) return write_durably(disk_, path, *manifest_.pointer_after);
     return disk_.rename(path, cat(folder_, "/", layout_.pointer));
   }

@@ -93,6 +93,10 @@ struct Quarantined {
     std::string path, before, after, trouble, to, mend, through;
   };
   std::vector<Link> links = {};
+  /// The pointer's file, where it was set, what it said before, and what it says now; `pointer_after` unset: it is out
+  /// of the way.
+  std::string pointer = {}, pointer_before = {};
+  std::optional<std::string> pointer_after = {};
 };
 
 /// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
