@@ -121,15 +121,24 @@ class Pull {
     const std::string partial = partial_of(manifest.id);
     MW_TRY(check_space(manifest, partial));
     Meter meter(doors_, manifest.bytes());
-    MW_TRY(download(doors_, keys_.files(manifest.id), manifest, partial, options_.pace, meter));
+    const auto came = download(doors_, keys_.files(manifest.id), manifest, partial, options_.pace, meter);
+    if (!came.ok()) return of_two(came.error());
     const auto tree = walk(doors_.disk, partial);
-    if (!tree.ok()) return as_local(tree.error());
+    if (!tree.ok()) return of_two(as_local(tree.error()));
     if (tree->files.size() != manifest.files.size()) {
       return Error{Error::Code::kDenied, cat("somebody else wrote into ", partial), "Remove it and pull again."};
     }
     out_.moved = meter.now();
     const auto renamed = doors_.disk.rename(partial, options_.folder);
-    return renamed.ok() ? renamed : Result<void>(as_local(renamed.error()));
+    return renamed.ok() ? renamed : Result<void>(of_two(as_local(renamed.error())));
+  }
+
+  /// Where the folder is there by now, another process received into it meanwhile, and renamed what this one wrote.
+  Error of_two(const Error& error) const {
+    const auto there = doors_.disk.list(options_.folder);
+    if (!there.ok() || there->empty()) return error;
+    return {Error::Code::kDenied, cat("another process received into ", options_.folder, " at the same time"),
+            "It is there: what follows is the other process's to do."};
   }
 
   /// What the disk says is not said of the checkpoint.

@@ -339,5 +339,32 @@ TEST_CASE("that a store keeps no conditions is never remembered") {
   }
 }
 
+TEST_CASE("of two that receive into one folder the later one says so") {
+  const Scratch scratch;
+  scratch.write("/step_7/large.dat", 30'000, 1);
+  const auto disk = make_posix_disk();
+  const auto store = make_folder_store(scratch.root + "/bucket");
+  const auto clock = make_posix_clock();
+  const std::string partial = scratch.root + "/back.partial-";
+  std::string id;
+  const auto other = [&](const Progress& now) {  // another process, which was faster
+    if (now.bytes < 30'000 || id.empty()) return;
+    std::filesystem::rename(partial + id, scratch.root + "/back");
+    id.clear();
+  };
+  const VaultDoors doors{
+      *disk, *store, *clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return int64_t{1} << 40; },
+      other};
+  const auto pushed = push(doors, scratch.step_7());
+  REQUIRE(pushed.ok());
+  id = pushed->manifest.id;
+  PullOptions back;
+  back.folder = scratch.root + "/back";
+  const auto pulled = pull(doors, back);
+  REQUIRE_FALSE(pulled.ok());
+  CHECK(pulled.error().code == Error::Code::kDenied);
+  CHECK(pulled.error().what == cat("another process received into ", scratch.root, "/back at the same time"));
+}
+
 }  // namespace
 }  // namespace mw::vault
