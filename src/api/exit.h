@@ -16,6 +16,7 @@ enum class Exit : int {
   kActed = 8,      ///< midwatch fleet did something
   kPerson = 9,     ///< midwatch fleet waits for a person
   kIncident = 10,  ///< an incident of --fail-on was found, a checkpoint is not whole, preflight found an error
+  kTaken = 11,     ///< midwatch onstart: a run lives in that folder of checkpoints, and nothing was begun
 };
 
 }  // namespace mw

@@ -88,16 +88,24 @@ struct StartRequest {
   std::vector<std::string> resume;   ///< of its settings, for {resume}
   std::string framework;  ///< that the command line or midwatch.toml names; "": as the store or its files say
   std::vector<std::string> knowledge;  ///< folders with the user's own dialects
+  std::string home, name;              ///< of the run that is to begin, as of RunRequest
+  bool may_move = true;                ///< broken checkpoints may be quarantined without asking
 };
 struct StartAnswer {
-  bool empty = false;                              ///< the store holds no checkpoint: the run begins from scratch
-  bool here = false;                               ///< the checkpoint was on this machine already
-  std::string root;                                ///< the folder of all checkpoints
+  std::string taken, taken_hint;  ///< who has the folder of checkpoints, and what to do; else "". Nothing was done then
+  std::string name;               ///< of the run, as it was asked for or made
+  bool empty = false;             ///< nothing to go on from is known: the run begins as its trainer does by itself
+  bool here = false;              ///< the checkpoint was on this machine already
+  bool further = false;           ///< likewise, and the store has none that is as far ...
+  bool proven = true;             ///< it is whole; else nothing speaks against it
+  int64_t shipped = kNoStep;      ///< ... but this one; kNoStep: none
+  std::string root;               ///< the folder of all checkpoints
   std::vector<std::string> words;                  ///< for {resume} in the command
   std::map<std::string, std::string> environment;  ///< W&B's, of the run that saved it
   Duration receiving;                              ///< time in which bytes of it came
   std::string fingerprint;  ///< of the run that shipped it, docs/formats/fingerprint.md; "": the store does not say
-  std::string pointer;      ///< file that was set to name the checkpoint; "": its framework has none
+  std::string pointer;      ///< file that names the checkpoint; "": its framework has none
+  std::string pointer_was;  ///< what it named before, where that is something else; ""
   std::string warning;  ///< why the command may begin from scratch all the same, and what to type; "": nothing says so
   PullAnswer pulled;
 };

@@ -38,8 +38,10 @@ std::vector<std::string> without_secrets(const RunSpec& spec) {
   return words == spec.command ? std::vector<std::string>() : words;
 }
 
-/// "20260219-090811-train", of letters that no shell and no path minds.
-std::string name_of(Time now, const std::vector<std::string>& command) {
+}  // namespace
+
+/// Of letters that no shell and no path minds.
+std::string new_run_name(Time now, const std::vector<std::string>& command) {
   std::string stamp;
   for (const char c : format_utc(now).substr(0, 19))
     stamp += c == 'T' ? "-" : c == '-' || c == ':' ? "" : std::string(1, c);
@@ -59,6 +61,16 @@ std::string name_of(Time now, const std::vector<std::string>& command) {
   return cat(stamp, "-", name);
 }
 
+Result<std::string> new_run_folder(Disk& disk, const std::string& home, const std::string& name) {
+  if (!is_run_name(name)) return not_a_run_name(name);
+  std::string folder = cat(absolute_path(home_of(home)), "/runs/", name);
+  if (run_spec_path(disk, folder).empty()) return folder;
+  return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
+               cat("Go on with it: midwatch run --reattach ", name, "; or give another --name.")};
+}
+
+namespace {
+
 /// The newest run that was begun by `midwatch run` (attached runs have no run.json).
 Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
   std::string newest;
@@ -75,13 +87,9 @@ Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
 }
 
 Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
-  const std::string name = request.name.empty() ? name_of(now, request.spec.command) : request.name;
-  if (!is_run_name(name)) return not_a_run_name(name);
-  const std::string folder = cat(home, "/runs/", name);
-  if (!run_spec_path(disk, folder).empty()) {
-    return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
-                 cat("Go on with it: midwatch run --reattach ", name, "; or give another --name.")};
-  }
+  auto made = new_run_folder(disk, home, request.name.empty() ? new_run_name(now, request.spec.command) : request.name);
+  if (!made.ok()) return made.error();
+  const std::string folder = std::move(*made);
   RunSpec spec = request.spec;
   spec.folder = absolute_path("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment.emplace("PYTHONUNBUFFERED", "1");

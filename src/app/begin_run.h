@@ -15,6 +15,11 @@ namespace mw {
 /// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached.
 Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request);
 
+/// What a run is called that nobody named: "20260219-090811-train".
+std::string new_run_name(Time now, const std::vector<std::string>& command);
+/// Where it is recorded below `home` (as given). kInvalid: no run may be called so, or there is one already.
+Result<std::string> new_run_folder(Disk& disk, const std::string& home, const std::string& name);
+
 /// May a run be called so? Letters, digits, dots, dashes and underlines; it begins with a letter, a digit or '_'.
 bool is_run_name(std::string_view name);
 Error not_a_run_name(const std::string& name);

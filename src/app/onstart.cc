@@ -3,36 +3,35 @@
 #include <algorithm>
 #include <optional>
 
+#include "act/fleet/shell_word.h"
 #include "act/supervise/resume.h"
-#include "act/vault/catalogue.h"
 #include "act/vault/ship_logs.h"
+#include "app/begin_run.h"
 #include "app/early_end.h"
 #include "app/fleet_beat.h"
 #include "app/harbour.h"
 #include "app/receiving_beat.h"
 #include "app/ship.h"
-#include "base/digest.h"
+#include "app/start_fence.h"
+#include "app/start_local.h"
+#include "app/start_shipped.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "platform/remove_tree.h"
+#include "read/recorder.h"
+#include "sense/checkpoints/find.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
-#include "sense/fingerprint/fingerprint.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kFingerprintBytes = size_t{4} << 20;  // what is kept of one is far less
+constexpr size_t kNamed = 4;  // checkpoints that are not gone on from, one sentence each
 
 using How = event::CheckpointSeen::How;
-
-std::string fact(const std::vector<std::pair<std::string, std::string>>& run, std::string_view name) {
-  const auto found = std::find_if(run.begin(), run.end(), [name](const auto& one) { return one.first == name; });
-  return found == run.end() ? "" : found->second;
-}
 
 /// Where nobody knows the framework: "step_40" of step 40 is one of "step_{step}".
 std::string pattern_of(const PullAnswer& pulled) {
@@ -91,30 +90,6 @@ std::string warning_of(const CheckpointLayout& layout, const std::string& framew
              "of [run] in midwatch.toml.");
 }
 
-/// The checkpoints that a machine may begin from, in the order in which a pull would choose them; none: the store is
-/// empty.
-Result<std::vector<vault::CheckpointManifest>> whole_in(Disk& disk, const StoreAddress& address) {
-  const auto harbour = open_harbour(disk, address);
-  if (!harbour.ok()) return harbour.error();
-  const vault::VaultDoors doors = (*harbour)->doors(disk, address);
-  auto found = vault::read_catalogue(doors, {(*harbour)->prefix}, true);
-  if (!found.ok()) return found.error();
-  std::string why;
-  std::vector<vault::CheckpointManifest> whole;
-  for (vault::RemoteCheckpoint& one : found->checkpoints) {
-    if (one.trouble.empty()) {
-      whole.push_back(std::move(one.manifest));
-    } else {
-      why += cat(why.empty() ? "" : "; ", one.manifest.id, ": ", one.trouble);
-    }
-  }
-  // What its trainer cannot resume from comes last, though it is whole: an export, or a save without its optimizer.
-  std::stable_partition(whole.begin(), whole.end(), [](const auto& one) { return one.lacks.empty(); });
-  if (!whole.empty() || found->checkpoints.empty()) return whole;
-  return Error{Error::Code::kNotFound, cat("no checkpoint in ", address.place, " is whole: ", why),
-               "midwatch checkpoint remote PLACE --check lists them. To begin from scratch, use an empty place."};
-}
-
 /// The folder of the run's checkpoints on this machine.
 Result<std::string> root_for(const StartRequest& request, const vault::CheckpointManifest& manifest) {
   std::string root = request.folder.empty() ? fact(manifest.run, "folder") : absolute_path(request.folder);
@@ -130,26 +105,67 @@ Result<std::string> root_for(const StartRequest& request, const vault::Checkpoin
                "Say --checkpoints DIR."};
 }
 
-/// What lies there under the checkpoint's name; false: nothing.
-Result<bool> is_here(Disk& disk, const std::string& folder, int64_t step) {
+/// How a person moves it out of the way.
+std::string how_to_move(const std::string& path) {
+  return cat("mv ", fleet::shell_word(path), " ", fleet::shell_word(cat(path, ".away")));
+}
+
+/// Broken ones leave the trainer's way where that is allowed, which is noted; else what kept them there is.
+bool move_away(Disk& disk, const StartRequest& request, const LocalScope& scope, const LocalCheckpoint& one,
+               int64_t keep, StartAnswer& answer) {
+  const std::string folder = cat(absolute_path(home_of(request.home)), "/runs/", answer.name);
+  const auto clock = make_posix_clock();
+  const std::string what = cat(one.path, " is broken (", one.why, ")");
+  const auto moved =
+      request.may_move && one.other.empty()
+          ? move_broken(disk, scope, folder, clock->now(), {one.step}, keep,
+                        "It was broken, and in the way of the run that began.")
+          : Result<std::string>(Error{
+                Error::Code::kDenied,
+                one.other.empty() ? "restart of [actions] does not let it" : cat("run ", one.other, " saved it"), ""});
+  if (moved.ok()) {
+    answer.pulled.notes.push_back(
+        cat(what, ": moved to ", *moved, "; midwatch restore --run ", answer.name, " puts it back"));
+  } else {
+    answer.pulled.notes.push_back(
+        cat(what, ", and stays there: ", moved.error().what, ". To move it away: ", how_to_move(one.path)));
+  }
+  return moved.ok();
+}
+
+/// What lies there under the checkpoint's name; false: nothing, or no longer, as it was broken and quarantined.
+Result<bool> is_here(Disk& disk, const StartRequest& request, const LocalScope& local, const std::string& folder,
+                     int64_t step, StartAnswer& answer) {
   const auto names = disk.list(folder);
   if (!names.ok() && names.error().code == Error::Code::kNotFound) return false;
   if (!names.ok()) return names.error();
   if (names->empty()) return false;
   const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr);
   if (scan.there && scan.seen.how != How::kBroken && !scan.doubtful) return true;
-  return Error{Error::Code::kInvalid,
+  LocalCheckpoint one;
+  one.step = step_in(local.layout.folder, basename(folder)).value_or(kNoStep);
+  one.path = folder;
+  one.why =
+      scan.doubtful && scan.seen.how != How::kBroken ? "a file that its framework saves is not in it" : scan.seen.what;
+  if (one.step != kNoStep && move_away(disk, request, local, one, kNoStep, answer)) return false;
+  return Error{Error::Code::kDenied,
                cat(folder, " is there and ",
                    scan.doubtful ? "not whole ('midwatch checkpoint verify' says what is missing)"
                                  : cat("broken: ", scan.seen.what)),
-               "Nothing is written over: move it away, and run this again."};
+               cat("Nothing is written over. Move it away, and run this again: ", how_to_move(folder))};
 }
 
 /// The framework's own resume takes what its pointer names.
 Result<void> set_pointer(Disk& disk, const CheckpointLayout& layout, StartAnswer& answer) {
   if (layout.pointer.empty()) return {};
   const std::string path = cat(answer.root, "/", layout.pointer);
-  MW_TRY(write_durably(disk, path, with_step(layout.pointer_text, answer.pulled.step)));
+  const std::string text = with_step(layout.pointer_text, answer.pulled.step);
+  const auto was = ask_pointer(disk, answer.root, layout);
+  if (!was.ok()) return was.error();
+  if (!*was || **was != text) {
+    MW_TRY(write_durably(disk, path, text));
+    answer.pointer_was = was->value_or("");
+  }
   answer.pointer = path;
   return {};
 }
@@ -203,25 +219,15 @@ Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& fo
 
 /// Puts one there. False: what the store has of it is not what was pushed, which shows only in its bytes; a note says
 /// so, and nothing of it is left, as some trainers take any folder for a checkpoint.
-Result<bool> take(Disk& disk, const StartRequest& request, const vault::CheckpointManifest& manifest,
-                  const EarlyEnd& early, StartAnswer& answer) {
-  if (!is_plain_path(manifest.name) || contains(manifest.name, "/"))
-    return Error{Error::Code::kInvalid, "the checkpoint in the store has no name", ""};
-  const auto root = root_for(request, manifest);
-  if (!root.ok()) return root.error();
-  answer.root = *root;
+Result<bool> take(Disk& disk, const StartRequest& request, const LocalScope& local,
+                  const vault::CheckpointManifest& manifest, const EarlyEnd& early, StartAnswer& answer) {
   const std::string folder = cat(answer.root, "/", manifest.name);
-  const auto here = is_here(disk, folder, manifest.step);
+  const auto here = is_here(disk, request, local, folder, manifest.step, answer);
   if (!here.ok()) return here.error();
   answer.here = *here;
   std::vector<std::string> notes = std::move(answer.pulled.notes);
   if (answer.here) {
-    answer.pulled.folder = folder;
-    answer.pulled.name = manifest.name;
-    answer.pulled.step = manifest.step;
-    answer.pulled.framework = manifest.framework;
-    answer.pulled.layout = manifest.layout;
-    answer.pulled.run = manifest.run;
+    answer.pulled = as_pulled(manifest, folder);
   } else {
     auto pulled = receive(disk, request.store, folder, manifest.step, early, answer.receiving);
     if (!pulled.ok() && pulled.error().code != Error::Code::kNotFound) return pulled.error();
@@ -237,18 +243,6 @@ Result<bool> take(Disk& disk, const StartRequest& request, const vault::Checkpoi
   return true;
 }
 
-/// What the run was made of that shipped it: so the next one can say what is different. "": an earlier midwatch shipped
-/// it, or what lies in the store is not what was put there.
-std::string fingerprint_of(Disk& disk, const StoreAddress& address, const PullAnswer& pulled) {
-  const std::string hash = fact(pulled.run, "fingerprint");
-  if (hash.empty() || hash.find_first_not_of("0123456789abcdef") != std::string::npos) return "";
-  const auto harbour = open_harbour(disk, address);
-  if (!harbour.ok()) return "";
-  const vault::Keys keys{(*harbour)->prefix};
-  auto text = get_small(*(*harbour)->store, keys.fingerprint(hash), kFingerprintBytes);
-  return text.ok() && content_hash(*text) == hash && parse_fingerprint(*text).ok() ? std::move(*text) : "";
-}
-
 Error none_is_whole(const StartRequest& request, const StartAnswer& answer) {
   std::string why;
   for (const std::string& note : answer.pulled.notes) why += cat(why.empty() ? "" : " ", note);
@@ -256,38 +250,220 @@ Error none_is_whole(const StartRequest& request, const StartAnswer& answer) {
           "To begin from scratch, use an empty place."};
 }
 
-}  // namespace
+/// Where to look on this machine, and how checkpoints are named there. Without a manifest (the store is empty) what
+/// lies there says it; then the layout may stay unknown.
+LocalScope local_scope(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request, const Shipped& shipped,
+                       const std::string& root) {
+  LocalScope scope;
+  scope.root = real_path_to_be(disk, root);
+  scope.home = request.home;
+  scope.place = request.store.place;
+  scope.since = shipped.back;
+  PullAnswer like;
+  if (!shipped.whole.empty()) {
+    like = as_pulled(shipped.whole.front(), cat(scope.root, "/", shipped.whole.front().name));
+    scope.after = like.step;
+    scope.unproven = shipped.whole.front().scanned != "whole";
+  }
+  if (like.framework.empty()) {
+    const auto there = find_checkpoints(disk, scope.root);
+    if (there.ok() && !there->empty() && there->back().step != kNoStep) {
+      like.folder = there->back().path;
+      if (shipped.whole.empty()) {
+        like.name = basename(like.folder);
+        like.step = there->back().step;
+      }
+    }
+  }
+  scope.layout = layout_of(knowledge, framework_of(disk, knowledge, request, like), like);
+  return scope;
+}
 
-Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request) {
-  const EarlyEnd early;
-  MW_TRY(await_turn(disk, early.send()));
-  const auto whole = whole_in(disk, request.store);
-  if (!whole.ok()) return whole.error();
-  StartAnswer answer;
-  answer.empty = whole->empty();
-  if (answer.empty) return answer;
-  bool taken = false;
-  for (auto one = whole->begin(); one != whole->end() && !taken; ++one) {
-    const auto took = take(disk, request, *one, early, answer);
-    if (!took.ok()) return took.error();
-    taken = *took;
+/// Another run's, and the trainer would take it: going on would be two runs in one folder.
+Result<void> must_not_be_taken(const LocalScope& scope, const StartRequest& request, const LocalCheckpoint& one) {
+  const bool by_words = scope.layout.pointer.empty() && asks_to_resume(request.command);
+  if (one.other.empty() || !one.named || by_words) return {};
+  return Error{Error::Code::kDenied,
+               cat(one.path, " is what the trainer would resume from, and run ", one.other,
+                   ", which ships to another place, saved it"),
+               "Nothing was changed. Name another folder (--checkpoints DIR), or move that run's checkpoints away."};
+}
+
+/// Why one that is further is not gone on from.
+std::string not_gone_on_from(const LocalScope& scope, const LocalCheckpoint& one, bool by_number) {
+  if (one.why.empty()) {
+    return one.named ? ""
+                     : cat(one.path, " is whole, and ", scope.layout.pointer,
+                           " names an earlier step: it is not gone on from");
   }
-  if (!taken) return none_is_whole(request, answer);
-  for (const vault::CheckpointManifest& one : *whole) {
-    if (one.lacks.empty() || one.step < answer.pulled.step) continue;
-    const bool taken_itself = one.step == answer.pulled.step && one.name == answer.pulled.name;
-    answer.pulled.notes.push_back(
-        taken_itself ? cat("Its trainer cannot resume from it: it lacks ", one.lacks, ".")
-                     : cat(one.id, " was passed over: nothing can resume from it, as it lacks ", one.lacks, "."));
+  return cat(one.path, " is not gone on from: ", one.why,
+             by_number
+                 ? cat(". Its trainer takes the highest number all the same. To move it away: ", how_to_move(one.path))
+                 : "");
+}
+
+/// What is here and further than the one that is taken: broken ones leave the way of a trainer that takes the highest
+/// number; of the others it is said why they are not gone on from.
+Result<void> settle_newer(Disk& disk, const StartRequest& request, LocalScope scope, bool by_number,
+                          StartAnswer& answer) {
+  scope.after = scope.layout.counts_saves ? step_in(scope.layout.folder, answer.pulled.name).value_or(kNoStep)
+                                          : answer.pulled.step;
+  const auto newer = look_at_local(disk, scope);  // once more: what was received shows what is missing in others
+  if (!newer.ok()) return newer.error();
+  size_t said = 0, more = 0;
+  for (const LocalCheckpoint& one : *newer) {
+    if (by_number && one.how == LocalCheckpoint::How::kBroken) {
+      (void)move_away(disk, request, scope, one, scope.after, answer);
+    } else if (const std::string why = not_gone_on_from(scope, one, by_number); !why.empty()) {
+      ++said > kNamed ? static_cast<void>(++more) : answer.pulled.notes.push_back(why);
+    }
   }
+  if (more > 0) answer.pulled.notes.push_back(cat("nor from ", more, " more in ", scope.root));
+  return {};
+}
+
+/// What lies here is further than the newest whole one in the store; nullptr: there is none.
+void go_on_from(const vault::CheckpointManifest* shipped, const LocalScope& scope, const LocalCheckpoint& local,
+                StartAnswer& answer) {
+  std::vector<std::string> notes = std::move(answer.pulled.notes);
+  answer.pulled = shipped == nullptr ? PullAnswer() : as_pulled(*shipped, local.path);
+  answer.pulled.notes = std::move(notes);
+  answer.shipped = shipped == nullptr ? kNoStep : shipped->step;
+  answer.here = answer.further = true;
+  answer.empty = false;
+  answer.proven = local.how == LocalCheckpoint::How::kWhole;
+  answer.pulled.folder = cat(answer.root, "/", basename(local.path));
+  answer.pulled.name = basename(local.path);
+  answer.pulled.step = local.step;
+  answer.pulled.layout = scope.layout.folder;
+}
+
+/// The store is empty, and this is here: what the trainer makes of it is its own affair unless it is this run's.
+std::string beside_nothing(const LocalCheckpoint& one) {
+  const char* state = one.how == LocalCheckpoint::How::kWhole    ? "whole"
+                      : one.how == LocalCheckpoint::How::kBroken ? "broken"
+                                                                 : "not proven whole";
+  std::string text = cat(one.path, " lies there, ", state);
+  if (!one.why.empty()) text += cat(" (", one.why, ")");
+  text += one.other.empty() ? "; that it is this run's is not proven" : cat("; run ", one.other, " saved it");
+  return cat(text,
+             ". A trainer that resumes by itself takes what it finds there. To begin from scratch, name an empty "
+             "folder, or move it away: ",
+             how_to_move(one.path));
+}
+
+/// Which of them a trainer is led to, the words and the pointer for it.
+Result<void> lead_to(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request, const LocalScope& scope,
+                     StartAnswer& answer) {
   const std::string framework = framework_of(disk, knowledge, request, answer.pulled);
   const CheckpointLayout layout = layout_of(knowledge, framework, answer.pulled);
+  LocalScope now = scope;
+  now.layout = layout;
+  const bool by_number =
+      layout.pointer.empty() && !framework.empty() && framework != "custom" && !asks_to_resume(request.command);
+  if (layout.known()) MW_TRY(settle_newer(disk, request, std::move(now), by_number, answer));
   MW_TRY(set_pointer(disk, layout, answer));
   MW_TRY(add_words(disk, layout, framework, request, answer));
   answer.warning = warning_of(layout, framework, request, answer);
   add_wandb(answer);
   answer.fingerprint = fingerprint_of(disk, request.store, answer.pulled);
-  return answer;
+  return {};
+}
+
+class Start {
+ public:
+  Start(Disk& disk, Processes& processes, const KnowledgeBase& knowledge, const StartRequest& request,
+        std::unique_ptr<Lock>& hold)
+      : disk_(disk), processes_(processes), knowledge_(knowledge), request_(request), hold_(hold) {}
+
+  Result<StartAnswer> run() {
+    const EarlyEnd early;
+    MW_TRY(await_turn(disk_, early.send()));
+    const auto clock = make_posix_clock();
+    answer_.name = request_.name.empty() ? new_run_name(clock->now(), request_.command) : request_.name;
+    const auto own = new_run_folder(disk_, request_.home, answer_.name);
+    if (!own.ok()) return own.error();
+    if (!request_.folder.empty()) answer_.root = *root_for(request_, {});
+    if (!answer_.root.empty() && is_taken(clock->now())) return answer_;
+    auto shipped = shipped_in(disk_, request_.store);
+    if (!shipped.ok()) return shipped.error();
+    answer_.empty = shipped->whole.empty();
+    if (answer_.root.empty() && !answer_.empty) {
+      auto root = root_for(request_, shipped->whole.front());
+      if (!root.ok()) return root.error();
+      answer_.root = std::move(*root);
+    }
+    if (request_.folder.empty() && is_taken(clock->now())) return answer_;
+    MW_TRY(choose(*shipped, early));
+    if (!answer_.empty) note_passed_over(*shipped, answer_);
+    return std::move(answer_);
+  }
+
+ private:
+  /// Where the folder is not known, the store stands for it.
+  bool is_taken(Time now) {
+    const auto locks = make_posix_locks();
+    const std::string what = answer_.root.empty() ? request_.store.place : real_path_to_be(disk_, answer_.root);
+    auto fence = fence_start(disk_, *locks, processes_, now, request_.home, what);
+    answer_.taken = fence.by;
+    answer_.taken_hint = fence.hint;
+    hold_ = std::move(fence.lock);
+    return !answer_.taken.empty();
+  }
+
+  /// Of the store's, the newest first, each against what lies here and is further.
+  Result<void> choose(const Shipped& shipped, const EarlyEnd& early) {
+    if (answer_.root.empty()) return {};
+    LocalScope scope = local_scope(disk_, knowledge_, request_, shipped, answer_.root);
+    if (answer_.empty) {
+      const auto gone_on = try_local(scope, nullptr);
+      return !gone_on.ok() ? Result<void>(gone_on.error())
+             : *gone_on    ? lead_to(disk_, knowledge_, request_, scope, answer_)
+                           : Result<void>();
+    }
+    for (const vault::CheckpointManifest& one : shipped.whole) {
+      if (!is_plain_path(one.name) || contains(one.name, "/"))
+        return Error{Error::Code::kInvalid, "the checkpoint in the store has no name", ""};
+      scope.after = one.step;
+      const auto gone_on = try_local(scope, &one);
+      if (!gone_on.ok()) return gone_on.error();
+      const auto took = *gone_on ? Result<bool>(true) : take(disk_, request_, scope, one, early, answer_);
+      if (!took.ok()) return took.error();
+      if (*took) return lead_to(disk_, knowledge_, request_, scope, answer_);
+    }
+    return none_is_whole(request_, answer_);
+  }
+
+  /// Goes on from what lies here and is further than `shipped` (nullptr: there is none). Where numbers count saves
+  /// nothing shows which of the two is further.
+  Result<bool> try_local(const LocalScope& scope, const vault::CheckpointManifest* shipped) {
+    if (!scope.layout.known() || scope.layout.counts_saves) return false;
+    const auto here = look_at_local(disk_, scope);
+    if (!here.ok()) return here.error();
+    const auto further = std::find_if(here->begin(), here->end(), [](const auto& one) { return one.usable(); });
+    const bool any = further != here->end();
+    if (shipped == nullptr && !(any && further->own)) {
+      if (!here->empty()) answer_.pulled.notes.push_back(beside_nothing(here->front()));
+      return false;
+    }
+    for (auto one = here->begin(); one != further; ++one) MW_TRY(must_not_be_taken(scope, request_, *one));
+    if (any) go_on_from(shipped, scope, *further, answer_);
+    return any;
+  }
+
+  Disk& disk_;
+  Processes& processes_;
+  const KnowledgeBase& knowledge_;
+  const StartRequest& request_;
+  std::unique_ptr<Lock>& hold_;
+  StartAnswer answer_;
+};
+
+}  // namespace
+
+Result<StartAnswer> prepare_start(Disk& disk, Processes& processes, const KnowledgeBase& knowledge,
+                                  const StartRequest& request, std::unique_ptr<Lock>& hold) {
+  return Start(disk, processes, knowledge, request, hold).run();
 }
 
 Result<LogsAnswer> fetch_logs(Disk& disk, const LogsRequest& request) {

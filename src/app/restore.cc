@@ -28,11 +28,32 @@ struct FoundManifest {
   QuarantineManifest manifest;
 };
 
+/// What was moved out of the way before the run's first attempt: its journal had not begun then. Best effort: other
+/// runs' may lie there, too.
+void add_moved_before(Disk& disk, const std::string& run_folder, std::set<std::string>& paths,
+                      std::vector<FoundManifest>& found) {
+  const auto text = read_run_spec(disk, run_folder);
+  const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+  for (const std::string& root : spec.ok() ? spec->checkpoints : std::vector<std::string>()) {
+    const std::string place = cat(root, "/", kQuarantineFolder);
+    const auto labels = disk.list(place);
+    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+      std::string path;
+      auto manifest = find_manifest(disk, cat(place, "/", label), run_folder, &path);
+      const bool before = manifest.ok() && manifest->attempt == 0;
+      if (!before || real_path(manifest->run_folder) != real_path(run_folder) || !paths.insert(path).second) continue;
+      manifest->root = root;
+      found.push_back({path, std::move(*manifest)});
+    }
+  }
+}
+
 /// What a run's decisions say that it moved, as far as the manifests are still there. An error: one of them cannot be
 /// read.
 Result<std::vector<FoundManifest>> manifests_of(Disk& disk, const std::string& run_folder, const Supervision& known) {
   std::vector<FoundManifest> found;
   std::set<std::string> paths;
+  add_moved_before(disk, run_folder, paths, found);
   for (const SupervisedAttempt& attempt : known.attempts) {
     if (!attempt.decided) continue;
     const Judgement judgement = judgement_of(attempt);

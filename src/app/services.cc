@@ -450,7 +450,7 @@ Result<PullAnswer> DaemonServices::pull_checkpoint(const PullRequest& request) {
 
 Result<StartAnswer> DaemonServices::prepare_start(const StartRequest& request) {
   MW_TRY(learn(request.knowledge));
-  return mw::prepare_start(*disk_, *knowledge_, request);
+  return mw::prepare_start(*disk_, *make_posix_processes(), *knowledge_, request, start_hold_);
 }
 
 Result<LogsAnswer> DaemonServices::shipped_logs(const LogsRequest& request) { return fetch_logs(*disk_, request); }

@@ -7,6 +7,7 @@
 #include "app/config/config.h"
 #include "app/find_run.h"
 #include "platform/disk.h"
+#include "platform/lock.h"
 #include "read/books/knowledge_base.h"
 
 namespace mw {
@@ -70,6 +71,7 @@ class DaemonServices final : public Services {
   std::string read_folder_;            ///< whose journal was read last for its status ...
   std::unique_ptr<State> read_state_;  ///< ... and what it holds: whoever asks for the status asks for that next
   std::unique_ptr<KnowledgeBase> knowledge_;
+  std::unique_ptr<Lock> start_hold_;  ///< of prepare_start(): to the end of the run that it began
   Knowledge none_;
 };
 

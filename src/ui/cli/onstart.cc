@@ -16,13 +16,26 @@ std::string start_text(const StartAnswer& answer, const std::string& place) {
   std::string out;
   for (const std::string& note : answer.pulled.notes) out += cat("midwatch: ", escape_terminal(note), "\n");
   if (answer.empty) {
-    return out + cat("midwatch: there is no checkpoint in ", escape_terminal(place), ": the run begins from scratch\n");
+    return out + cat("midwatch: there is no checkpoint in ", escape_terminal(place),
+                     answer.pulled.notes.empty() ? ": the run begins from scratch\n" : ": nothing is received\n");
   }
   const PullAnswer& pulled = answer.pulled;
-  out += cat("midwatch: step ", pulled.step, answer.here ? " is here already: " : " was received into ",
-             escape_terminal(pulled.folder),
-             answer.here ? "" : cat(", ", transfer_text(pulled.received, pulled.seconds)), "\n");
-  if (!answer.pointer.empty()) out += cat("midwatch: ", escape_terminal(answer.pointer), " names it\n");
+  const std::string folder = escape_terminal(pulled.folder);
+  if (answer.further) {
+    out += cat("midwatch: step ", pulled.step,
+               answer.proven ? " is here and whole, " : " is here, nothing speaks against it, ",
+               answer.shipped == kNoStep ? cat("and there is no checkpoint in ", escape_terminal(place))
+                                         : cat("and further than step ", answer.shipped, ", the newest whole one in ",
+                                               escape_terminal(place)),
+               ": the run goes on from ", folder, "\n");
+  } else {
+    out += cat("midwatch: step ", pulled.step, answer.here ? " is here already: " : " was received into ", folder,
+               answer.here ? "" : cat(", ", transfer_text(pulled.received, pulled.seconds)), "\n");
+  }
+  if (!answer.pointer.empty()) {
+    out += cat("midwatch: ", escape_terminal(answer.pointer), " names it",
+               answer.pointer_was.empty() ? "" : cat(" (it said ", escape_terminal(answer.pointer_was), ")"), "\n");
+  }
   if (const auto id = answer.environment.find("WANDB_RUN_ID"); id != answer.environment.end())
     out += cat("midwatch: W&B run ", escape_terminal(id->second), " goes on\n");
   return out;
@@ -49,13 +62,24 @@ Exit run(const Args& args, Services& services, const Console& console) {
                                         : "onstart begins a run: it goes with neither --reattach nor --dry-run",
                                   place ? "Say --from s3://BUCKET/RUN, or place of [store] in midwatch.toml." : ""});
   }
-  StartRequest start{store_of(spec),     spec.checkpoints.empty() ? "" : spec.checkpoints.front(),
-                     spec.command,       spec.resume,
-                     request->framework, request->knowledge};
+  StartRequest start{store_of(spec),
+                     spec.checkpoints.empty() ? "" : spec.checkpoints.front(),
+                     spec.command,
+                     spec.resume,
+                     request->framework,
+                     request->knowledge,
+                     request->home,
+                     request->name,
+                     spec.restarting == Mode::kAct || spec.unattended};
   start.store.progress = progress_line(console, args, "receiving");
   const auto answer = services.prepare_start(start);
   end_progress(console, args);
   if (!answer.ok()) return report_error(console, answer.error());
+  if (!answer->taken.empty()) {
+    console.err(cat("midwatch: ", escape_terminal(answer->taken), "\n  ", escape_terminal(answer->taken_hint), "\n"));
+    return Exit::kTaken;
+  }
+  request->name = answer->name;
   if (!args.has("json")) console.err(start_text(*answer, spec.store));
   if (!answer->warning.empty()) console.err(cat("midwatch: ", escape_terminal(answer->warning), "\n"));
   begin_from(*answer, spec);
@@ -76,11 +100,17 @@ const Verb onstart = {"onstart",
                       "\nFor a machine's start-up script: the newest checkpoint that is whole in the\n"
                       "store is received and compared with its checksums, put where the command looks\n"
                       "for it, and the command is run as by 'midwatch run --store'. A checkpoint that\n"
-                      "lies there already is used as it is. With an empty store the run begins from\n"
-                      "scratch, and that is said. The W&B run goes on under its id. What differs from\n"
-                      "the run that shipped it (command, scripts, code, environment, packages,\n"
-                      "machine) is said and recorded. Exit status: as of midwatch run; 3 when the store cannot be "
-                      "reached or has nothing whole.\n",
+                      "lies there already is used as it is. Where a whole one of the run is further\n"
+                      "than the store's, as after a reboot, the run goes on from that, and the\n"
+                      "trainer's pointer stays; to begin from an earlier one, move the later ones\n"
+                      "away first. Broken ones in the way are quarantined ('midwatch restore' puts\n"
+                      "them back; with [actions] restart = \"ask\" or \"watch\" they stay, and that is\n"
+                      "said). With an empty store the run begins as its trainer does by itself, and\n"
+                      "that is said. The W&B run goes on under its id. What differs from the run that\n"
+                      "shipped it (command, scripts, code, environment, packages, machine) is said\n"
+                      "and recorded. Exit status: as of midwatch run; 3 when the store cannot be\n"
+                      "reached or has nothing whole, or what lies here is in the way and stays; 11\n"
+                      "when a run lives in that folder of checkpoints: nothing is begun or changed.\n",
                       declare,
                       run,
                       false,

@@ -54,6 +54,21 @@ TEST_CASE("onstart runs the command from what the store holds, and ships there")
   CHECK(services.ran.spec.checkpoints.empty());
 }
 
+TEST_CASE("onstart begins nothing where a run lives in the folder of checkpoints") {
+  FakeServices services(State{});
+  services.start_answer.taken = "process 77, a midwatch onstart of 2026-11-29T12:30:45.027Z, has /ck";
+  CHECK(run(services, {"onstart", "--from", "/share/run", "--name", "mine", "--", "train"}) == 11);
+  CHECK(services.ran.spec.command.empty());
+  CHECK(services.starts.name == "mine");
+  services.start_answer = {};
+  services.start_answer.name = "20261129-123045-train";
+  services.start_answer.further = services.start_answer.here = true;
+  services.start_answer.pulled.step = 50;
+  CHECK(run(services, {"onstart", "--from", "/share/run", "--", "train"}) == 3);
+  CHECK(services.ran.name == "20261129-123045-train");  // what was quarantined for it is found by that name
+  CHECK(services.ran.spec.first_step == 50);
+}
+
 TEST_CASE("prune asks for old checkpoints by its rules, and for nothing else") {
   FakeServices services(State{});
   services.freed.run = "one";

@@ -1,0 +1,105 @@
+#include "app/start_fence.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "act/supervise/run_files.h"
+#include "app/find_run.h"
+#include "app/run_status.h"
+#include "base/checksum.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/paths.h"
+#include "platform/private_folder.h"
+#include "platform/real/posix_disk.h"
+#include "read/recorder.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kStartsFolder = "starts";  // in the user's own home: two files for each folder
+
+struct Holder {
+  int64_t pid = 0;
+  std::string at, home;
+};
+
+Holder holder_in(Disk& disk, const std::string& path) {
+  const auto text = read_small(disk, path);
+  const auto json = text.ok() ? Json::parse(*text) : Result<Json>(text.error());
+  if (!json.ok()) return {};
+  return {json->integer_or("pid", 0), json->string_or("at", ""), json->string_or("home", "")};
+}
+
+std::string holder_text(Time now, const std::string& home, const std::string& what) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("version").integer(1).key("pid").integer(::getpid()).key("at").string(format_utc(now));
+  json.key("home").string(home).key("what").string(what).end_object();
+  return text;
+}
+
+/// The run that keeps its checkpoints there and lives; nothing is sought for what is no folder.
+std::string live_run(Disk& disk, Processes& processes, const std::string& home, const std::string& root) {
+  for (const std::string& folder : recorded_runs(disk, home)) {
+    const auto text = read_run_spec(disk, folder);
+    const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+    if (!spec.ok()) continue;
+    const bool declared = std::any_of(spec->checkpoints.begin(), spec->checkpoints.end(),
+                                      [&](const auto& one) { return real_path_to_be(disk, one) == root; });
+    if (!declared) continue;
+    const auto status = run_status(disk, processes, folder, Supervision());
+    if (status.ok() && (status->pid != 0 || status->watcher != 0)) return folder;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string real_path_to_be(Disk& disk, const std::string& path) {
+  std::string there = path, rest;
+  while (there.size() > 1 && !disk.info(there).ok()) {
+    rest = cat("/", basename(there), rest);
+    there = folder_of(there);
+  }
+  const std::string real = real_path(there);
+  return real == "/" && !rest.empty() ? rest : cat(real, rest);
+}
+
+StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& home,
+                       const std::string& what) {
+  const std::string own = absolute_path(home_of("")), folder = cat(own, "/", kStartsFolder);
+  const std::string file = cat(folder, "/", hex_of(fnv1a(what))), note = cat(file, ".json");
+  StartFence fence;
+  if (!disk.make_folders(folder).ok()) return fence;  // such a home must not keep a run from starting
+  make_private(folder);
+  auto lock = locks.take(cat(file, ".lock"));
+  const Holder holder = holder_in(disk, note);
+  if (!lock.ok() && lock.error().code == Error::Code::kDenied) {
+    const std::string who = holder.pid == 0 ? std::string("another midwatch onstart")
+                                            : cat("process ", holder.pid, ", a midwatch onstart of ", holder.at, ",");
+    fence.by = cat(who, " has ", what);
+    fence.hint = "Nothing was begun and nothing was changed. midwatch status shows its run; midwatch stop ends it.";
+    return fence;
+  }
+  if (lock.ok()) fence.lock = std::move(*lock);
+  std::set<std::string> homes = {home};
+  if (!holder.home.empty()) homes.insert(holder.home);
+  for (const std::string& one : homes) {
+    const std::string run = what.starts_with('/') ? live_run(disk, processes, one, what) : "";
+    if (run.empty()) continue;
+    fence.lock.reset();
+    fence.by = cat("run ", basename(run), " lives and keeps its checkpoints in ", what);
+    fence.hint = cat("Nothing was begun and nothing was changed. midwatch status --run ", run,
+                     " shows it; midwatch run --reattach ", basename(run), " watches it again.");
+    return fence;
+  }
+  (void)write_privately(disk, note, holder_text(now, absolute_path(home_of(home)), what)).ok();
+  return fence;
+}
+
+}  // namespace mw

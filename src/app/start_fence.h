@@ -1,0 +1,29 @@
+// One run at a time in a folder of checkpoints: a start-up script that runs twice begins one trainer.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/time.h"
+#include "platform/disk.h"
+#include "platform/lock.h"
+#include "platform/process.h"
+
+namespace mw {
+
+struct StartFence {
+  std::unique_ptr<Lock> lock;  ///< while it is held, every other start there is refused; nullptr: no lock can be kept
+  std::string by;              ///< who has the folder already, one sentence; "": nobody, and it is ours now
+  std::string hint;            ///< what to do then
+};
+
+/// Takes the folder of checkpoints (or, where that is not known, the store) `what` for this process. It is somebody
+/// else's while another process of this user on this machine holds it, and while a run that is recorded below `home`
+/// (as given), or where the last holder recorded, declared it and lives. What died holds nobody up.
+StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& home,
+                       const std::string& what);
+
+/// `path` with the links in it followed, also where its end is not there yet.
+std::string real_path_to_be(Disk& disk, const std::string& path);
+
+}  // namespace mw

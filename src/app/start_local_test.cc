@@ -1,0 +1,156 @@
+#include "app/start_local.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "app/start_fence.h"
+#include "base/text.h"
+#include "core/supervise/run_spec.h"
+#include "platform/fake/fake_disk.h"
+#include "platform/fake/fake_process.h"
+#include "sense/checkpoints/samples_for_test.h"
+
+namespace mw {
+namespace {
+
+using How = LocalCheckpoint::How;
+
+const CheckpointLayout kVerl{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+const CheckpointLayout kTrl{"checkpoint-{step}", "", ""};
+
+/// As verl saved it, under another number.
+void save_verl(FakeDisk& disk, int step) {
+  namespace fs = std::filesystem;
+  disk.set_time(Time::from_seconds(1000 + step));
+  const std::string from = testing::samples_folder() + "/verl/global_step_20";
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::stringstream content;
+    content << file.rdbuf();
+    disk.put(cat("/ck/global_step_", step, entry.path().string().substr(from.size())), content.str());
+  }
+  disk.put("/ck/latest_checkpointed_iteration.txt", std::to_string(step));
+}
+
+LocalScope scope_of(const CheckpointLayout& layout, int64_t after) {
+  LocalScope scope;
+  scope.root = "/ck";
+  scope.layout = layout;
+  scope.home = "/home";
+  scope.place = "/share/run";
+  scope.after = after;
+  return scope;
+}
+
+TEST_CASE("a whole checkpoint that is further than the store's is found, and no older one is looked at") {
+  FakeDisk disk;
+  for (const int step : {20, 30, 40}) save_verl(disk, step);
+  auto found = look_at_local(disk, scope_of(kVerl, 20));
+  REQUIRE(found.ok());
+  REQUIRE(found->size() == 1);
+  CHECK(found->front().step == 40);
+  CHECK_MESSAGE(found->front().usable(), found->front().why);
+  CHECK_FALSE(found->front().own);
+  found = look_at_local(disk, scope_of(kVerl, 40));
+  REQUIRE(found.ok());
+  CHECK(found->empty());
+}
+
+TEST_CASE("what the pointer does not name yet is not gone on from, nor what is broken") {
+  FakeDisk disk;
+  for (const int step : {20, 30, 40, 50}) save_verl(disk, step);
+  disk.put("/ck/latest_checkpointed_iteration.txt", "40");
+  const std::string cut = "/ck/global_step_40/actor/optim_world_size_2_rank_0.pt";
+  REQUIRE(disk.exists(cut));
+  disk.put(cut, disk.content(cut).substr(0, 200));
+  const auto found = look_at_local(disk, scope_of(kVerl, 20));
+  REQUIRE(found.ok());
+  REQUIRE(found->size() == 3);
+  CHECK_FALSE((*found)[0].named);
+  CHECK_FALSE((*found)[0].usable());
+  CHECK((*found)[1].how == How::kBroken);
+  CHECK_FALSE((*found)[1].why.empty());
+  CHECK((*found)[2].step == 30);
+  CHECK((*found)[2].usable());
+}
+
+TEST_CASE("where somebody led the store back, only what was saved since counts") {
+  FakeDisk disk;
+  for (const int step : {20, 30}) save_verl(disk, step);
+  LocalScope scope = scope_of(kVerl, 20);
+  scope.since = Time::from_seconds(2000);
+  auto found = look_at_local(disk, scope);
+  REQUIRE(found.ok());
+  REQUIRE(found->size() == 1);
+  CHECK_FALSE(found->front().usable());
+  scope.since = Time::from_seconds(1001);
+  found = look_at_local(disk, scope);
+  REQUIRE(found.ok());
+  CHECK(found->front().usable());
+}
+
+TEST_CASE("a checkpoint of which nothing is proven is not gone on from") {
+  FakeDisk disk;
+  disk.put("/ck/checkpoint-30/weights.xyz", "weights");
+  const auto found = look_at_local(disk, scope_of(kTrl, 20));
+  REQUIRE(found.ok());
+  REQUIRE(found->size() == 1);
+  CHECK(found->front().how == How::kUnproven);
+  CHECK_FALSE(found->front().usable());
+}
+
+struct HeldLocks final : Locks {
+  bool held = true;
+  Result<std::unique_ptr<Lock>> take(const std::string& path) override {
+    if (held) return Error{Error::Code::kDenied, path, ""};
+    return std::make_unique<Lock>();
+  }
+};
+
+TEST_CASE("of a folder of checkpoints that another start has it is said who that is") {
+  FakeDisk disk;
+  FakeProcesses processes;
+  HeldLocks locks;
+  locks.held = false;
+  const Time now = Time::from_seconds(1'700'000'000);
+  StartFence fence = fence_start(disk, locks, processes, now, "/home", "/no/such/ck");
+  CHECK_MESSAGE(fence.by.empty(), fence.by);
+  CHECK(fence.lock != nullptr);
+  locks.held = true;
+  fence = fence_start(disk, locks, processes, now, "/home", "/no/such/ck");
+  CHECK(fence.by.find("a midwatch onstart of 2023-11-14T22:13:20") != std::string::npos);
+  CHECK(fence.by.find("/no/such/ck") != std::string::npos);
+  CHECK(fence.lock == nullptr);
+  locks.held = false;  // it died
+  CHECK(fence_start(disk, locks, processes, now, "/home", "/no/such/ck").by.empty());
+}
+
+TEST_CASE("a folder in which a recorded run lives is not begun in again") {
+  FakeDisk disk;
+  FakeProcesses processes;
+  HeldLocks locks;
+  locks.held = false;
+  RunSpec spec;
+  spec.command = {"train"};
+  spec.folder = "/no/such";
+  spec.checkpoints = {"/no/such/ck"};
+  disk.put("/home/runs/one/run.json", run_spec_text(spec));
+  disk.put("/home/runs/one/journal/000001.mwj", "");
+  const ProcessId watcher = processes.add(77, 1, 77);
+  disk.put("/home/runs/one/watcher.json",
+           cat(R"({"version":1,"pid":77,"start":)", watcher.start, R"(,"boot":")", processes.boot(), R"("})"));
+  const Time now = Time::from_seconds(1'700'000'000);
+  StartFence fence = fence_start(disk, locks, processes, now, "/home", "/no/such/ck");
+  CHECK(fence.by == "run one lives and keeps its checkpoints in /no/such/ck");
+  CHECK(fence.lock == nullptr);
+  CHECK(fence_start(disk, locks, processes, now, "/home", "/no/such/other").by.empty());
+  processes.boot_now = "another";  // the machine was started anew
+  CHECK(fence_start(disk, locks, processes, now, "/home", "/no/such/ck").by.empty());
+}
+
+}  // namespace
+}  // namespace mw

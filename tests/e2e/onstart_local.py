@@ -1,0 +1,281 @@
+"""What lies on the machine already when a run goes on: its own newer checkpoints, broken ones, a run that lives there.
+
+onstart_local.py MIDWATCH PRACTICE_RUN
+"""
+import glob
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+from machines import checkpoint, shipped
+from running import PROGRAM, wait_until
+from watching import Scratch
+
+TRAINER = '''
+import os, sys, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from saves import save, highest
+kind, root, steps, pace = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+os.makedirs(root, exist_ok=True)
+start = highest(kind, root)
+print("Training from scratch" if not start else
+      f"Setting global step to {start}" if kind == "verl" else f"  Continuing training from global step {start}", flush=True)
+print(f"BEGAN {start}", flush=True)
+for step in range(start + 1, steps + 1):
+    time.sleep(pace)
+    if step % 10 == 0:
+        save(kind, root, step)
+    print(f"step:{step} - critic/rewards/mean:0.5 - actor/grad_norm:0.5" if kind == "verl" else
+          {"loss": 0.5, "grad_norm": 1.0, "learning_rate": 1e-5, "reward": 0.5, "epoch": step / steps}, flush=True)
+'''
+
+
+def save(kind, root, step):
+    folder = f"{root}/global_step_{step}/actor" if kind == "verl" else f"{root}/checkpoint-{step}"
+    os.makedirs(folder, exist_ok=True)
+
+    def torch(name, content):
+        with zipfile.ZipFile(f"{folder}/{name}", "w") as file:
+            file.writestr("archive/data.pkl", pickle.dumps(content, 2))
+            file.writestr("archive/version", "3\n")
+            file.writestr("archive/data/0", os.urandom(4096))
+
+    def text(name, content):
+        with open(f"{folder}/{name}", "w") as file:
+            file.write(content)
+
+    header = b'{"w":{"dtype":"F32","shape":[1000],"data_offsets":[0,4000]}}'
+    if kind == "trl":
+        with open(f"{folder}/model.safetensors", "wb") as file:
+            file.write(len(header).to_bytes(8, "little") + header + os.urandom(4000))
+        torch("optimizer.pt", {"state": {}})
+        torch("scheduler.pt", {"last_epoch": step})
+        torch("rng_state.pth", {"python": 1})
+        text("config.json", '{"model_type": "qwen2"}')
+        text("trainer_state.json", '{"global_step": %d, "max_steps": 1000, "log_history": []}' % step)
+        return
+    torch("model_world_size_1_rank_0.pt", {"w": 1})
+    torch("optim_world_size_1_rank_0.pt", {"state": {}})
+    torch("extra_state_world_size_1_rank_0.pt", {"rng": 1})
+    text("fsdp_config.json", '{"FSDP_version": 1, "world_size": 1}')
+    with zipfile.ZipFile(f"{root}/global_step_{step}/data.pt", "w") as file:
+        file.writestr("archive/data.pkl", pickle.dumps({"_num_yielded": step}, 2))
+    with open(f"{root}/latest_checkpointed_iteration.txt", "w") as file:
+        file.write(str(step))
+
+
+def highest(kind, root):
+    if kind == "verl":
+        try:
+            with open(f"{root}/latest_checkpointed_iteration.txt") as file:
+                step = int(file.read())
+        except FileNotFoundError:
+            return 0
+        return step if os.path.isdir(f"{root}/global_step_{step}") else 0
+    steps = [int(name[11:]) for name in os.listdir(root) if name.startswith("checkpoint-")]
+    for step in steps[-1:] and [max(steps)]:
+        with zipfile.ZipFile(f"{root}/checkpoint-{step}/optimizer.pt"):  # a real one fails on what is cut, too
+            return step
+    return 0
+
+
+def trainer(base, kind, steps, pace=0.0):
+    with open(base + "/trainer.py", "w") as file:
+        file.write(TRAINER)
+    with open(__file__) as own, open(base + "/saves.py", "w") as file:
+        text = own.read()
+        file.write("import os, pickle, zipfile\n\n" + text[text.index("def save("):text.index("def trainer(")])
+    return [sys.executable, base + "/trainer.py", kind, base + "/out", str(steps), str(pace)]
+
+
+def begin(base, verb, name, command, *words):
+    return subprocess.Popen([PROGRAM, verb, "--home", base + "/home", "--name", name, "--no-host", "--config", "none", "--first-wait", "1s",
+                             "--checkpoints", base + "/out", *words, "--", *command],
+                            cwd=base, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def through(base, verb, name, command, *words):
+    run = begin(base, verb, name, command, *words)
+    text, _ = run.communicate(timeout=120)
+    return run.returncode, text
+
+
+def pointer(base):
+    with open(base + "/out/latest_checkpointed_iteration.txt") as file:
+        return file.read()
+
+
+def fill_store(base, kind, steps):
+    """Steps of another folder that was there before, in the store; nothing of them stays here."""
+    store = base + "/share/run"
+    for step in steps:
+        save(kind, base + "/first", step)
+        folder = f"{base}/first/" + (f"global_step_{step}" if kind == "verl" else f"checkpoint-{step}")
+        done = checkpoint("push", folder, store, "--json")
+        assert done.get("step") == step, done
+    return store
+
+
+def cut(path):
+    os.truncate(path, os.path.getsize(path) // 2)
+
+
+def further_here(base):
+    """The disk is still there after a reboot, and shipping lagged: the run goes on from what is further here."""
+    store = fill_store(base, "verl", [20])
+    command = trainer(base, "verl", 60)
+    for step in (20, 30, 40):
+        save("verl", base + "/out", step)
+    changed = os.stat(base + "/out/latest_checkpointed_iteration.txt").st_mtime_ns
+    os.makedirs(base + "/out/global_step_50/actor")  # a save that the reboot cut off: the pointer does not name it
+    code, text = through(base, "onstart", "two", [*command[:4], "40", "0"], "--from", store)
+    assert code == 0 and "BEGAN 40" in text, text
+    assert "step 40 is here and whole, and further than step 20, the newest whole one in" in text, text
+    assert pointer(base) == "40" and os.stat(base + "/out/latest_checkpointed_iteration.txt").st_mtime_ns == changed
+    # What the pointer names is broken by now: the whole one before it is still further than the store's.
+    cut(base + "/out/global_step_40/actor/optim_world_size_1_rank_0.pt")
+    code, text = through(base, "onstart", "three", [*command[:4], "35", "0"], "--from", store)
+    assert code == 0 and "BEGAN 30" in text and "global_step_40 is not gone on from" in text, text
+    assert pointer(base) == "30" and "names it (it said 40)" in text, text
+
+
+def another_run_lives(base):
+    """A start-up script that runs twice: the second one says who has the folder, and changes nothing."""
+    store = fill_store(base, "verl", [20])
+    command = trainer(base, "verl", 400, 0.1)
+    first = begin(base, "onstart", "one", command, "--from", store, "--quiet")
+    wait_until("it saves", lambda: os.path.isdir(base + "/out/global_step_30") and pointer(base) == "30")
+    before = sorted(os.listdir(base + "/out"))
+    code, text = through(base, "onstart", "two", command, "--from", store)
+    assert code == 11 and f"process {first.pid}, a midwatch onstart of" in text and "has " + base + "/out" in text, (code, text)
+    assert int(pointer(base)) >= 30 and set(before) <= set(os.listdir(base + "/out"))
+    assert not os.path.exists(base + "/home/runs/two"), "a run was begun"
+    # midwatch is gone, and the trainer lives on under its keeper.
+    first.kill()
+    first.communicate()
+    code, text = through(base, "onstart", "two", command, "--from", store)
+    assert code == 11 and "run one lives and keeps its checkpoints in" in text, (code, text)
+    stop = begin_reattached(base)
+    stop.send_signal(signal.SIGINT)
+    stop.communicate(timeout=60)
+    # What has ended holds nobody up.
+    code, text = through(base, "onstart", "two", [*command[:4], "30", "0"], "--from", store)
+    assert code == 0, (code, text)
+
+
+def begin_reattached(base):
+    run = subprocess.Popen([PROGRAM, "run", "--reattach", "one", "--home", base + "/home", "--quiet", "--config", "none"], cwd=base,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    watcher = base + "/home/runs/one/watcher.json"
+
+    def watches():
+        with open(watcher) as file:
+            return json.load(file)["pid"] == run.pid
+
+    wait_until("it is watched again", watches)
+    return run
+
+
+def at_once(base):
+    """Two at the same instant: one receives and runs, the other says why it does not."""
+    store = fill_store(base, "verl", [20])
+    command = trainer(base, "verl", 40, 0.1)
+    both = [begin(base, "onstart", name, command, "--from", store, "--quiet") for name in ("one", "two")]
+    texts = [run.communicate(timeout=120)[0] for run in both]
+    assert sorted(run.returncode for run in both) == [0, 11], texts
+    assert "cannot list" not in "".join(texts), texts
+    assert pointer(base) == "40"
+
+
+def broken_here(base):
+    """The trainer takes the highest number: a broken one there is quarantined before the first attempt."""
+    store = fill_store(base, "trl", [20, 30])
+    command = trainer(base, "trl", 50)
+    for step in (30, 40):
+        save("trl", base + "/out", step)
+    for step in (30, 40):
+        cut(f"{base}/out/checkpoint-{step}/optimizer.pt")
+    with open(base + "/ask.toml", "w") as file:
+        file.write('[actions]\nrestart = "ask"\n')
+    asks = [PROGRAM, "onstart", "--home", base + "/home", "--name", "asks", "--no-host", "--config", base + "/ask.toml", "--checkpoints",
+            base + "/out", "--from", store, "--framework", "trl", "--", *command]
+    done = subprocess.run(asks, cwd=base, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3 and "Nothing is written over. Move it away, and run this again: mv " in done.stderr, (done.returncode, done.stderr)
+    assert sorted(os.listdir(base + "/out")) == ["checkpoint-30", "checkpoint-40"]
+    code, text = through(base, "onstart", "two", command, "--from", store, "--framework", "trl")
+    assert code == 0 and "BEGAN 30" in text and "step 30 was received" in text, text
+    for step in (30, 40):
+        assert f"checkpoint-{step} is broken (" in text, text
+    assert len(glob.glob(base + "/out/.midwatch-quarantine/*/checkpoint-*")) == 2
+    shutil.move(base + "/out/checkpoint-40", base + "/newer-40")  # its name is to be free
+    back = subprocess.run([PROGRAM, "restore", "--run", "two", "--home", base + "/home", "--yes"], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert os.path.isdir(base + "/out/checkpoint-40"), back.stdout + back.stderr
+
+
+def another_runs(base):
+    """What a recorded run of another store saved there is not gone on from: two runs in one folder are for a person."""
+    store = fill_store(base, "verl", [20])
+    command = trainer(base, "verl", 40, 0.05)
+    code, text = through(base, "run", "other", command, "--store", base + "/share/other")
+    assert code == 0 and pointer(base) == "40", text
+    before = sorted(os.listdir(base + "/out"))
+    code, text = through(base, "onstart", "one", command, "--from", store)
+    assert code == 3 and "run other, which ships to another place, saved it" in text and "Nothing was changed" in text, (code, text)
+    assert pointer(base) == "40" and sorted(os.listdir(base + "/out")) == before
+    # Of its own store the same is its own, though nothing of it came there.
+    os.rename(base + "/share/other", base + "/share/lost")
+    code, text = through(base, "onstart", "two", [*command[:4], "50", "0"], "--from", base + "/share/other")
+    assert code == 0 and "BEGAN 40" in text and "and there is no checkpoint in" in text, text
+
+
+def empty_store(base):
+    """Nothing was shipped, and something lies here: that is said, and not called a beginning from scratch."""
+    command = trainer(base, "verl", 40)
+    save("verl", base + "/out", 30)
+    code, text = through(base, "onstart", "one", command, "--from", base + "/share/run")
+    assert code == 0 and "BEGAN 30" in text and "from scratch\n" not in text.split("BEGAN")[0], text
+    assert "global_step_30 lies there, whole; that it is this run's is not proven" in text and "nothing is received" in text, text
+    # What a recorded run of this store saved there is this run's.
+    shutil.rmtree(base + "/share")
+    code, text = through(base, "onstart", "two", [*command[:4], "50", "0"], "--from", base + "/share/run")
+    assert code == 0 and "step 40 is here and whole, and there is no checkpoint in" in text and "BEGAN 40" in text, text
+
+
+def passed_over(base):
+    """What of the store is not whole is named, each in one sentence."""
+    store = fill_store(base, "verl", [10, 20, 30, 40])
+    one, = glob.glob(store + "/checkpoints/step_40-*/data.pt")
+    cut(one)
+    two, = glob.glob(store + "/checkpoints/step_30-*/data.pt")
+    os.remove(two)
+    three, = glob.glob(store + "/manifests/step_20-*.json")
+    os.truncate(three, 0)
+    code, text = through(base, "onstart", "one", trainer(base, "verl", 20), "--from", store)
+    assert code == 0 and "step 10 was received" in text, text
+    for step in (20, 30, 40):
+        assert text.count(f"step_{step}-") >= 1 and any(f"step_{step}-" in line and "is passed over" in line for line in text.splitlines()), text
+
+
+def main():
+    cases = (another_runs, further_here, another_run_lives, at_once, broken_here, empty_store, passed_over)
+    for case in cases:
+        if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
+            continue
+        with Scratch() as base:
+            os.environ["HOME"] = base + "/user"
+            os.environ.pop("XDG_STATE_HOME", None)
+            began = time.monotonic()
+            case(base)
+        print(case.__name__, f"ok {time.monotonic() - began:.0f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
