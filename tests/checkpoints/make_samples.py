@@ -250,7 +250,8 @@ def all_of(step):
     zarr(f"megatron-zarr/iter_{step:07d}", step)
     for rank in range(2):
         save(f"megatron-legacy/iter_{step:07d}/mp_rank_{rank:02d}/model_optim_rng.pt",
-             {"iteration": step, "checkpoint_version": 3.0, "model": weights(step), "optimizer": optimizer, "opt_param_scheduler": schedule,
+             {"iteration": step, "checkpoint_version": 3.0, "model": {key: value.chunk(2)[rank].clone() for key, value in weights(step).items()},
+              "optimizer": optimizer, "opt_param_scheduler": schedule,
               "rng_state": [rng()], "args": {"tensor_model_parallel_size": 2, "pipeline_model_parallel_size": 1}})
     folder = f"nemo-rl/step_{step}"
     text(f"{folder}/training_info.json", {"step": step, "consumed_samples": step * 32})

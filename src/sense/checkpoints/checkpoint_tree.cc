@@ -28,14 +28,44 @@ Result<CheckpointTree> CheckpointTree::read(Disk& disk, const std::string& path)
   return tree;
 }
 
+std::set<std::pair<uint64_t, uint64_t>> CheckpointTree::own_folders(Disk& disk) const {
+  std::set<std::pair<uint64_t, uint64_t>> out;
+  // By ".." and not by its name: the path may lead through a link.
+  std::string folder = root_;
+  for (size_t i = 0; i < 64; ++i, folder += "/..") {
+    const auto info = disk.info(folder);
+    if (!info.ok() || info->inode == 0 || !out.emplace(info->device, info->inode).second) break;
+  }
+  return out;
+}
+
 void CheckpointTree::list(Disk& disk) {
   FileWalk walk{kFiles, kDepth};
-  walk.passes_over = [this](const std::string& path, const FileInfo& info) {
+  const std::set<std::pair<uint64_t, uint64_t>> above = own_folders(disk);
+  std::map<std::string, std::pair<uint64_t, uint64_t>, std::less<>> entered;
+  // Only a link does: to all that lies beside the checkpoint, or round in circles.
+  const auto leads_upwards = [&above, &entered](const std::string& path, const FileInfo& info) {
+    const std::pair<uint64_t, uint64_t> own(info.device, info.inode);
+    if (info.inode == 0) return false;
+    if (above.count(own) != 0) return true;
+    for (std::string_view folder = folder_in_tree(path); !folder.empty(); folder = folder_in_tree(folder)) {
+      const auto met = entered.find(folder);
+      if (met != entered.end() && met->second == own) return true;
+    }
+    entered[path] = own;
+    return false;
+  };
+  walk.passes_over = [this, &leads_upwards](const std::string& path, const FileInfo& info) {
     const std::string_view name = basename(path);
     if (name.starts_with(".midwatch")) return true;
     if (info.kind != FileInfo::Kind::kFolder) return false;
     // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
     if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) return true;
+    if (leads_upwards(path, info)) {
+      constexpr size_t kRefused = 100;
+      if (refused_.size() < kRefused) refused_.push_back(path);
+      return true;
+    }
     met_[path] = info.changed;
     return false;
   };

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/disk.h"
@@ -49,6 +51,8 @@ class CheckpointTree {
   const std::string& unseen() const { return unseen_; }
   /// Links that lead nowhere.
   const std::vector<std::string>& dangling() const { return dangling_; }
+  /// Links to a folder that they lie in, the checkpoint itself or one above it: nothing is looked for behind them.
+  const std::vector<std::string>& refused() const { return refused_; }
   int64_t bytes() const { return bytes_; }
   Time newest() const { return newest_; }
   /// When the latest of the folders without a file in or below them was made, or emptied; unknown where there is none.
@@ -57,6 +61,8 @@ class CheckpointTree {
 
  private:
   void list(Disk& disk);
+  /// Its own folder and those above it, by device and inode.
+  std::set<std::pair<uint64_t, uint64_t>> own_folders(Disk& disk) const;
   void add(std::string path, const FileInfo& info);
   void sort();
 
@@ -65,7 +71,7 @@ class CheckpointTree {
   std::map<std::string, std::vector<size_t>, std::less<>> folders_;
   bool single_ = false, whole_ = true;
   std::string unseen_;
-  std::vector<std::string> dangling_;
+  std::vector<std::string> dangling_, refused_;
   int64_t bytes_ = 0;
   Time newest_, newest_empty_;
   std::map<std::string, Time, std::less<>> met_;  // folders, while they are listed

@@ -6,13 +6,14 @@
 #include "base/one_of.h"
 #include "base/text.h"
 #include "sense/checkpoints/lost_pages.h"
+#include "sense/checkpoints/zero_tail.h"
 
 namespace mw {
 namespace {
 
 /// Whole numbers of pickles that say of how many ranks a file is.
-constexpr std::array<std::string_view, 6> kRanks = {
-    "dp_world_size", "mp_world_size", "zero_stage", "stage", "tensor_model_parallel_size", "partition_count"};
+constexpr std::array<std::string_view, 7> kRanks = {
+    "rank", "dp_world_size", "mp_world_size", "zero_stage", "stage", "tensor_model_parallel_size", "partition_count"};
 constexpr size_t kTensorsKept = 400'000;  // of all files together
 
 }  // namespace
@@ -76,6 +77,9 @@ FileDirectory Examination::read(const std::string& full, int64_t bytes, const st
   if (out.clipped) unknown_ = true;
   if (const auto lost = lost_in_holes(**open, static_cast<uint64_t>(bytes), out.ranges); !lost.empty())
     problem(Trouble::kZeros, shown, sentence_of(lost));
+  if (role_of(basename(shown)) != FileRole::kWeights) return out;
+  if (const auto tail = zero_tail(**open, static_cast<uint64_t>(bytes), out.ranges); tail)
+    problem(Trouble::kZeros, shown, sentence_of(*tail), true, CheckDepth::kSane);
   return out;
 }
 

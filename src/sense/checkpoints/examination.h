@@ -117,6 +117,8 @@ class Examination {
   std::optional<bool> finished() const { return finished_; }
   Time newest_outside() const { return newest_outside_; }  ///< when the latest of those looked at was written
   bool broken() const;
+  /// The disk did not give that file.
+  bool is_unreadable(const std::string& path) const { return said_.count({Trouble::kUnreadable, path}) != 0; }
   uint64_t problems_in_all() const { return all_problems_; }
 
   static constexpr size_t kProblems = 1000;  ///< that are kept; the others are counted

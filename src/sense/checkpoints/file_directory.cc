@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "read/files/pickle.h"
 #include "sense/checkpoints/file_role.h"
+#include "sense/checkpoints/strange_calls.h"
 #include "sense/checkpoints/torch_object.h"
 #include "sense/checkpoints/weights_file.h"
 #include "sense/checkpoints/zip_file.h"
@@ -271,6 +272,9 @@ class EntriesOf {
       }
       return;
     }
+    if (!runs_nothing(*pickle)) return;
+    out_.archive =
+        clip(sanitize_utf8(data.name.substr(0, data.name.size() - std::string_view("/data.pkl").size())), 200);
     TorchObject object = torch_object(*pickle);
     const std::string stem = cat(data.name.substr(0, data.name.size() - 8), "data/");
     std::map<std::string_view, const ZipMember*> by_name;
@@ -291,6 +295,16 @@ class EntriesOf {
       places[key] = member->second->at;
     }
     keep(object, places);
+  }
+
+  /// Whatever else it is: who loads it runs that.
+  bool runs_nothing(const Pickle& pickle) {
+    const std::string call = strange_call(pickle);
+    if (!call.empty())
+      wrong(Trouble::kDamaged, cat("whoever loads it runs ", shown(call),
+                                   ", which no checkpoint needs: do not load it. "
+                                   "It was not run here"));
+    return call.empty();
   }
 
   /// What is larger may hold weights as texts or lists of numbers.
@@ -354,6 +368,7 @@ class EntriesOf {
     const PickleValue& root = first->at(first->root);
     if (root.kind == PickleValue::Kind::kBytes && root.text == kLegacyMagic) return legacy(first->bytes);
     if (first->bytes != source_.bytes()) return;  // something follows: not known what
+    if (!runs_nothing(*first)) return;
     TorchObject object = torch_object(*first);
     out_.numbers = std::move(object.numbers);
     out_.keys = std::move(object.keys);
@@ -398,6 +413,7 @@ class EntriesOf {
       std::string bytes;
       const auto pickle = read_next(at, bytes);
       if (!pickle.ok()) return pickle_error(pickle.error(), bytes.size() < source_.bytes() - at);
+      if (!runs_nothing(*pickle)) return;
       if (number == 3) object = torch_object(*pickle);
       if (number == 4) {
         for (const uint32_t item : pickle->at(pickle->root).items) order.emplace_back(pickle->at(item).text);

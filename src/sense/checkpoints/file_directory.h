@@ -64,6 +64,7 @@ struct FileDirectory {
   std::vector<ByteRange> ranges;           ///< ordered by place, none overlaps
   std::map<std::string, int64_t> numbers;  ///< whole numbers of a pickle's first levels, by path (torch_object.h)
   std::set<std::string> keys;              ///< of its outermost dicts, without those whose value is None
+  std::string archive;  ///< of torch.save, the name that its writer gave it: "optim_world_size_2_rank_0", or "archive"
   std::vector<OptimizerCounter> counters;  ///< of an optimizer, the kOptimizerCounters that are kept
   struct Found {
     Trouble trouble;

@@ -182,6 +182,7 @@ void FilePass::judge(const ByteRange& range, bool bad) {
   if (!has_point(range.dtype) && model) out_.figures.other_bytes += range.bytes;
   if (!has_point(range.dtype) || range.bytes == 0) return;
   if (range.figure) return judge_figure(range);
+  const int64_t zero_bytes = may_have_lost(range) ? static_cast<int64_t>(zeros_.pages * kPageBytes) : -1;
   ++out_.figures.tensors;
   out_.figures.zero += figures_.zero ? 1 : 0;
   if (model && part_of(cat(file_.path, ":", range.name), range.dtype) == TensorPart::kWeight) {
@@ -193,8 +194,8 @@ void FilePass::judge(const ByteRange& range, bool bad) {
   }
   out_.figures.all.add(figures_);
   if (tensors_.size() <= kManifestTensors)
-    tensors_.push_back(
-        {shown(range.name), figures_.numbers, figures_.norm(), figures_.zero, range.has_crc && !bad ? range.crc : 0});
+    tensors_.push_back({shown(range.name), figures_.numbers, figures_.norm(), figures_.zero,
+                        range.has_crc && !bad ? range.crc : 0, zero_bytes});
   if (figures_.not_finite == 0) return;
   if (++shown_ > kShown) return;
   // Settings and states (a scheduler's best loss) are no weights.

@@ -34,6 +34,9 @@ struct RankShard {
 };
 RankShard rank_shard_of(std::string_view path);
 
+/// With '#' for each number: the same for shards, ranks and stages of one set, and for a tensor in each layer.
+std::string family_of(std::string_view name);
+
 /// "dir/" + name for a `path` "dir/x"; name for one without a folder.
 std::string beside(std::string_view path, std::string_view name);
 /// "dir" of "dir/x", "" of "x".

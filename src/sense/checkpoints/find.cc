@@ -80,8 +80,9 @@ class Search {
   void look(const std::string& folder, int depth, bool only_steps = false) {
     if (found_.size() >= kCheckpoints || ++listed_ > kFolders) return;
     const auto names = disk_.list(folder);
-    if (!names.ok()) return;
     const bool step = step_of_name(basename(folder)) != kNoStep;
+    if (!names.ok() && step) keep(folder);  // whoever looks at it hears why it cannot be seen
+    if (!names.ok()) return;
     const auto files = step || only_steps ? std::vector<FoundCheckpoint>() : checkpoint_files_in(disk_, folder, *names);
     found_.insert(found_.end(), files.begin(), files.end());
     only_steps = only_steps || !files.empty();

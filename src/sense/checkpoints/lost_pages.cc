@@ -47,6 +47,7 @@ void ZeroPages::join(const ZeroPages& next) {
   tail_zero = next.tail_zero && (has_boundary || tail_zero);
   last_zero = next.last_zero;
   end = next.end;
+  pages += next.pages;
   many = many || next.many || runs.size() + others.size() > kRuns;
   if (many) return;
   runs.insert(runs.end(), others.begin(), others.end());
@@ -64,13 +65,15 @@ ZeroPages zero_pages(uint64_t at, std::string_view bytes, size_t number) {
   out.tail_zero = from == out.end || is_zero(bytes.substr(from - at));
   for (uint64_t page = boundary(at); page + kPageBytes <= out.end; page += kPageBytes) {
     if (!is_zero(bytes.substr(page - at, kPageBytes))) continue;
+    ++out.pages;
+    if (out.many) continue;
     if (!out.runs.empty() && out.runs.back().end == page) {
       out.runs.back().end += kPageBytes;
       continue;
     }
     if (out.runs.size() == ZeroPages::kRuns) {
       out.many = true;
-      break;
+      continue;
     }
     out.runs.push_back({page, page + kPageBytes, page >= at + number && !zero_at(page - number), false});
   }

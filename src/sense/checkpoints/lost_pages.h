@@ -28,6 +28,7 @@ struct ZeroPages {
   bool last_zero = true;     ///< its last number is 0
   bool tail_zero = true;  ///< nothing but zeros lies behind its last page boundary, or in all of it where there is none
   bool many = false;      ///< more than kRuns: it is full of zeros by design
+  uint64_t pages = 0;     ///< whole pages of zeros, of however many runs
   std::vector<Run> runs = {};  ///< in order
   static constexpr size_t kRuns = 256;
 

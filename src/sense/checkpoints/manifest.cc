@@ -37,6 +37,7 @@ void put_tensors(JsonWriter& json, const std::vector<ManifestTensor>& tensors) {
     json.key("norm").number(tensor.norm);
     if (tensor.crc != 0) json.key("crc32").integer(tensor.crc);
     if (tensor.zero) json.key("zero").boolean(true);
+    if (tensor.zero_bytes >= 0) json.key("zero_bytes").integer(tensor.zero_bytes);
     json.end_object();
   }
   json.end_array();
@@ -50,7 +51,7 @@ std::vector<ManifestTensor> tensors_in(const Json& file) {
     if (!one.is_object()) return {};
     out.push_back({one.string_or("name", ""), static_cast<uint64_t>(std::max<int64_t>(0, one.integer_or("numbers", 0))),
                    one.number_or("norm", 0), one.boolean_or("zero", false),
-                   static_cast<uint32_t>(one.integer_or("crc32", 0))});
+                   static_cast<uint32_t>(one.integer_or("crc32", 0)), one.integer_or("zero_bytes", -1)});
   }
   return out;
 }

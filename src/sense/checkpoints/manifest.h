@@ -20,6 +20,8 @@ struct ManifestTensor {
   double norm = 0;    ///< L2, of those that are finite
   bool zero = false;  ///< all are 0
   uint32_t crc = 0;   ///< CRC-32 of its bytes, where its format has one; 0: it has none
+  int64_t zero_bytes =
+      -1;  ///< in whole pages of zeros; -1: not known (midwatch before 2026-11-29, or it has a checksum)
 };
 
 struct ManifestFile {

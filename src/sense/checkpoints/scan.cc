@@ -346,7 +346,10 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   out.verified = verdict.state == State::kWhole;
   out.resumable = out.verified && verdict.resumable == Resumable::kYes;
   if (before != nullptr && before->resumable) out.seen.lacks = lacks_of(verdict);
-  const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt;
+  // A file of weights whose end was never written is broken, though it might have been meant so.
+  const bool zeros = verdict.state == State::kSuspect && !verdict.problems.empty() &&
+                     verdict.problems.front().trouble == Trouble::kZeros;
+  const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt || zeros;
   out.doubtful = wrong || !out.seen.lacks.empty();
   if (out.doubtful && out.seen.how == How::kWhole) out.seen.how = How::kUnknown;
   if (!wrong || verdict.problems.empty()) return;

@@ -57,17 +57,6 @@ bool is_one_file(Disk& disk, const std::string& one, const std::string& other) {
   return a.ok() && b.ok() && a->inode != 0 && a->inode == b->inode && a->device == b->device;
 }
 
-/// Names that differ only in numbers: shards, ranks, stages of one set.
-std::string family_of(std::string_view path) {
-  std::string out;
-  for (const char c : path) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) out += c;
-    if (digit && (out.empty() || out.back() != '#')) out += '#';
-  }
-  return out;
-}
-
 enum class Same : uint8_t { kNotKnown, kNo, kYes };
 
 struct Beside {

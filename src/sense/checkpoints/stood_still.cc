@@ -1,26 +1,21 @@
 #include "sense/checkpoints/stood_still.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/frozen.h"
+#include "sense/checkpoints/zero_tail.h"
 
 namespace mw {
 namespace {
 
-constexpr uint64_t kFewNumbers = 64;  // of a tensor that may come to zero by itself: a bias, a scale, a gate
-
-/// What is set to zero on purpose: a LoRA that was merged, buffers that count anew.
-bool may_become_zero(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kParts = {"lora_B", "lora_embedding_B", "mask", "alibi",  "amax",
-                                                      "tokens", "running_",         "grad", "counter"};
-  return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
-}
+constexpr uint64_t kFewNumbers = 64;      // of a tensor that may come to zero by itself: a bias, a scale, a gate
+constexpr int64_t kLostBytes = 64 << 10;  // of zeros in whole pages of one tensor: rows of fewer may be given up
 
 struct Tensor {
   const ManifestFile* file = nullptr;
@@ -53,13 +48,59 @@ struct Count {
   size_t all = 0, still = 0, zero = 0;
 };
 
+/// What of a weight was not zero before, and is now.
+struct Fall {
+  bool all = false;
+  uint64_t zeros = 0;  ///< bytes, in whole pages, where it is not all
+};
+/// Those that fell in part, among the same tensors of all layers.
+struct Holes {
+  size_t weights = 0, count = 0;
+  std::pair<Tensor, Fall> first;
+};
+std::optional<Fall> fall_of(const ManifestTensor& was, const ManifestTensor& now) {
+  if (now.numbers < kFewNumbers || was.numbers != now.numbers || may_become_zero(now.name)) return std::nullopt;
+  if (now.zero) return was.zero ? std::nullopt : std::optional(Fall{true, 0});
+  if (was.zero_bytes < 0 || now.zero_bytes < was.zero_bytes + kLostBytes) return std::nullopt;
+  return Fall{false, static_cast<uint64_t>(now.zero_bytes - was.zero_bytes)};
+}
+
 }  // namespace
+
+FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
+  const Tensors was = tensors_of(before.files), now = tensors_of(after);
+  size_t all = 0;
+  std::pair<Tensor, Fall> first_all;
+  std::map<std::string, Holes> holes;  // by what tensors of all layers have in common
+  for (const auto& [key, one] : now) {
+    if (part_of(key.first, Dtype::kF32) != TensorPart::kWeight) continue;
+    Holes& family = holes[family_of(one.tensor->name)];
+    ++family.weights;
+    const auto then = was.find(key);
+    const auto fall = then == was.end() ? std::nullopt : fall_of(*then->second.tensor, *one.tensor);
+    if (!fall) continue;
+    if (fall->all && ++all == 1) first_all = {one, *fall};
+    if (!fall->all && ++family.count == 1) family.first = {one, *fall};
+  }
+  const std::string since = cat("in the save of step ", before.step);
+  if (all > 0) {
+    const auto& [tensor, fall] = first_all;
+    return {tensor.file->path,
+            cat("all ", tensor.tensor->numbers, " numbers of ", tensor.tensor->name, " are zero, and were not ", since,
+                all == 1 ? "" : cat(" (", all - 1, all == 2 ? " more tensor" : " more tensors", " likewise)"))};
+  }
+  for (const auto& [family, of] : holes) {
+    if (of.count == 0 || (of.weights > 1 && of.count * 2 > of.weights)) continue;
+    const auto& [tensor, fall] = of.first;
+    return {tensor.file->path, cat(format_bytes(static_cast<double>(fall.zeros)), " of ", tensor.tensor->name,
+                                   " are zeros in whole pages, and were not ", since)};
+  }
+  return {};
+}
 
 StoodStill stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after, int64_t trained) {
   const Tensors was = tensors_of(before.files), now = tensors_of(after);
   Count weights, moments;
-  size_t fallen = 0;
-  std::string first;
   for (const auto& [key, one] : now) {
     const auto then = was.find(key);
     if (then == was.end() || then->second.tensor->numbers != one.tensor->numbers) continue;
@@ -70,15 +111,10 @@ StoodStill stood_still(const CheckpointManifest& before, const std::vector<Manif
     ++count->all;
     count->still += still ? 1 : 0;
     count->zero += zero ? 1 : 0;
-    const bool fell = part == TensorPart::kWeight && zero && !then->second.tensor->zero;
-    if (fell && one.tensor->numbers >= kFewNumbers && !may_become_zero(one.tensor->name) && ++fallen == 1)
-      first = cat(one.file->path, ": all ", one.tensor->numbers, " numbers of ", one.tensor->name);
   }
+  if (const FellToZero fell = fell_to_zero(before, after); !fell.what.empty())
+    return {cat(fell.path, ": ", fell.what), true};
   const std::string since = cat("in the save of step ", before.step);
-  if (fallen > 0)
-    return {cat(first, " are zero, and were not ", since,
-                fallen == 1 ? "" : cat(" (", fallen - 1, fallen == 2 ? " more tensor" : " more tensors", " likewise)")),
-            true};
   if (weights.all == 0) return {};
   if (weights.still == weights.all) {
     if (trained < kTrained) return {};

@@ -15,9 +15,19 @@ struct StoodStill {
   bool breaks = false;  ///< it is no checkpoint to resume from
 };
 
+/// Weights that were not zero before and are now.
+struct FellToZero {
+  std::string path;  ///< of the first one's file
+  std::string what;  ///< one sentence, without it; "": none
+};
+/// All numbers of a weight of 64 or more, or 64 KiB of it or more in whole pages (where both manifests know of them,
+/// and not of more than four weights and a quarter of all: so a model is pruned). Not what may become zero by its name
+/// (zero_tail.h), nor what was zero before.
+FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
+
 /// `trained`: steps between the two that were trained at a learning rate above 0.
 ///
-/// Breaks: all numbers of a weight are zero, and were not before (buffers, masks and what LoRA begins with may be).
+/// Breaks: what fell to zero.
 /// Else worth knowing: every weight is byte for byte what it was, though kTrained steps or more were trained; every
 /// moment of the optimizer is, or is zero, though weights changed. One tensor that stands still says nothing: layers,
 /// embeddings and the weights below an adapter are frozen on purpose.

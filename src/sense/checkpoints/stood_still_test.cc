@@ -93,6 +93,46 @@ TEST_CASE("a weight that fell to zero is suspect, by name") {
   CHECK(contains(read.what, "are zero, and were not in the save of step 10"));
 }
 
+/// What a manifest knows of a weight of 1 MB, of which so many bytes are zero in whole pages.
+ManifestFile with_zeros(const std::vector<int64_t>& zeros) {
+  ManifestFile file;
+  file.path = "model.safetensors";
+  for (size_t i = 0; i < zeros.size(); ++i)
+    file.tensors.push_back({cat("layers.", i, ".weight"), 262'144, 10, zeros[i] == 1 << 20, 0, zeros[i]});
+  return file;
+}
+FellToZero fell(const std::vector<int64_t>& before, const std::vector<int64_t>& after) {
+  CheckpointManifest was;
+  was.step = 10;
+  was.files = {with_zeros(before)};
+  return fell_to_zero(was, {with_zeros(after)});
+}
+
+TEST_CASE("a hole in weights that were whole in the save before is found, and pruning is none") {
+  constexpr int64_t kHole = 256 << 10;
+  CHECK(fell({0, 0, 0}, {0, 0, 0}).what.empty());
+  CHECK(fell({0, 0, 0}, {0, kHole, 0}).what ==
+        "262 KB of layers.1.weight are zeros in whole pages, and were not in the save of step 10");
+  CHECK(fell({0, kHole, 0}, {0, kHole, 0}).what.empty());  // it was so
+  CHECK(fell({-1, -1, -1}, {0, kHole, 0}).what.empty());   // nobody knows
+  CHECK(fell({0, 0, 0}, {0, 4096, 0}).what.empty());
+  CHECK(fell(std::vector<int64_t>(12, 0), std::vector<int64_t>(12, kHole)).what.empty());
+  CHECK(contains(fell({0, 0, 0}, {0, 1 << 20, kHole}).what, "all 262144 numbers of layers.1.weight are zero"));
+}
+
+TEST_CASE("bytes of zeros in whole pages are remembered") {
+  CheckpointManifest manifest;
+  manifest.path = "/ck/step_10";
+  manifest.files = {with_zeros({0, 8192, -1})};
+  manifest.files[0].xxh3 = 1;
+  const auto read = parse_checkpoint_manifest(manifest_json(manifest));
+  REQUIRE(read.ok());
+  REQUIRE(read->files[0].tensors.size() == 3);
+  CHECK(read->files[0].tensors[0].zero_bytes == 0);
+  CHECK(read->files[0].tensors[1].zero_bytes == 8192);
+  CHECK(read->files[0].tensors[2].zero_bytes == -1);
+}
+
 struct Two {
   CheckpointManifest before;
   std::vector<ManifestFile> after;

@@ -12,6 +12,7 @@
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/zarr.h"
+#include "sense/checkpoints/stood_still.h"
 #include "sense/checkpoints/tensor_scan.h"
 
 namespace mw {
@@ -21,7 +22,7 @@ constexpr size_t kFiles = 256;                    // whose tensors are compared
 constexpr size_t kConfigBytes = size_t{1} << 20;  // of a config.json
 constexpr size_t kMetadataBytes = 64 << 20;       // of a .metadata
 constexpr int64_t kLarge = 64 << 10;              // a file that holds weights
-constexpr size_t kFewTensors = 4;                 // of which nothing is expected
+constexpr size_t kFewTensors = 4;                 // of which nothing is expected, unless one is known
 constexpr size_t kFewMatrices = 3;                // likewise
 constexpr double kBegan = 1e-3;  // root mean square: below it is what began at zero, and grows many times
 constexpr double kApart = 10;    // norms that are so many times each other
@@ -67,11 +68,18 @@ void report_other_width(Examination& exam, const std::string& file, int64_t widt
       cat("none of its tensors has the size ", width, " that ", config, " states: they are of different models"));
 }
 
+/// As transformers names those of which a side is the model's width; else others of the file have it.
+bool is_embedding(const TensorPlace& tensor) {
+  const auto ends = [&tensor](std::string_view name) { return tensor.name.ends_with(name); };
+  return tensor.shape.size() == 2 && (ends("embed_tokens.weight") || ends("lm_head.weight") || ends("wte.weight"));
+}
+
 /// By folder: whose tensors were all read, and is there one of that size?
 void look_at_config(Examination& exam, const TreeFile& config) {
   const int64_t width = width_in(exam, config);
   if (width <= 0) return;
   size_t tensors = 0;
+  bool known = false;
   std::string first;
   for (const TreeFile& file : exam.tree().files()) {
     if (folder_in_tree(file.path) != folder_in_tree(config.path) || !is_whole_model(file)) continue;
@@ -81,9 +89,10 @@ void look_at_config(Examination& exam, const TreeFile& config) {
     tensors += directory.tensors.size();
     for (const TensorPlace& tensor : directory.tensors) {
       if (has_size(tensor.shape, width)) return;
+      known = known || is_embedding(tensor);
     }
   }
-  if (tensors >= kFewTensors) report_other_width(exam, first, width, config.path);
+  if (tensors >= kFewTensors || known) report_other_width(exam, first, width, config.path);
 }
 
 /// Where the settings of the model whose .metadata lies there are: beside it, in a folder of an export beside it, or
@@ -387,6 +396,8 @@ void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
                    const std::vector<const CheckpointManifest*>& others) {
   const CheckpointManifest* const before = exam.step() == kNoStep ? nullptr : nearest_before(others, exam.step());
   if (before == nullptr) return;
+  if (const FellToZero fell = fell_to_zero(*before, hashed); !fell.what.empty())
+    exam.problem(Trouble::kUnlike, fell.path, fell.what, true, CheckDepth::kSane);
   std::map<std::string_view, const ManifestFile*> then;
   for (const ManifestFile& file : before->files) then.emplace(file.path, &file);
   for (const ManifestFile& now : hashed) {

@@ -19,7 +19,8 @@ namespace mw {
 void look_at_shapes(Examination& exam, const std::vector<std::string>& beside);
 
 /// Weights of which the norm is ten times what it was in the nearest checkpoint before it that was found whole, or a
-/// tenth: no training does that between two saves and goes on well. `hashed`: of a deep check.
+/// tenth: no training does that between two saves and goes on well; and weights that fell to zero since
+/// (stood_still.h). `hashed`: of a deep check.
 void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
                    const std::vector<const CheckpointManifest*>& others);
 

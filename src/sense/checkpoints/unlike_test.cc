@@ -120,6 +120,16 @@ std::string named(const std::vector<std::string>& names, int64_t width = 4) {
          std::string(names.size() * static_cast<size_t>(bytes), '\x3f');
 }
 
+TEST_CASE("an embedding shows its model's width, however few other tensors there are") {
+  Place place;
+  place.save(10, 4, 1, 8);
+  place.disk.put(Place::path(10) + "/model.safetensors", named({"model.embed_tokens.weight", "lm_head.weight"}));
+  CHECK(place.look(10, {}).state == State::kSuspect);
+  CHECK(contains(said(place.look(10, {})), "none of its tensors has the size 8 that config.json states"));
+  place.disk.put(Place::path(10) + "/model.safetensors", named({"v_head.weight", "other.weight"}));
+  CHECK(place.look(10, {}).state == State::kWhole);
+}
+
 TEST_CASE("a tensor that was there before and after is missed; where one side has it, it is worth knowing at most") {
   Place place;
   const std::vector<std::string> all = {"m.weight", "n.bias", "n.weight"}, less = {"m.weight", "n.weight"};

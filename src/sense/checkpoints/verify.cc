@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/equal_ranks.h"
 #include "sense/checkpoints/exchanged.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
@@ -54,6 +55,7 @@ class Verification {
     }
     look_at_shapes(exam_, options_.beside);
     look_at_norms(exam_, deep_.files, options_.others);
+    look_for_equal_ranks(exam_, deep_.files);
     if (options_.earlier != nullptr) compare(*options_.earlier);
     look_beside();
     return answer();
@@ -69,8 +71,12 @@ class Verification {
                       ending == "pth" || ending == "bin" || ending == "pkl";
     if (!read) return;
     const FileDirectory& directory = exam_.directory(file);
-    if (file.role == FileRole::kOptimizer) exam_.has(Piece::kOptimizer);
+    if (file.role == FileRole::kOptimizer) note_optimizer(file, directory);
     if (tree_.single_file()) note_pieces(file);
+    if (exam_.is_unreadable(file.path)) {  // said already; its format is not known
+      unread_ = true;
+      return;
+    }
     const bool opens = directory.format != FileDirectory::Format::kUnknown || !directory.found.empty();
     if (file.role == FileRole::kOptimizer && !opens && (ending == "bin" || is_of_torch(file.name())))
       strange_.push_back(file.path);
@@ -78,6 +84,16 @@ class Verification {
     bare_ = bare_ || (directory.proven && directory.bare);
     if (directory.proven && !directory.bare) exam_.holds_weights();
     if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
+  }
+
+  /// What torch.save wrote of an empty dict, or of a few numbers, is none.
+  void note_optimizer(const TreeFile& file, const FileDirectory& directory) {
+    exam_.has(Piece::kOptimizer);
+    const std::string_view name = file.name();
+    const bool alone = name == "optimizer.pt" || name == "optimizer.bin";
+    if (!alone || !directory.proven || !directory.bare || directory.clipped || !directory.keys.empty()) return;
+    exam_.lacks(Piece::kOptimizer);
+    exam_.problem(Trouble::kMetadataOnly, file.path, "there is no state of an optimizer in it", false);
   }
 
   /// A trainer that no framework is: it may have put all that it needs into one file.
@@ -106,9 +122,13 @@ class Verification {
   }
 
   void look_at_dangling(const std::string& link) {
-    const FileRole role = role_of(basename(link));
-    exam_.problem(Trouble::kMissing, link, "it is a link that leads nowhere",
-                  role == FileRole::kWeights || role == FileRole::kOptimizer);
+    const std::string_view name = basename(link);
+    const FileRole role = role_of(name);
+    const bool needed = role == FileRole::kWeights || role == FileRole::kOptimizer ||
+                        (ending_of(name) == "json" && is_needed_json(name)) || is_pickle_by_name(name);
+    exam_.problem(Trouble::kMissing, link,
+                  needed ? "it is a link that leads nowhere" : "it is a link that leads nowhere, and nothing needs it",
+                  needed);
   }
 
   /// Copies for other uses need not be whole for a trainer to resume: only their bytes are looked at, by --deep.
@@ -155,6 +175,7 @@ class Verification {
     if (tree_.files().empty() && step_of_name(tree_.own_name()) == kNoStep)
       return exam_.note("there is no checkpoint in it: no file is in it, nor in a folder below it");
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
+    if (unread_) return;  // they may be there
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
       const bool none = tree_.single_file() ? bare_ : known() && !holds_any_weights();
       if (exam_.weights() == 0 && strange_.empty() && none) say_metadata_only();
@@ -318,7 +339,7 @@ class Verification {
   Time last_written() const { return std::max({tree_.newest(), tree_.newest_empty_folder(), exam_.newest_outside()}); }
 
   Verdict state() const {
-    bool partial = false, corrupt = false, suspect = false, unreadable = false;
+    bool partial = false, corrupt = false, suspect = false, unreadable = false, unwritten = false;
     for (const CheckpointProblem& problem : exam_.problems()) {
       if (!problem.breaks) continue;
       Verdict one = state_of(problem);
@@ -329,31 +350,22 @@ class Verification {
       partial = partial || one == Verdict::kPartial;
       corrupt = corrupt || one == Verdict::kCorrupt;
       suspect = suspect || one == Verdict::kSuspect;
+      unwritten = unwritten || problem.trouble == Trouble::kZeros;
       unreadable = unreadable || one == Verdict::kUnknown;
     }
     const Time last = last_written();
     const bool fresh = options_.now.known() && last.known() && options_.now - last < kStillWriting &&
                        last - options_.now < kStillWriting;
-    if ((fresh || !writer_.empty()) && (partial || corrupt)) return Verdict::kWriting;
+    if ((fresh || !writer_.empty()) && (partial || corrupt || unwritten)) return Verdict::kWriting;
     if (fresh && options_.now - last < kSettling && !exam_.finished().value_or(false) && exam_.weights() > 0)
       return Verdict::kWriting;
     if (corrupt) return Verdict::kCorrupt;
     if (partial) return Verdict::kPartial;
     if (suspect) return Verdict::kSuspect;
-    if (exam_.weights() == 0 && strange_.empty() && !unreadable && tree_.seen_whole()) return Verdict::kForeign;
+    if (exam_.weights() == 0 && strange_.empty() && !unreadable && !unread_ && tree_.seen_whole())
+      return Verdict::kForeign;
     return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? Verdict::kUnknown
                                                                                      : Verdict::kWhole;
-  }
-
-  /// Without those that another one says more precisely.
-  std::vector<std::string> layouts() const {
-    std::set<std::string> all = exam_.layouts();
-    if (all.count("safetensors, sharded") + all.count("LoRA adapter") > 0) all.erase("safetensors");
-    if (all.count("torch.save, sharded") > 0) all.erase("torch.save");
-    if (all.count("Megatron torch_dist") > 0) all.erase("PyTorch DCP");
-    if (all.count("Megatron zarr") > 0) all.erase("zarr");
-    if (all.count("Megatron ranks") > 0) all.erase("torch.save");
-    return {all.begin(), all.end()};
   }
 
   /// That there are no weights says more than which small files are not there either.
@@ -374,7 +386,7 @@ class Verification {
     out.state = state();
     out.step = exam_.step();
     out.framework = exam_.framework();
-    out.layouts = layouts();
+    out.layouts = most_precise(exam_.layouts());
     if (options_.deep && !deep_.stopped) out.depth = CheckDepth::kSane;
     out.problems = exam_.problems();
     std::stable_sort(out.problems.begin(), out.problems.end(),
@@ -387,6 +399,8 @@ class Verification {
     if (!tree_.seen_whole())
       out.notes.push_back(cat("not all of it could be seen: what is missing may be there",
                               tree_.unseen().empty() ? "" : cat(" (", tree_.unseen(), ")")));
+    for (size_t i = 0; i < tree_.refused().size() && i < 5; ++i)
+      out.notes.push_back(cat(tree_.refused()[i], " is a link to a folder that it lies in: it is not followed"));
     out.pieces.assign(exam_.pieces().begin(), exam_.pieces().end());
     for (const Piece piece : exam_.partly_lacking())
       out.notes.push_back(cat("no ", word_of(piece), " is in it: its trainer resumes without"));
@@ -436,6 +450,7 @@ class Verification {
   std::vector<std::string> beside_;   // checkpoints with which samples were compared
   std::vector<std::string> strange_;  // files of weights of a format that is not read
   std::string writer_;                // who has a file of what is not whole open to write; "": nobody
+  bool unread_ = false;               // a file that may be one of weights could not be read
   bool bare_ = false;                 // a file that may be one of weights, by its name, has nothing but settings in it
   bool compared_ = false;
 };

@@ -100,6 +100,10 @@ std::string problems_text(const Painter& paint, const Checkpoint& one) {
   return out;
 }
 
+/// Whole, and of other shapes than those beside it: one of them may be another model's.
+bool is_unlike(const CheckpointsAnswer::Problem& problem) { return problem.trouble == "unlike" && !problem.breaks; }
+bool has_unlike(const Checkpoint& one) { return std::any_of(one.problems.begin(), one.problems.end(), is_unlike); }
+
 std::string full(const Painter& paint, const Checkpoint& one) {
   const std::string state = painted(paint, one);
   std::string out = cat(state, "  ", escape_terminal(one.path), "\n");
@@ -129,6 +133,14 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
     const bool deep =
         std::all_of(all.begin(), all.end(), [](const Checkpoint& one) { return one.depth != "structural"; });
     if (whole < 2) return "";
+    if (std::any_of(all.begin(), all.end(), has_unlike)) {
+      return paint.hanging("",
+                           deep ? cat("No byte of these ", whole, " is damaged; in what they differ stands above.")
+                                : cat("Nothing is broken in the structure of these ", whole,
+                                      ", and they differ as stands above; midwatch checkpoint verify --deep reads "
+                                      "every byte."),
+                           4);
+    }
     return paint.hanging("",
                          deep ? cat("Nothing is wrong in any byte of these ", whole, ".")
                               : cat("Nothing is wrong with the structure of these ", whole,
@@ -265,6 +277,19 @@ std::string notes_of_newest(const std::vector<Checkpoint>& all, const Painter& p
   return out;
 }
 
+/// In what whole ones differ from those beside them.
+std::string unlike_ones(const std::vector<Checkpoint>& all, const Painter& paint) {
+  std::string out;
+  for (const Checkpoint& one : all) {
+    const auto first = std::find_if(one.problems.begin(), one.problems.end(), is_unlike);
+    if (!is_good(one) || first == one.problems.end()) continue;
+    const bool known = one.step != kNoStep;
+    out += line(paint, known ? cat("step ", one.step) : escape_terminal(basename(one.path)),
+                cat(first->path.empty() ? "" : cat(first->path, ": "), first->what));
+  }
+  return out;
+}
+
 // ---- JSON
 
 void put_words(JsonWriter& json, std::string_view key, const std::vector<std::string>& words) {
@@ -355,7 +380,8 @@ std::string checkpoints_list(const CheckpointsAnswer& answer, const Console& con
   std::string out = answer.run.empty() ? "" : cat("Checkpoints of ", escape_terminal(answer.run), "\n");
   if (answer.checkpoints.empty()) return out + "No checkpoint is where the run says that it saves.\n";
   return out + table(answer.checkpoints, paint, true) + removable_text(answer.checkpoints, paint) +
-         notes_of_newest(answer.checkpoints, paint) + resume_from_text(paint, answer);
+         unlike_ones(answer.checkpoints, paint) + notes_of_newest(answer.checkpoints, paint) +
+         resume_from_text(paint, answer);
 }
 
 std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console& console) {
@@ -367,7 +393,7 @@ std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console&
   for (const Checkpoint& one : answer.checkpoints) {
     if (!many || one.state != "whole" || one.tainted || is_copy(one)) out += full(paint, one);
   }
-  if (many) out += notes_of_newest(answer.checkpoints, paint);
+  if (many) out += unlike_ones(answer.checkpoints, paint) + notes_of_newest(answer.checkpoints, paint);
   return out + resume_from_text(paint, answer);
 }
 

@@ -93,6 +93,8 @@ class Examiner {
                                                        "global_step"};
     require_same_numbers(exam_, models_, kSame);
     for (const auto& [tensor, of] : optimizer_files_) require_same_steps(exam_, of);
+    for (const auto& [tensor, of] : optimizer_files_) require_own_rank(exam_, of, false);
+    require_own_rank(exam_, models_, false);
   }
 
  private:

@@ -44,6 +44,15 @@ int64_t step_of_name(std::string_view name) {
   return kNoStep;
 }
 
+std::vector<std::string> most_precise(std::set<std::string> layouts) {
+  if (layouts.count("safetensors, sharded") + layouts.count("LoRA adapter") > 0) layouts.erase("safetensors");
+  if (layouts.count("torch.save, sharded") > 0) layouts.erase("torch.save");
+  if (layouts.count("Megatron torch_dist") > 0) layouts.erase("PyTorch DCP");
+  if (layouts.count("Megatron zarr") > 0) layouts.erase("zarr");
+  if (layouts.count("Megatron ranks") > 0) layouts.erase("torch.save");
+  return {layouts.begin(), layouts.end()};
+}
+
 std::string in_folder(std::string_view folder, std::string_view name) {
   return folder.empty() ? std::string(name) : cat(folder, "/", name);
 }
@@ -71,7 +80,7 @@ void require_numbered(Examination& exam, const std::string& folder, const std::v
                       std::string_view ending) {
   struct Shards {
     size_t there = 0, wanted = 0;
-    std::string index;
+    std::string index, single;  ///< names: of what lists them, and of a whole model in one file
   };
   std::map<std::string, Shards> all;  // by what their names have in common
   bool index = false;
@@ -88,8 +97,17 @@ void require_numbered(Examination& exam, const std::string& folder, const std::v
     ++shards.there;
     shards.wanted = static_cast<size_t>(*wanted);
     shards.index = cat(name.substr(0, dash), ending, ".index.json");
+    shards.single = cat(name.substr(0, dash), ending);
   }
   for (const auto& [name, shards] : all) {
+    const TreeFile* const single = index ? nullptr : exam.tree().find(in_folder(folder, shards.single));
+    if (single != nullptr && exam.directory(*single).proven) {  // transformers takes the whole one
+      exam.problem(Trouble::kContradicts, in_folder(folder, name),
+                   cat(shards.there, " of ", shards.wanted, " shards are beside ", shards.single,
+                       ", which is whole: no index names them, and nothing loads them"),
+                   false);
+      continue;
+    }
     if (shards.there < shards.wanted)
       exam.problem(Trouble::kMissing, in_folder(folder, name),
                    cat(shards.there, " of the ", shards.wanted, " shards that the names speak of are there"));
@@ -108,6 +126,18 @@ void require_same_numbers(Examination& exam, const std::vector<const TreeFile*>&
       if (const auto found = all.find(std::string(number)); found != all.end()) by_value[found->second].push_back(file);
     }
     require_one_value(exam, by_value, number);
+  }
+}
+
+void require_own_rank(Examination& exam, const std::vector<const TreeFile*>& files, bool shared) {
+  for (const TreeFile* file : files) {
+    const std::string& archive = exam.directory(*file).archive;
+    const std::string_view stem = file->name().substr(0, file->name().rfind('.'));
+    if (archive.empty() || archive == stem || family_of(archive) != family_of(stem)) continue;
+    exam.problem(
+        Trouble::kSameBytes, file->path,
+        cat("it was saved as ", archive, ": it is another rank's file, exchanged with this one or copied over it"),
+        !shared);
   }
 }
 

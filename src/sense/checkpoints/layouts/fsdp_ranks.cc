@@ -31,6 +31,7 @@ void check_family(Examination& exam, const std::string& folder, const std::strin
   constexpr std::array<std::string_view, 3> kSame = {"lr_scheduler.last_epoch", "last_epoch", "global_step"};
   require_same_numbers(exam, family.files, kSame);
   require_same_steps(exam, family.files);
+  require_own_rank(exam, family.files, name.starts_with("extra_state"));
 }
 
 void examine(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files) {

@@ -3,6 +3,7 @@
 // resume.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ std::span<const CheckpointFramework* const> all_frameworks();
 /// "iter_0000040", "epoch0epochstep3globalstep40"); kNoStep for another name.
 int64_t step_of_name(std::string_view name);
 
+/// Names of layouts, without those that another one says more precisely.
+std::vector<std::string> most_precise(std::set<std::string> layouts);
+
 // ---- for layouts
 /// `folder` + "/" + name; name in the checkpoint itself.
 std::string in_folder(std::string_view folder, std::string_view name);
@@ -49,6 +53,9 @@ void require_same_numbers(Examination& exam, const std::vector<const TreeFile*>&
 /// Files by the number of that name that each has: there must be one only.
 void require_one_value(Examination& exam, const std::map<int64_t, std::vector<const TreeFile*>>& by_value,
                        std::string_view name);
+/// By the name that torch.save put into each of these files, which names of ranks are: it is not another rank's. What
+/// all ranks may share (`shared`) is worth knowing only.
+void require_own_rank(Examination& exam, const std::vector<const TreeFile*>& files, bool shared);
 /// The optimizers of `files` hold the same parameters, or parts of each: they must have made as many steps. Counters of
 /// the same name are compared; whoever has none is left out.
 void require_same_steps(Examination& exam, const std::vector<const TreeFile*>& files);

@@ -60,6 +60,28 @@ bool parse_rank(std::string_view name, int64_t& tensor, int64_t& pipeline) {
   return true;
 }
 
+/// Of one pipeline stage: the process that wrote a file (`args.rank`) is a higher one for a higher tensor rank, however
+/// Megatron lays out the others. Programs that convert checkpoints write one number for all.
+void require_ranks_in_order(Examination& exam, const std::vector<const TreeFile*>& files) {
+  std::map<int64_t, std::pair<int64_t, const TreeFile*>> writers;  // by tensor rank
+  for (const TreeFile* file : files) {
+    const std::string_view folder = basename(folder_in_tree(file->path));
+    int64_t tensor = 0, pipeline = 0;
+    const auto& numbers = exam.directory(*file).numbers;
+    const auto rank = numbers.find("args.rank");
+    if (!parse_rank(folder, tensor, pipeline) || rank == numbers.end()) return;
+    if (!writers.emplace(tensor, std::pair(rank->second, file)).second) return;  // experts have files of their own
+  }
+  for (auto one = writers.begin(); one != writers.end() && std::next(one) != writers.end(); ++one) {
+    const auto& [before, first] = one->second;
+    const auto& [after, second] = std::next(one)->second;
+    if (after >= before) continue;
+    return exam.problem(
+        Trouble::kSameBytes, second->path,
+        cat("rank ", after, " wrote it, and rank ", before, " wrote ", first->path, ": files of ranks were exchanged"));
+  }
+}
+
 /// Every folder of ranks has the files that the others have, and no rank between the first and the last is missing.
 void examine_ranks(Examination& exam, const std::string& folder) {
   std::map<std::string, std::vector<const TreeFile*>> by_name;
@@ -96,6 +118,9 @@ void examine_ranks(Examination& exam, const std::string& folder) {
     if (directory.keys.count("rng_state") != 0) exam.has(Piece::kRng);
     if (directory.numbers.count("iteration") != 0) exam.has(Piece::kStep);
     require_same_numbers(exam, model->second, kIteration);
+    for (const auto& [stage, of] : same_layers) {
+      if (stage.second == model->first) require_ranks_in_order(exam, of);
+    }
   }
   if (by_name.count("distrib_optim.pt") != 0) exam.has(Piece::kOptimizer);
   for (const auto& [stage, of] : same_layers) require_same_steps(exam, of);
