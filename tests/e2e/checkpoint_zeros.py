@@ -105,8 +105,21 @@ def a_step_that_may_not_be_listed_is_shown(base):
     assert not any("of a format that midwatch does not read" in note for note in all_of_it[2]["notes"]), all_of_it
 
 
+def in_what_they_differ_is_said_of_several(base):
+    last = [save(base, step) for step in (10, 20, 30)][-1]
+    file = last / "model.safetensors"
+    file.write_bytes(file.read_bytes().replace(f"[{ROWS}, {ROW}]".encode(), f"[{ROW}, {ROWS}]".encode(), 1))
+    settle(last)
+    done = subprocess.run([PROGRAM, "checkpoint", "verify", "--deep", base + "/out", "--home", base + "/home"], capture_output=True,
+                          timeout=60, check=False)
+    text = " ".join(done.stdout.decode().split())
+    assert done.returncode == 0 and "step 30 model.safetensors: model.layers.0.self_attn.q_proj.weight is BF16 [1024, 256]" in text, text
+    assert "No byte of these 3 is damaged" in text and "Nothing is wrong" not in text, text
+
+
 def main():
-    for case in (an_end_that_was_never_written_is_suspect, what_fell_to_zero_is_found_in_the_same_command,
+    for case in (in_what_they_differ_is_said_of_several, an_end_that_was_never_written_is_suspect,
+                 what_fell_to_zero_is_found_in_the_same_command,
                  a_step_that_may_not_be_listed_is_shown):
         with Scratch() as base:
             case(base)

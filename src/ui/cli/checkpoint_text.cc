@@ -114,7 +114,7 @@ std::string full(const Painter& paint, const Checkpoint& one) {
   if (one.newest.known()) what += cat(" · written ", to_the_second(one.newest));
   out += paint.hanging("  ", what, 4);
   out += problems_text(paint, one);
-  out += line(paint, "checked", checked_text(one));
+  if (!one.depth.empty()) out += line(paint, "checked", checked_text(one));  // else nothing could be looked at
   out += line(paint, "resumable", resume_text(one));
   if (one.tainted)
     out += line(paint, "suspect", "it was saved since the trouble of this run began (midwatch incidents)",

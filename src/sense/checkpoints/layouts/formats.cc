@@ -134,6 +134,7 @@ void require_own_rank(Examination& exam, const std::vector<const TreeFile*>& fil
     const std::string& archive = exam.directory(*file).archive;
     const std::string_view stem = file->name().substr(0, file->name().rfind('.'));
     if (archive.empty() || archive == stem || family_of(archive) != family_of(stem)) continue;
+    if (rank_shard_of(archive).family != rank_shard_of(stem).family) continue;  // renamed for another world size
     exam.problem(
         Trouble::kSameBytes, file->path,
         cat("it was saved as ", archive, ": it is another rank's file, exchanged with this one or copied over it"),
