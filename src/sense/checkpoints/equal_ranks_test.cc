@@ -92,7 +92,7 @@ size_t equal_of(const std::string& content) {
   for (size_t rank = 0; rank < content.size(); ++rank) {
     ManifestFile file;
     file.path = cat("model_world_size_", content.size(), "_rank_", rank, ".pt");
-    file.xxh3 = static_cast<uint64_t>(content[rank]);
+    file.xxh3 = static_cast<unsigned char>(content[rank]);
     file.norm = content[rank] == '0' ? 0 : 1;
     file.numbers = 100;
     disk.put(cat("/ck/step_10/", file.path), std::string(1, content[rank]));

@@ -91,13 +91,13 @@ bool suspect(const Model& model) {
 
 TEST_CASE("zeros from the middle of a row of weights to the end of the file are suspect, wherever they begin") {
   CHECK_FALSE(suspect(Model::usual()));
-  for (const size_t by : {size_t{4}, size_t{700}, size_t{2048 + 12}, size_t{1024 * 100 + 512}}) {
+  for (const size_t by : {size_t{4}, size_t{700}, size_t{2048 + 12}, size_t{102912}}) {
     for (const char* name : {"model.layers.1.mlp.up_proj.weight", "model.layers.3.mlp.up_proj.weight",
                              "model.layers.2.self_attn.q_proj.weight"}) {
       CAPTURE(by);
       CAPTURE(name);
       Model model = Model::usual();
-      model.clear_from(model.of(name).at + 20 * 1024 + by);
+      model.clear_from(model.of(name).at + size_t{20} * 1024 + by);
       CHECK(suspect(model));
     }
   }
@@ -112,7 +112,7 @@ TEST_CASE("zeros from the middle of a row of weights to the end of the file are 
 
 TEST_CASE("a file of which most is zero is found by samples") {
   Model model = Model::usual(12);
-  model.clear_from(model.of("model.layers.1.mlp.up_proj.weight").at + 1024 * 31 + 40);
+  model.clear_from(model.of("model.layers.1.mlp.up_proj.weight").at + size_t{1024} * 31 + 40);
   CHECK(model.data.size() > 6'000'000);
   const CheckpointVerdict verdict = verdict_of(model);
   CHECK(verdict.state == State::kSuspect);
@@ -121,7 +121,7 @@ TEST_CASE("a file of which most is zero is found by samples") {
 
 TEST_CASE("zeros that begin with a row, or a tensor, are suspect where other layers have numbers there") {
   Model row = Model::usual();
-  row.clear_from(row.of("model.layers.3.mlp.up_proj.weight").at + 100 * 1024);
+  row.clear_from(row.of("model.layers.3.mlp.up_proj.weight").at + size_t{100} * 1024);
   CHECK(suspect(row));
   Model whole = Model::usual();
   whole.clear_from(whole.of("model.layers.3.self_attn.q_proj.weight").at);
@@ -132,11 +132,11 @@ TEST_CASE("zeros that begin with a row, or a tensor, are suspect where other lay
 TEST_CASE("what a healthy file may end with is none") {
   Model rows = Model::usual();  // words that no tokenizer has
   rows.add("lm_head.weight", {512, 256});
-  rows.clear_from(rows.of("lm_head.weight").at + 400 * 1024);
+  rows.clear_from(rows.of("lm_head.weight").at + size_t{400} * 1024);
   CHECK_FALSE(suspect(rows));
   Model every = Model::usual();  // padding to a multiple, in every layer
   for (int i = 0; i < 4; ++i)
-    every.clear(every.of(cat("model.layers.", i, ".mlp.up_proj.weight")).at + 500 * 1024, 12 * 1024);
+    every.clear(every.of(cat("model.layers.", i, ".mlp.up_proj.weight")).at + size_t{500} * 1024, size_t{12} * 1024);
   every.tensors.pop_back();
   every.data.resize(every.tensors.back().at + every.tensors.back().bytes);
   CHECK_FALSE(suspect(every));
@@ -144,7 +144,7 @@ TEST_CASE("what a healthy file may end with is none") {
   columns.add("proj.weight", {300, 256});
   const size_t at = columns.of("proj.weight").at;
   for (size_t r = 0; r < 300; ++r) columns.clear(at + r * 1024 + 800, 224);
-  columns.clear_from(at + 290 * 1024);
+  columns.clear_from(at + size_t{290} * 1024);
   CHECK_FALSE(suspect(columns));
   Model head = Model::usual();  // a critic's, fresh
   head.add("score.weight", {16, 256}, 0);
@@ -172,7 +172,7 @@ TEST_CASE("what a healthy file may end with is none") {
   CHECK_FALSE(suspect(mask));
   Model sparse = Model::usual();  // pruned: a number in a hundred is left
   sparse.add("pruned.weight", {300, 256}, 0);
-  for (size_t i = 0; i < 290 * 256; i += 100)
+  for (size_t i = 0; i < size_t{290} * 256; i += 100)
     std::memset(sparse.data.data() + sparse.of("pruned.weight").at + 4 * i, 1, 4);
   CHECK_FALSE(suspect(sparse));
   Model few = Model::usual();
