@@ -1,7 +1,6 @@
 // Similar causes, and what distinguishes them (failure catalogue, "Confusable pairs").
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,114 +8,12 @@
 #include "base/text.h"
 #include "core/detect/support/host.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/scene.h"
 #include "core/incident_kind.h"
 #include "core/incident_links.h"
 
 namespace mw::diagnose {
 namespace {
-
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-constexpr int64_t kNearSteps = 3;  // within which one trouble brings about another
-
-struct Scene {
-  const Incident& incident;
-  const std::vector<Suggestion>& suggestions;
-  const std::vector<Incident>& all;
-  const State& state;
-  const Knowledge& knowledge;
-
-  bool says(std::string_view lower) const {
-    return std::any_of(incident.evidence.begin(), incident.evidence.end(),
-                       [&](const Evidence& evidence) { return contains_folded(evidence.text, lower); });
-  }
-  bool named(std::string_view cause) const {
-    return std::any_of(suggestions.begin(), suggestions.end(),
-                       [&](const Suggestion& suggestion) { return suggestion.cause == cause; });
-  }
-  bool seen(std::string_view signature) const {
-    const SignatureState* state_of = state.signature(signature);
-    return state_of != nullptr && !state_of->sample;
-  }
-  /// Answers began to be cut off in the course of the run and before this, and still are: what was so from the first
-  /// steps on has brought about no change.
-  bool cut_off_since() const {
-    const int64_t first = state.steps().first;
-    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
-      return other.kind == "truncation" && other.severity > Severity::kInfo && other.open &&
-             other.onset.attempt == incident.onset.attempt && first != kNoStep &&
-             other.onset.step > first + kNearSteps && other.onset.step < incident.onset.step;
-    });
-  }
-  /// Connections to a server failed time and again in this attempt, from about where this began.
-  bool unreachable() const {
-    constexpr std::array<std::string_view, 2> kFailures{"connection-refused", "api-connection-error-all-rollouts"};
-    constexpr uint64_t kOften = 5;
-    return std::any_of(kFailures.begin(), kFailures.end(), [&](std::string_view id) {
-      const SignatureState* failed = state.signature(id);
-      if (failed == nullptr || failed->sample || failed->count < kOften) return false;
-      const auto near = std::count_if(failed->matches.begin(), failed->matches.end(), [&](const auto& match) {
-        return match.moment.attempt == incident.onset.attempt && match.moment.step != kNoStep &&
-               match.moment.step + kNearSteps >= incident.onset.step;
-      });
-      return incident.onset.step != kNoStep && static_cast<uint64_t>(near) >= kOften;
-    });
-  }
-  /// Answers had become very short when this began, or were on their way there.
-  bool shorter_since() const {
-    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
-      return other.kind == "length-collapse" && other.severity > Severity::kInfo &&
-             other.onset.attempt == incident.onset.attempt && other.onset.step != kNoStep &&
-             (other.onset.step <= incident.onset.step || had_shrunk());
-    });
-  }
-  /// The policy dissolved into noise before this. It takes more than a few updates: tokens that are random from the
-  /// first ones on come of an engine with other weights than the trainer's.
-  bool dissolved() const {
-    const int64_t first = state.steps().first;
-    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
-      if (other.kind != "entropy-explosion" || other.onset.attempt != incident.onset.attempt) return false;
-      if (other.onset.step == kNoStep || incident.onset.step == kNoStep || first == kNoStep) return true;
-      return other.onset.step <= incident.onset.step && other.onset.step - first >= kNearSteps;
-    });
-  }
-  /// The levels of a signal at the attempt's beginning and before this incident; nothing while there are too few.
-  std::optional<std::pair<double, double>> levels_of(std::string_view signal) const {
-    constexpr size_t kRecords = 10;  // of a level
-    const Series* series = state.find(signal);
-    if (series == nullptr || incident.onset.step == kNoStep) return std::nullopt;
-    std::vector<double> values;
-    for (const Point& point : series->points()) {
-      if (point.attempt == incident.onset.attempt && point.step < incident.onset.step) values.push_back(point.value);
-    }
-    if (values.size() < 2 * kRecords) return std::nullopt;
-    const auto middle_of = [](std::vector<double> some) {
-      const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
-      std::nth_element(some.begin(), middle, some.end());
-      return *middle;
-    };
-    const auto records = static_cast<std::ptrdiff_t>(kRecords);
-    return std::pair(middle_of({values.begin(), values.begin() + records}),
-                     middle_of({values.end() - records, values.end()}));
-  }
-  /// Answers had become shorter by kShrunk when this began, and the reward had gained nothing by it: answers that
-  /// shrink while the reward rises are how training works.
-  bool had_shrunk() const {
-    constexpr double kShrunk = 0.25;  // more than answers vary from one batch to the next
-    const auto length = levels_of("response.length"), reward = levels_of("reward.mean");
-    return length && reward && length->second <= (1 - kShrunk) * length->first && reward->second <= reward->first;
-  }
-  /// Another incident of this kind that began no later than this one, in the same attempt, and at most so many steps
-  /// before.
-  bool preceded_by(std::string_view kind, int64_t steps = kNoLimit) const {
-    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
-      if (other.kind != kind || other.onset.attempt != incident.onset.attempt) return false;
-      if (other.onset.step != kNoStep && incident.onset.step != kNoStep) {
-        return other.onset.step <= incident.onset.step && incident.onset.step - other.onset.step <= steps;
-      }
-      return true;
-    });
-  }
-};
 
 using Out = std::vector<Argument>;
 

@@ -46,7 +46,7 @@ bool StepCounter::goes_back(double epoch) const {
 }
 
 /// The next record is of the step that had this epoch, as far as epochs, which are rounded, tell the strides apart.
-void StepCounter::go_back(double epoch) {
+void StepCounter::renumber(double epoch) {
   const double span = last_epoch_ - first_epoch_;
   if (resumed_ || stride_ <= 0 || span <= 0 || ordinal_ - epoch_ordinal_ < kLeastRecords) return;
   const double strides = (last_epoch_ - epoch) / span * static_cast<double>(ordinal_ - epoch_ordinal_);
@@ -56,7 +56,7 @@ void StepCounter::go_back(double epoch) {
 }
 
 int64_t StepCounter::record(double epoch) {
-  if (goes_back(epoch)) go_back(epoch);
+  if (goes_back(epoch)) renumber(epoch);
   resumed_ = false;
   ++ordinal_;
   ++waiting_;

@@ -45,7 +45,7 @@ class StepCounter {
 
  private:
   void begin_again(int64_t done);
-  void go_back(double epoch);
+  void renumber(double epoch);
   void moved(int64_t done);
   void place(int64_t step);
   void spread();

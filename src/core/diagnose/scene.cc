@@ -1,0 +1,100 @@
+#include "core/diagnose/scene.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace mw::diagnose {
+
+bool Scene::says(std::string_view lower) const {
+  return std::any_of(incident.evidence.begin(), incident.evidence.end(),
+                     [&](const Evidence& evidence) { return contains_folded(evidence.text, lower); });
+}
+
+bool Scene::named(std::string_view cause) const {
+  return std::any_of(suggestions.begin(), suggestions.end(),
+                     [&](const Suggestion& suggestion) { return suggestion.cause == cause; });
+}
+
+bool Scene::seen(std::string_view signature) const {
+  const SignatureState* state_of = state.signature(signature);
+  return state_of != nullptr && !state_of->sample;
+}
+
+bool Scene::cut_off_since() const {
+  const int64_t first = state.steps().first;
+  return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+    return other.kind == "truncation" && other.severity > Severity::kInfo && other.open &&
+           other.onset.attempt == incident.onset.attempt && first != kNoStep && other.onset.step > first + kNearSteps &&
+           other.onset.step < incident.onset.step;
+  });
+}
+
+bool Scene::unreachable() const {
+  constexpr std::array<std::string_view, 2> kFailures{"connection-refused", "api-connection-error-all-rollouts"};
+  constexpr uint64_t kOften = 5;
+  return std::any_of(kFailures.begin(), kFailures.end(), [&](std::string_view id) {
+    const SignatureState* failed = state.signature(id);
+    if (failed == nullptr || failed->sample || failed->count < kOften) return false;
+    const auto near = std::count_if(failed->matches.begin(), failed->matches.end(), [&](const auto& match) {
+      return match.moment.attempt == incident.onset.attempt && match.moment.step != kNoStep &&
+             match.moment.step + kNearSteps >= incident.onset.step;
+    });
+    return incident.onset.step != kNoStep && static_cast<uint64_t>(near) >= kOften;
+  });
+}
+
+bool Scene::shorter_since() const {
+  return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+    return other.kind == "length-collapse" && other.severity > Severity::kInfo &&
+           other.onset.attempt == incident.onset.attempt && other.onset.step != kNoStep &&
+           (other.onset.step <= incident.onset.step || had_shrunk());
+  });
+}
+
+bool Scene::dissolved() const {
+  const int64_t first = state.steps().first;
+  return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+    if (other.kind != "entropy-explosion" || other.onset.attempt != incident.onset.attempt) return false;
+    if (other.onset.step == kNoStep || incident.onset.step == kNoStep || first == kNoStep) return true;
+    return other.onset.step <= incident.onset.step && other.onset.step - first >= kNearSteps;
+  });
+}
+
+std::optional<std::pair<double, double>> Scene::levels_of(std::string_view signal) const {
+  constexpr size_t kRecords = 10;  // of a level
+  const Series* series = state.find(signal);
+  if (series == nullptr || incident.onset.step == kNoStep) return std::nullopt;
+  std::vector<double> values;
+  for (const Point& point : series->points()) {
+    if (point.attempt == incident.onset.attempt && point.step < incident.onset.step) values.push_back(point.value);
+  }
+  if (values.size() < 2 * kRecords) return std::nullopt;
+  const auto middle_of = [](std::vector<double> some) {
+    const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+    std::nth_element(some.begin(), middle, some.end());
+    return *middle;
+  };
+  const auto records = static_cast<std::ptrdiff_t>(kRecords);
+  return std::pair(middle_of({values.begin(), values.begin() + records}),
+                   middle_of({values.end() - records, values.end()}));
+}
+
+bool Scene::had_shrunk() const {
+  constexpr double kShrunk = 0.25;  // more than answers vary from one batch to the next
+  const auto length = levels_of("response.length"), reward = levels_of("reward.mean");
+  return length && reward && length->second <= (1 - kShrunk) * length->first && reward->second <= reward->first;
+}
+
+bool Scene::preceded_by(std::string_view kind, int64_t steps) const {
+  return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+    if (other.kind != kind || other.onset.attempt != incident.onset.attempt) return false;
+    if (other.onset.step != kNoStep && incident.onset.step != kNoStep) {
+      return other.onset.step <= incident.onset.step && incident.onset.step - other.onset.step <= steps;
+    }
+    return true;
+  });
+}
+
+}  // namespace mw::diagnose
