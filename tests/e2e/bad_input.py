@@ -91,7 +91,7 @@ def unwritable_output(folder):
     home = os.path.join(folder, "home")
     expect(0, "attach", log, "--home", home, "--name", "one", "--exit-after-idle", "1", "--quiet")
     verbs = [("replay", log), ("replay", "--json", log), ("replay", "--series", log), ("report", log), ("why", log),
-             ("compare", log, log), ("incidents",), ("status", "one", "--home", home), ("runs", "--home", home),
+             ("compare", log, log), ("incidents", log), ("status", "one", "--home", home), ("runs", "--home", home),
              ("config", "reference"), ("--version",), ("--help",), ("replay", "--help"), ("checkpoint", "--help"),
              ("completion", "bash")]
     for words in verbs:
