@@ -61,9 +61,13 @@ std::string new_run_name(Time now, const std::vector<std::string>& command) {
   return cat(stamp, "-", name);
 }
 
+std::string run_folder_of(const std::string& home, const std::string& name) {
+  return cat(absolute_path(home_of(home)), "/runs/", name);
+}
+
 Result<std::string> new_run_folder(Disk& disk, const std::string& home, const std::string& name) {
   if (!is_run_name(name)) return not_a_run_name(name);
-  std::string folder = cat(absolute_path(home_of(home)), "/runs/", name);
+  std::string folder = run_folder_of(home, name);
   if (run_spec_path(disk, folder).empty()) return folder;
   return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
                cat("Go on with it: midwatch run --reattach ", name, "; or give another --name.")};

@@ -17,7 +17,9 @@ Result<std::string> begin_or_find(const Doors& doors, Processes& processes, cons
 
 /// What a run is called that nobody named: "20260219-090811-train".
 std::string new_run_name(Time now, const std::vector<std::string>& command);
-/// Where it is recorded below `home` (as given). kInvalid: no run may be called so, or there is one already.
+/// Where a run of that name is recorded, or would be, below `home` (as given).
+std::string run_folder_of(const std::string& home, const std::string& name);
+/// The same for a run that begins. kInvalid: no run may be called so, or there is one already.
 Result<std::string> new_run_folder(Disk& disk, const std::string& home, const std::string& name);
 
 /// May a run be called so? Letters, digits, dots, dashes and underlines; it begins with a letter, a digit or '_'.

@@ -398,8 +398,7 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
                                              const CheckpointsRequest& request, Time now) {
   const auto state = read_recorded(disk, run_folder);
   if (!state.ok()) return state.error();
-  const auto text = read_run_spec(disk, run_folder);
-  const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+  const auto spec = load_run_spec(disk, run_folder);
   const auto config = spec.ok() && !spec->config.empty() ? load_config(disk, spec->config) : Config::parse("", "");
   const CheckpointLayout layout =
       knowledge.checkpoints_of(state->saver(), config.ok() ? config->text("checkpoints.pattern") : "");

@@ -113,7 +113,7 @@ std::string how_to_move(const std::string& path) {
 /// Broken ones leave the trainer's way where that is allowed, which is noted; else what kept them there is.
 bool move_away(Disk& disk, const StartRequest& request, const LocalScope& scope, const LocalCheckpoint& one,
                int64_t keep, StartAnswer& answer) {
-  const std::string folder = cat(absolute_path(home_of(request.home)), "/runs/", answer.name);
+  const std::string folder = run_folder_of(request.home, answer.name);
   const auto clock = make_posix_clock();
   const std::string what = cat(one.path, " is broken (", one.why, ")");
   const auto moved =

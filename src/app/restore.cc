@@ -32,8 +32,7 @@ struct FoundManifest {
 /// runs' may lie there, too.
 void add_moved_before(Disk& disk, const std::string& run_folder, std::set<std::string>& paths,
                       std::vector<FoundManifest>& found) {
-  const auto text = read_run_spec(disk, run_folder);
-  const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+  const auto spec = load_run_spec(disk, run_folder);
   for (const std::string& root : spec.ok() ? spec->checkpoints : std::vector<std::string>()) {
     const std::string place = cat(root, "/", kQuarantineFolder);
     const auto labels = disk.list(place);

@@ -61,8 +61,7 @@ Result<std::string> run_of_checkpoints(Disk& disk, const std::vector<std::string
   std::vector<std::string> found;
   std::string works_there;
   for (const std::string& folder : run_folders) {
-    const auto text = read_run_spec(disk, folder);
-    const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+    const auto spec = load_run_spec(disk, folder);
     if (!spec.ok()) continue;
     const bool declared =
         std::any_of(spec->checkpoints.begin(), spec->checkpoints.end(), [&wanted](const std::string& root) {

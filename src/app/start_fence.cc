@@ -46,12 +46,8 @@ std::string holder_text(Time now, const std::string& home, const std::string& wh
 /// The run that keeps its checkpoints there and lives; nothing is sought for what is no folder.
 std::string live_run(Disk& disk, Processes& processes, const std::string& home, const std::string& root) {
   for (const std::string& folder : recorded_runs(disk, home)) {
-    const auto text = read_run_spec(disk, folder);
-    const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
-    if (!spec.ok()) continue;
-    const bool declared = std::any_of(spec->checkpoints.begin(), spec->checkpoints.end(),
-                                      [&](const auto& one) { return real_path_to_be(disk, one) == root; });
-    if (!declared) continue;
+    const auto spec = load_run_spec(disk, folder);
+    if (!spec.ok() || !declares(disk, *spec, root)) continue;
     const auto status = run_status(disk, processes, folder, Supervision());
     if (status.ok() && (status->pid != 0 || status->watcher != 0)) return folder;
   }
@@ -68,6 +64,11 @@ std::string real_path_to_be(Disk& disk, const std::string& path) {
   }
   const std::string real = real_path(there);
   return real == "/" && !rest.empty() ? rest : cat(real, rest);
+}
+
+bool declares(Disk& disk, const RunSpec& spec, const std::string& root) {
+  return std::any_of(spec.checkpoints.begin(), spec.checkpoints.end(),
+                     [&](const auto& one) { return real_path_to_be(disk, one) == root; });
 }
 
 StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& home,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "core/supervise/run_spec.h"
 #include "platform/disk.h"
 #include "platform/lock.h"
 #include "platform/process.h"
@@ -25,5 +26,8 @@ StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now,
 
 /// `path` with the links in it followed, also where its end is not there yet.
 std::string real_path_to_be(Disk& disk, const std::string& path);
+
+/// Does that run keep its checkpoints in `root`, a path whose links were followed?
+bool declares(Disk& disk, const RunSpec& spec, const std::string& root);
 
 }  // namespace mw

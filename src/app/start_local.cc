@@ -78,13 +78,10 @@ class LocalLook {
   Result<void> read_savers() {
     std::vector<Saver> all;
     for (const std::string& folder : recorded_runs(disk_, scope_.home)) {
-      const auto text = read_run_spec(disk_, folder);
-      auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
-      if (!spec.ok()) continue;
-      const bool declared = std::any_of(spec->checkpoints.begin(), spec->checkpoints.end(),
-                                        [this](const auto& one) { return real_path_to_be(disk_, one) == scope_.root; });
+      auto spec = load_run_spec(disk_, folder);
+      if (!spec.ok() || !declares(disk_, *spec, scope_.root)) continue;
       const auto info = disk_.info(run_spec_path(disk_, folder));
-      if (declared && info.ok()) all.push_back({folder, std::move(*spec), {}, {}, info->changed});
+      if (info.ok()) all.push_back({folder, std::move(*spec), {}, {}, info->changed});
     }
     std::stable_sort(all.begin(), all.end(), [](const Saver& a, const Saver& b) { return a.began > b.began; });
     if (all.size() > kRuns) all.resize(kRuns);

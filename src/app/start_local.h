@@ -47,8 +47,8 @@ Result<std::vector<LocalCheckpoint>> look_at_local(Disk& disk, const LocalScope&
 
 /// Moves broken ones out of the trainer's way, as before a restart: below kQuarantineFolder, with a manifest, for
 /// `midwatch restore` of the run in `run_folder`. Links that led to them lead to `keep` then (kNoStep: they are moved,
-/// too). Returns the folder that they are in now. kDenied: a process has one
-/// of them open; kInvalid: its name says no step. The disk's own errors.
+/// too). Returns the folder that they are in now. kDenied: a process has one of them open; kInvalid: its name says no
+/// step. The disk's own errors.
 Result<std::string> move_broken(Disk& disk, const LocalScope& scope, const std::string& run_folder, Time now,
                                 const std::vector<int64_t>& steps, int64_t keep, const std::string& why);
 

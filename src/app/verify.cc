@@ -31,8 +31,7 @@ class JournalReading final : public Journal::Reader {
 
 /// Rules of the user's own judge, too.
 void add_rules(Disk& disk, KnowledgeBase& knowledge, const std::string& run_folder) {
-  const auto text = read_run_spec(disk, run_folder);
-  const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+  const auto spec = load_run_spec(disk, run_folder);
   if (!spec.ok() || spec->config.empty()) return;
   const auto config = load_config(disk, spec->config);
   if (config.ok() && config->check().ok()) learn_settings(*config, knowledge);

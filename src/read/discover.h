@@ -31,8 +31,8 @@ constexpr size_t kWalkEntries = 100'000;  ///< entries looked at in all
 constexpr size_t kWalkFiles = 2'000;      ///< files taken in all
 
 /// Expands `paths`; folders are walked and filtered by `worth_reading`. A path that does not exist or cannot be read is
-/// an error only when nothing else is left; otherwise it is a note. Where folders hold no file that is worth reading,
-/// their notebooks are taken.
+/// an error only when nothing else is left; otherwise it is a note. `also_notebooks`: where folders hold no file that
+/// is worth reading, their notebooks are taken.
 Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
                        const std::function<bool(std::string_view path, int64_t size)>& worth_reading,
                        bool also_notebooks = false);

@@ -20,4 +20,9 @@ Result<std::string> read_run_spec(Disk& disk, const std::string& run_folder) {
   return old.ok() ? old : text;
 }
 
+Result<RunSpec> load_run_spec(Disk& disk, const std::string& run_folder) {
+  const auto text = read_run_spec(disk, run_folder);
+  return text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+}
+
 }  // namespace mw

@@ -22,5 +22,7 @@ inline constexpr std::string_view kOutputFile = "output/train.log";  ///< of all
 std::string run_spec_path(Disk& disk, const std::string& run_folder);
 /// Its text.
 Result<std::string> read_run_spec(Disk& disk, const std::string& run_folder);
+/// The same, parsed; kNotFound where `midwatch run` did not begin that run.
+Result<RunSpec> load_run_spec(Disk& disk, const std::string& run_folder);
 
 }  // namespace mw

@@ -37,9 +37,7 @@ std::string Supervisor::attempt_folder(int number) const { return cat(folder_, "
 Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, const Knowledge& knowledge,
                                                      std::string run_folder) {
   std::unique_ptr<Supervisor> one(new Supervisor(std::move(doors), knowledge, std::move(run_folder)));
-  auto text = read_run_spec(one->doors_.disk, one->folder_);
-  if (!text.ok()) return text.error();
-  auto spec = parse_run_spec(*text);
+  auto spec = load_run_spec(one->doors_.disk, one->folder_);
   if (!spec.ok()) return spec.error();
   one->spec_ = std::move(*spec);
   MW_TRY(one->reattach());

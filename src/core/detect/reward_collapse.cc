@@ -241,21 +241,16 @@ bool brief(size_t onset, size_t back) {
   return static_cast<double>(back - onset) <= std::max(kBrief.value, kBriefShare.value * static_cast<double>(back));
 }
 
-/// By the level of a whole window: a few low records more are noise.
-std::string fell_further(const Track& track, const Collapse& hit) {
-  const double low = median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first);
-  return and_further(track, {hit.best, low, hit.detected, hit.back}, points_of(kWidth));
-}
-
 void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, std::vector<Finding>& out) {
   for (const Collapse& hit : walk.found) {
     const size_t onset = hit.onset;
     const bool sudden = hit.first - onset <= 1;
+    const double low = median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first);
+    const Change change{hit.best, low, hit.detected, hit.back};  // by whole windows: a few low records more are noise
     Finding finding = make_finding(
         "reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset], track.points[hit.detected],
-        cat("Reward fell from a level of ", hit.best, " to ",
-            median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first),
-            " and stayed low since step ", track.points[onset].step, fell_further(track, hit)));
+        cat("Reward fell from a level of ", hit.best, " to ", low, " and stayed low since step ",
+            track.points[onset].step, and_further(track, change, points_of(kWidth))));
     add_figure(finding, track, onset > 0 ? onset - 1 : 0);
     add_figures(finding, track, onset, hit.detected);
     suggest(state, finding, track.points[onset], track.points[hit.detected], sudden);

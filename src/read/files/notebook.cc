@@ -39,7 +39,8 @@ class Outputs : public JsonLeaves {
   }
   /// Only the outputs of cells: their code, their attachments and the notebook's own facts are left out.
   bool enter_array(std::string_view path) override {
-    return (in_sheet(path) == "cells" || in_sheet(path).starts_with("cells/") || path.starts_with("worksheets")) &&
+    const std::string_view below = in_sheet(path);
+    return (below == "cells" || below.starts_with("cells/") || path.starts_with("worksheets")) &&
            !path.ends_with("/source") && !path.ends_with("/input");
   }
 

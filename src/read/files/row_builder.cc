@@ -138,7 +138,7 @@ int step_key_rank(std::string_view key) {
   if (key.size() < 4 || key.size() > 64) return -1;
   static constexpr std::array<std::string_view, 9> kEnds = {"step", "teps", "tion", "iter", "date",
                                                             "ates", "Step", "STEP", "Iter"};
-  std::array<char, 4> end{};
+  std::array<char, 4> end{};  // compared as a word: this is asked of every name of every record
   key.copy(end.data(), end.size(), key.size() - end.size());
   const bool ends_so = std::any_of(kEnds.begin(), kEnds.end(), [&end](std::string_view one) {
     return std::memcmp(end.data(), one.data(), end.size()) == 0;

@@ -128,8 +128,7 @@ class Interpreter {
     enum class Kind : uint8_t { kNone, kDict, kTable };
     Kind kind = Kind::kNone;
     std::string text;
-    OpenBrackets brackets;  // of a dict that may be an answer's
-    bool checked = false;   // it is one
+    std::optional<OpenBrackets> brackets;  // of a dict that may be an answer's
     size_t lines = 0;
     bool rows = false;     // a table's first row came
     bool drawn = false;    // its rows have cells

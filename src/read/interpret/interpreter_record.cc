@@ -87,18 +87,19 @@ bool Interpreter::pending_dict_takes(const LogLine& line) {
   }
   const std::string_view text = trim(line.text);
   // An answer that is cut within "{" looks like a dict whose end never comes: what follows it is not its own.
-  if (pending_.checked && (!pending_.brackets.goes_on_with(text) || generic_.begins_record(text) || read_save(text))) {
+  if (pending_.brackets &&
+      (!pending_.brackets->goes_on_with(text) || generic_.begins_record(text) || read_save(text))) {
     pending_ = Pending();
     return false;
   }
-  if (!pending_.checked && pending_.text == "{" && !text.starts_with('"') &&
+  if (!pending_.brackets && pending_.text == "{" && !text.starts_with('"') &&
       !text.starts_with('\'')) {  // not of a dict
     pending_ = Pending();
     return false;
   }
   pending_.text.push_back(' ');
   pending_.text.append(line.text);
-  if (pending_.checked) pending_.brackets.read(text);
+  if (pending_.brackets) pending_.brackets->read(text);
   if (line.text.find('}') == std::string_view::npos) return true;
   metrics_.read(pending_.text);
   if (!metrics_.open()) pending_done();
@@ -130,9 +131,8 @@ bool Interpreter::pending_takes(const LogLine& line) {
   const std::string_view text = trim(line.text);
   if (!text.empty() && text[0] == '{' && !pending_.rows) {
     pending_.kind = Pending::Kind::kDict;
-    pending_.checked = true;
     pending_.text = std::string(text.substr(0, kPendingBytes));
-    pending_.brackets.read(pending_.text);
+    pending_.brackets.emplace().read(pending_.text);
     metrics_.read(pending_.text);
     if (!metrics_.open()) pending_done();
     return true;
@@ -257,8 +257,7 @@ bool Interpreter::begin_block(const LogLine& line) {
     if (!metrics_.open()) return false;
     as.kind = Pending::Kind::kDict;
     as.text = std::string(text.substr(0, kPendingBytes));
-    as.checked = true;
-    as.brackets.read(as.text);
+    as.brackets.emplace().read(as.text);
   }
   pending_ = std::move(as);
   return true;

@@ -25,8 +25,7 @@ class StepCounter {
   /// say more. What still waits for its step is then of the attempt before, and to be settled first.
   bool goes_back(double epoch) const;
   /// A record came; `epoch` as it says (NaN: it does not). One that goes back is of the step that its epoch was of
-  /// before. Returns its ordinal, from 1; lost records are counted, too,
-  /// where the epochs show a gap.
+  /// before. Returns its ordinal, from 1; lost records are counted, too, where the epochs show a gap.
   int64_t record(double epoch);
   /// A record was cut in two by another stream and could not be read; it counts.
   void lost_record();

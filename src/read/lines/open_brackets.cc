@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "read/lines/metric_text.h"
+
 namespace mw {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+using metric_text::is_digit;
 
 /// A number, a string, a bracket, or one of the words that Python and JSON print for a value.
 bool begins_value(std::string_view text) {

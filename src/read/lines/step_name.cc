@@ -1,9 +1,11 @@
 #include "read/lines/step_name.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
+
+#include "base/one_of.h"
+#include "base/text.h"
+#include "read/lines/metric_text.h"
 
 namespace mw {
 namespace {
@@ -17,28 +19,22 @@ constexpr std::array<std::string_view, 26> kWhose = {
     "dpo",       "gspo",      "rloo",     "rl",      "rlhf",    "sgd",     "progress", "loop"};
 constexpr std::array<std::string_view, 3> kNumber = {"num", "number", "n"};
 
-template <size_t N>
-bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+using metric_text::is_letter;
 
 /// What the words of a name are, taken one after the other.
 struct Words {
   int counters = 0, whose = 0, numbers = 0;
   bool several = false, other = false;
 
-  void take(const std::string& word) {
-    if (is_one_of(kCounters, word)) {
+  void take(std::string_view word) {
+    if (is_one_of(word, kCounters)) {
       ++counters;
     } else if (word == "updates") {
       ++counters;
       several = true;
-    } else if (is_one_of(kWhose, word)) {
+    } else if (is_one_of(word, kWhose)) {
       ++whose;
-    } else if (is_one_of(kNumber, word)) {
+    } else if (is_one_of(word, kNumber)) {
       ++numbers;
     } else {
       other = true;
@@ -54,14 +50,14 @@ bool counts_updates(std::string_view name) {
   std::string word;
   for (size_t i = 0; i <= name.size() && !words.other; ++i) {
     const char c = i < name.size() ? name[i] : '_';
-    const bool begins = is_upper(c) && i > 0 && is_lower(name[i - 1]);  // "globalStep"
-    const bool letter = is_upper(c) || is_lower(c);
+    const bool letter = is_letter(c);
+    const bool begins = letter && c <= 'Z' && i > 0 && is_letter(name[i - 1]) && name[i - 1] >= 'a';  // "globalStep"
     if ((begins || !letter) && !word.empty()) {
-      words.take(word);
+      words.take(to_lower(word));
       word.clear();
     }
     if (letter) {
-      word.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+      word.push_back(c);
     } else if (std::string_view("_/-. ").find(c) == std::string_view::npos) {
       return false;
     }

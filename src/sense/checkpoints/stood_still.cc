@@ -14,7 +14,6 @@
 namespace mw {
 namespace {
 
-constexpr uint64_t kFewNumbers = 64;      // of a tensor that may come to zero by itself: a bias, a scale, a gate
 constexpr int64_t kLostBytes = 64 << 10;  // of zeros in whole pages of one tensor: rows of fewer may be given up
 
 struct Tensor {

@@ -20,9 +20,9 @@ struct FellToZero {
   std::string path;  ///< of the first one's file
   std::string what;  ///< one sentence, without it; "": none
 };
-/// All numbers of a weight of 64 or more, or 64 KiB of it or more in whole pages (where both manifests know of them,
-/// and not of more than four weights and a quarter of all: so a model is pruned). Not what may become zero by its name
-/// (zero_tail.h), nor what was zero before.
+/// All numbers of a weight of kFewNumbers or more, or 64 KiB of it or more in whole pages, where both manifests know of
+/// them, and not in more than half of the weights of that name in all layers: so a model is pruned. Not what may become
+/// zero by its name (zero_tail.h), nor what was zero before.
 FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
 
 /// `trained`: steps between the two that were trained at a learning rate above 0.

@@ -18,7 +18,6 @@ constexpr uint64_t kBlock = 64 << 10;   // what is read at once from the end on
 constexpr uint64_t kExactly = 1 << 20;  // of the end, read as a whole; before it samples
 constexpr uint64_t kSamples = 64;       // of what seems to be zero
 constexpr size_t kSiblings = 3;         // tensors of other layers that are compared
-constexpr uint64_t kFewNumbers = 64;    // of a tensor that may be zero by itself
 
 bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 

@@ -12,6 +12,9 @@
 
 namespace mw {
 
+/// Numbers of a tensor; one of fewer (a bias, a scale, a gate) may come to zero by itself.
+inline constexpr uint64_t kFewNumbers = 64;
+
 struct ZeroTail {
   uint64_t at = 0, bytes = 0;  ///< in the file
   std::string name;            ///< of the tensor in which they begin
