@@ -1,6 +1,7 @@
 #include "read/files/csv.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -32,28 +33,69 @@ char find_separator(std::string_view header) {
 }  // namespace
 
 void CsvDecoder::feed(std::string_view bytes, RecordSink& sink) {
-  size_t begin = 0;
-  const auto hold = [&](size_t end) {
-    const std::string_view piece = bytes.substr(begin, end - begin);
-    if (pending_.size() + piece.size() > kCsvRecordLimit) overlong_ = true;
-    if (!overlong_) pending_.append(piece);
-    begin = end;
-  };
-  for (size_t i = bytes.find_first_of("\"\n"); i != std::string_view::npos; i = bytes.find_first_of("\"\n", i + 1)) {
-    if (bytes[i] == '"') {
-      in_quotes_ = !in_quotes_;
-      continue;
-    }
-    ++line_;
-    if (in_quotes_ && !overlong_ && pending_.size() + (i - begin) <= kCsvRecordLimit) continue;
-    hold(i);
-    ++begin;
-    in_quotes_ = false;  // in an overlong record the quote that never ended is given up
-    consumed_ = offset_ + begin;
+  while (!bytes.empty()) bytes.remove_prefix(take(bytes, sink));
+}
+
+size_t CsvDecoder::take(std::string_view bytes, RecordSink& sink) {
+  const size_t line_end = bytes.find('\n');
+  std::string_view piece = bytes.substr(0, line_end == std::string_view::npos ? line_end : line_end + 1);
+  const size_t room = kCsvRecordLimit - std::min(kCsvRecordLimit, pending_.size());
+  if (line_ > record_line_ && piece.size() > room) {
+    pending_.append(piece.substr(0, room));
+    offset_ += room;
+    read_again(sink);
+    return room;
+  }
+  note_quotes(piece);
+  offset_ += piece.size();
+  const size_t taken = piece.size();
+  const bool whole = line_end != std::string_view::npos;
+  line_ += whole;
+  const bool goes_on = in_quotes_ && !overlong_ && piece.size() <= room;
+  if (whole && !goes_on) piece.remove_suffix(1);
+  overlong_ = overlong_ || piece.size() > room;
+  if (!overlong_) pending_.append(piece);
+  if (whole && !goes_on) {
+    in_quotes_ = false;  // of a line that is too long
+    consumed_ = offset_;
     end_record(sink);
   }
-  hold(bytes.size());
-  offset_ += bytes.size();
+  return taken;
+}
+
+void CsvDecoder::note_quotes(std::string_view piece) {
+  for (size_t i = piece.find('"'); i != std::string_view::npos; i = piece.find('"', i + 1)) {
+    if (in_quotes_) {
+      in_quotes_ = false;
+      after_closed_ = offset_ + i + 1;
+      continue;
+    }
+    const bool doubled = after_closed_ == offset_ + i;
+    in_quotes_ = doubled || begins_cell(piece.substr(0, i));
+  }
+}
+
+/// Whether nothing but blanks stands between the last separator and the end of `piece`, which follows `pending_`.
+bool CsvDecoder::begins_cell(std::string_view piece) const {
+  for (const std::string_view text : {piece, std::string_view(pending_)}) {
+    const size_t last = text.find_last_not_of(' ');
+    if (last == std::string_view::npos) continue;
+    return has_header_ ? text[last] == separator_ : text[last] == ',' || text[last] == ';' || text[last] == '\t';
+  }
+  return true;
+}
+
+void CsvDecoder::read_again(RecordSink& sink) {
+  const std::string text = std::exchange(pending_, {});
+  const size_t line_end = text.find('\n');
+  open_quote_.report(sink, "a quote opens and does not end: the line was left out", record_line_);
+  consumed_ += line_end + 1;
+  offset_ = consumed_;
+  line_ = ++record_line_;
+  in_quotes_ = false;
+  const bool before = std::exchange(doubtful_, true);
+  feed(std::string_view(text).substr(line_end + 1), sink);
+  doubtful_ = before;
 }
 
 void CsvDecoder::end_record(RecordSink& sink) {
@@ -68,6 +110,7 @@ void CsvDecoder::end_record(RecordSink& sink) {
 }
 
 void CsvDecoder::finish(RecordSink& sink) {
+  while (in_quotes_ && line_ > record_line_) read_again(sink);
   if (pending_.empty() && !overlong_) return;
   // Without its line end the last record may have lost digits or cells; as many cells as the header has are whole
   // enough in a file that a program closed, and fewer are not.
@@ -111,6 +154,17 @@ void CsvDecoder::split(std::string_view text, std::vector<std::string>& cells) c
   }
 }
 
+bool CsvDecoder::is_like_the_rows() const {
+  if (cells_.size() != columns_.size()) return false;
+  bool numbers = false;
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    const bool number = parse_double(trim(cells_[i])).has_value();
+    if (columns_[i].number && !number && !trim(cells_[i]).empty()) return false;
+    numbers = numbers || (number && columns_[i].number);
+  }
+  return numbers;
+}
+
 void CsvDecoder::header(std::string_view text) {
   has_header_ = true;
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
@@ -139,6 +193,7 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   if (trim(text).empty()) return;
   if (!has_header_) return header(text);
   split(text, cells_);
+  if (doubtful_ && !is_like_the_rows()) return;
   if (cells_.size() == 1 && columns_.size() > 2 && !parse_double(trim(text))) {  // printed among the rows
     return sink.text(text.substr(0, text.find_last_not_of('\r') + 1), record_line_, {});
   }
@@ -149,9 +204,10 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   const size_t count = std::min(cells_.size(), columns_.size());
   for (size_t i = 0; i < count; ++i) {
     const std::string_view cell = trim(cells_[i]);
-    const Column& column = columns_[i];
+    Column& column = columns_[i];
     if (cell.empty() || column.key.empty()) continue;
     if (const auto number = parse_double(cell)) {
+      column.number = true;
       row_.add_number(column.key, *number);
       known.add_number(column.known, *number);
     } else if (cell == "True" || cell == "true" || cell == "False" || cell == "false") {

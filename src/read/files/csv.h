@@ -9,7 +9,9 @@
 
 namespace mw {
 
-/// Bytes of one record (a quoted cell may hold line ends); a longer one is left out.
+/// Bytes of one record (a quoted cell may hold line ends). A longer line is left out. A quote that is still open after
+/// so many bytes, or at the end, is taken for a damaged line: that line is left out, and of the lines behind it those
+/// are rows that have as many cells as the header and numbers where earlier rows had numbers.
 constexpr size_t kCsvRecordLimit = size_t{1} << 20;
 
 /// Rows: one per record after the header, numbered by the line on which they begin. Empty cells are left out, cells
@@ -22,6 +24,11 @@ class CsvDecoder : public Decoder {
   uint64_t consumed() const override { return consumed_; }
 
  private:
+  size_t take(std::string_view bytes, RecordSink& sink);  ///< one line, or a part of one; how much of `bytes` it was
+  void note_quotes(std::string_view piece);
+  bool begins_cell(std::string_view piece) const;
+  void read_again(RecordSink& sink);  ///< what `pending_` holds, without its first line
+  bool is_like_the_rows() const;      ///< `cells_`
   void end_record(RecordSink& sink);
   void split(std::string_view record, std::vector<std::string>& cells) const;
   void header(std::string_view record);
@@ -29,19 +36,23 @@ class CsvDecoder : public Decoder {
 
   std::string pending_;
   bool in_quotes_ = false;
+  bool doubtful_ = false;      // these lines stood behind a quote that was never closed
+  uint64_t after_closed_ = 0;  // where the byte behind the quote that ended last stands
   bool overlong_ = false;
   bool has_header_ = false;
   char separator_ = ',';
   uint64_t offset_ = 0, consumed_ = 0;
   uint64_t line_ = 1, record_line_ = 1;
   struct Column {
-    std::string key;    // empty: dropped
-    std::string known;  // lower case, for the names of step and time
+    std::string key;      // empty: dropped
+    std::string known;    // lower case, for the names of step and time
+    bool number = false;  // a row had a number here
   };
   std::vector<Column> columns_;
   std::vector<std::string> cells_;
   RowBuilder row_;
   ProblemCounter too_long_{"line-too-long"};
+  ProblemCounter open_quote_{"not-a-record"};
   ProblemCounter not_a_record_{"not-a-record"};
 };
 

@@ -46,6 +46,30 @@ TEST_CASE("csv: too many cells, a quote that never ends") {
   CHECK(contains(read("a,b\n1,2"), "row 2"));
 }
 
+TEST_CASE("csv: a line with a quote that never ends costs that line") {
+  const std::string at_the_end = "step,r,t\n1,0.5,a\n2,0.5,\"open\n3,0.5,c\nwords, more, words\n4,0.5,d\n";
+  const std::string log = read(at_the_end);
+  CHECK(contains(log, "problem not-a-record 3: a quote opens and does not end"));
+  CHECK_FALSE(contains(log, "row 3 "));
+  CHECK(contains(log, "row 4 step 3"));
+  CHECK_FALSE(contains(log, "words"));  // it may be what the quote held
+  CHECK(contains(log, "row 6 step 4"));
+
+  std::string many = "step,r,t\n1,0.5,a\n2,0.5,\"open\n";
+  for (int step = 3; step < 100'000; ++step) many += cat(step, ",0.5,cccc\n");
+  const std::string all = read(many);
+  CHECK(contains(all, "row 4 step 3 "));
+  CHECK(contains(all, "row 100000 step 99999"));
+  CHECK(decode_log(make, many, 70'000, 3) == all);
+}
+
+TEST_CASE("csv: a quote within a cell is a letter") {
+  const std::string log = read("step,r,t\n1,0.5,a 5\" bar\n2,0.5,b\n3,0.5,\"two \"\"quoted\"\"\"\n");
+  CHECK(contains(log, "t='a 5\" bar'"));
+  CHECK(contains(log, "row 3 step 2"));
+  CHECK(contains(log, "t='two \"quoted\"'"));
+}
+
 TEST_CASE("csv: the pieces' sizes make no difference") {
   const std::string text = "step,a,\"b\"\n1,\"x\ny\",3\r\n2,\"\"\"\",4\n\n3,,5\n4,6,7,8\n5,1";
   const std::string whole = read(text);
