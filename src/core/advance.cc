@@ -71,6 +71,16 @@ bool same_onset(const Incident& a, const Incident& b) {
          a.onset.attempt == b.onset.attempt;
 }
 
+/// Is all the same but figures: sentences, evidence, how much speaks for a cause?
+bool same_but_figures(const Incident& a, const Incident& b) {
+  const auto first = [](const Incident& incident) { return incident.causes.empty() ? "" : incident.causes.front().id; };
+  return same_onset(a, b) && a.severity == b.severity && a.open == b.open && a.latest.attempt == b.latest.attempt &&
+         a.reaction == b.reaction && a.followed_by == b.followed_by && first(a) == first(b);
+}
+
+/// A trainer of a hundred steps a second would fill the journal with sentences of which each replaces the last.
+constexpr Duration kBetweenFigures = Duration::seconds(10);
+
 class Decider {
  public:
   Decider(State& state, const Event& cause, JudgeMemory& memory, std::vector<Event>& decided)
@@ -150,6 +160,7 @@ class Decider {
     if (written != memory_.written.end() && same(written->second.found, now) && same(written->second.held, *known)) {
       return;
     }
+    if (waits(*known, now)) return;
     const bool was_open = known->open;
     std::string before = incident_json(*known, state_), after = incident_json(now, state_);
     if (before == after) {
@@ -158,6 +169,14 @@ class Decider {
     }
     put(event::IncidentChanged{now.id, std::move(after)});
     if (was_open && !now.open) put(event::IncidentClosed{now.id, "resolved by itself"});
+  }
+
+  /// Only its figures are new, and the last ones were recorded just now: the next judgement after a while records them.
+  bool waits(const Incident& known, const Incident& now) const {
+    const Time at = cause_.received.known() ? cause_.received : cause_.at;
+    if (state_.closed || !at.known() || !known.written.known()) return false;
+    const Duration since = at - known.written;
+    return since >= Duration() && since < kBetweenFigures && same_but_figures(known, now);
   }
 
   State& state_;

@@ -455,6 +455,7 @@ class Folder {
     std::optional<Incident> incident = incident_from_json(json, state_);
     if (!incident.has_value()) return;
     incident->id = id;
+    incident->written = event_.received.known() ? event_.received : event_.at;
     state_.last_incident = std::max(state_.last_incident, id);
     for (Incident& known : state_.incidents) {
       if (known.id != id) continue;

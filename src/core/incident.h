@@ -91,6 +91,7 @@ struct Incident {
   std::vector<RankedCause> causes;
   std::string reaction;  ///< what midwatch would do, a word of the catalogue's reactions
   std::vector<uint32_t> followed_by;
+  Time written;  ///< when it, or its latest change, came into the journal; unknown for one that is only judged
 };
 
 }  // namespace mw

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,39 @@ TEST_CASE("what is decided does not depend on what is remembered") {
     CHECK(decided.size() == anew.size());
     CHECK(with.verdict == without.verdict);
   }
+}
+
+TEST_CASE("a trainer of many steps a second does not fill the journal with sentences") {
+  State state;
+  Knowledge knowledge;
+  JudgeMemory memory;
+  std::vector<Event> decided;
+  const Time start = Time::from_seconds(1.76e9);
+  const auto steps = [&](int64_t first, int64_t last, Duration between) {
+    decided.clear();
+    for (int64_t step = first; step <= last; ++step) {
+      event::Measured measured;
+      measured.step = step;
+      measured.readings.push_back({"reward.mean", "reward", 0.3 + 0.0001 * static_cast<double>(step % 7)});
+      measured.readings.push_back({"loss", "loss", 0.1 + 0.01 * static_cast<double>(step % 5)});
+      Event event{{}, {0, static_cast<uint64_t>(step)}, std::move(measured), start + Duration{between.ns * step}};
+      advance(state, event, knowledge, memory, Judge::kAlways, decided);
+    }
+    return std::count_if(decided.begin(), decided.end(),
+                         [](const Event& event) { return std::holds_alternative<event::IncidentChanged>(event.body); });
+  };
+  steps(1, 600, Duration::millis(10));
+  REQUIRE_FALSE(state.incidents.empty());
+  CHECK(steps(601, 1100, Duration::millis(10)) <= static_cast<ptrdiff_t>(2 * state.incidents.size()));
+  CHECK(written(state.incidents, state) != written(judge(state, knowledge), state));
+  CHECK(steps(1101, 1120, Duration::seconds(20)) >= 10);
+  CHECK(written(state.incidents, state) == written(judge(state, knowledge), state));
+  steps(1121, 1130, Duration::millis(10));
+
+  decided.clear();
+  const Event closed{{}, {}, event::Closed{}, start + Duration::seconds(22'401)};
+  advance(state, closed, knowledge, memory, Judge::kAlways, decided);
+  CHECK(written(state.incidents, state) == written(judge(state, knowledge), state));
 }
 
 }  // namespace mw
