@@ -121,5 +121,81 @@ TEST_CASE("a connection that is refused for the first time right before the rewa
   }
 }
 
+TEST_CASE("what Python or a dashboard only shows is not the end; a full disk that it shows is one") {
+  std::string log;
+  for (int i = 1; i <= 20; ++i) log += cat("step:", i, " - actor/pg_loss:0.01 - critic/rewards/mean:0.", 300 + i, "\n");
+  const std::string shown =
+      "--- Logging error ---\nTraceback (most recent call last):\n  File \"/usr/lib/python3.12/logging/__init__.py\", "
+      "line 1160, in emit\n    msg = self.format(record)\n";
+  const std::string error = "TypeError: not all arguments converted during string formatting\n";
+  const std::string stack = "Call stack:\n  File \"/opt/x/train.py\", line 9, in <module>\n    main()\n";
+  CHECK(of_kind(state_of(cat(log, shown, error, stack)), "code-error").empty());
+  CHECK_FALSE(
+      of_kind(state_of(cat(log, shown, "OSError: [Errno 28] No space left on device\n", stack)), "disk-full").empty());
+
+  const std::string dashboard =
+      "The last 20 lines of /tmp/ray/session_1/logs/dashboard.log (it contains the error message from the dashboard): "
+      "\n    raise EOFError\nEOFError\n\nTraceback (most recent call last):\n  File \"/opt/x/handle.py\", line 146, in "
+      "wait\n    raise RuntimeError(\nRuntimeError: Module MetricsHead failed to start.\n";
+  const std::string trace =
+      "Traceback (most recent call last):\n  File \"/opt/x/train.py\", line 9, in <module>\n    main()\nKeyError: "
+      "'x'\n";
+  const State state = state_of(cat("ray started\n", dashboard, "Started a local Ray instance.\n", trace));
+  REQUIRE_FALSE(state.incidents.empty());
+  CHECK(contains(state.incidents[0].summary, "KeyError"));
+}
+
+TEST_CASE("a supervised loss that swings while it runs away is a warning, a noisy one is none") {
+  const auto loss = [](bool runs_away) {
+    std::string log;
+    for (int i = 1; i <= 36; ++i) {
+      const int wave = i % 5;
+      const int value = i <= 24 || !runs_away ? 1280 + wave : 1300 + (i - 24) * 60 + (wave < 2 ? -150 : 150);
+      log += cat("{'loss': ", value / 100, ".", value % 100 < 10 ? "0" : "", value % 100,
+                 ", 'learning_rate': 1e-05, 'epoch': 0.", i < 10 ? "0" : "", i, "}\n");
+    }
+    return state_of(log);
+  };
+  const auto found = of_kind(loss(true), "loss-spike");
+  REQUIRE(found.size() == 1);
+  CHECK(of_kind(loss(false), "loss-spike").empty());
+}
+
+TEST_CASE("evaluations that are equal to the last digit evaluate something that does not change") {
+  const auto evaluated = [](bool frozen, std::string_view rouge) {
+    std::string log;
+    for (int i = 1; i <= 8; ++i) {
+      const int last = frozen ? 1 : i;
+      log += cat("{'loss': 2.", 900 - i, ", 'learning_rate': 1e-05, 'epoch': 0.", i, "}\n", "{'eval_loss': 8.24218751",
+                 last, ", 'eval_rouge1': ", rouge, frozen ? 1 : i, ", 'epoch': 0.", i, "}\n");
+    }
+    return state_of(log);
+  };
+  const auto found = of_kind(evaluated(true, "0.1769269387"), "no-learning");
+  REQUIRE(found.size() == 1);
+  CHECK(contains(found[0]->summary, "what they evaluate does not change"));
+  CHECK(of_kind(evaluated(false, "0.1769269387"), "no-learning").empty());
+  CHECK(of_kind(evaluated(true, "0.23333333333333333"), "no-learning").empty());  // 7 of 30, whatever the model
+}
+
+TEST_CASE("records of rollouts and of updates are of one run of steps") {
+  std::string log;
+  int update = 0;
+  for (int rollout = 1; rollout <= 30; ++rollout) {
+    log += cat("{\"type\": \"rollout\", \"grpo_step\": ", rollout, ", \"reward\": 0.5, \"rollout_seconds\": 9.5}\n");
+    for (int i = 0; i < 8; ++i) {
+      log += cat("{\"type\": \"train\", \"grpo_step\": ", rollout, ", \"optimizer_step\": ", ++update,
+                 ", \"loss\": 0.25, \"train_reward\": 0.5}\n");
+    }
+  }
+  const State state = state_of(log, "metrics.jsonl");
+  const Series* rewards = state.find("reward.mean");
+  REQUIRE(rewards != nullptr);
+  CHECK(rewards->points().back().step == 240);
+  const Series* seconds = state.find_raw("rollout_seconds");
+  REQUIRE(seconds != nullptr);
+  CHECK(seconds->points().back().step == 233);
+}
+
 }  // namespace
 }  // namespace mw

@@ -21,9 +21,15 @@ constexpr Knob kSigma{"sigma", 8, "sigma", "Supervised losses: robust z-score", 
 constexpr Knob kLevel{"level_factor", 2, "x", "Supervised losses: and this much above their level", "own"};
 constexpr Knob kPersist{"persist", 5, "points", "A spike that heals is information, a level that stays is a warning",
                         "pre-training practice: skip and go on"};
+constexpr Knob kRise{"rise_factor", 1.3, "x",
+                     "Supervised losses: the median of the last records above their level is a rise", "own"};
+constexpr Knob kRiseWidth{"rise_width", 5, "points", "That median is of so many", "own"};
+constexpr Knob kRiseRow{"rise_row", 3, "points", "And above in so many in a row: the loss swings while it runs away",
+                        "own"};
 constexpr Knob kSupervised{"supervised_level", 0.1, "nats",
                            "A loss that is always positive and larger than this has a level", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy, kLeast, kSigma, kLevel, kPersist, kSupervised};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy,    kLeast,   kSigma,     kLevel,
+                           kPersist, kRise,   kRiseWidth, kRiseRow, kSupervised};
 
 struct Base {
   double level = 0, limit = INFINITY;
@@ -56,10 +62,12 @@ struct SpikeWalk {
   };
   std::vector<Spike> spikes;
   bool lasting = false;  ///< the last one is
+  size_t risen = 0;      ///< records in a row at which the median of the last ones was above the level
 
   void step(const Track& track, size_t i) {
     if (lasting) return;
     const double size = supervised ? track.values[i] : std::abs(track.values[i]);
+    if (supervised && rises(track, i)) return;
     const bool warm = i >= points_of(kHistory);
     const Base base = !warm ? Base{} : supervised ? supervised_base(window) : policy_base(sizes);
     if (!warm || size <= base.limit) {
@@ -72,6 +80,22 @@ struct SpikeWalk {
     if (streak != 1 && !lasting) return;
     if (lasting) spikes.pop_back();  // the information about its first point
     spikes.push_back({i, streak, base.level});
+  }
+
+  /// A loss that swings while it runs away is seldom above the limit of a spike for long; its median is above its
+  /// level.
+  bool rises(const Track& track, size_t i) {
+    const size_t width = points_of(kRiseWidth);
+    if (i < points_of(kHistory) + width) return false;
+    std::vector<double> last(track.values.begin() + static_cast<ptrdiff_t>(i + 1 - width),
+                             track.values.begin() + static_cast<ptrdiff_t>(i + 1));
+    const double level = median(window), sigma = std::max(noise(window), 0.01 * std::abs(level));
+    const bool above = median(last) > std::max(level + kSigma.value * sigma, level * kRise.value);
+    risen = above ? risen + 1 : 0;
+    if (risen < points_of(kRiseRow)) return false;
+    lasting = true;
+    spikes.push_back({i, width, level});
+    return true;
   }
 
   void keep(double size) {

@@ -1,4 +1,5 @@
-// The loss of a run that has no reward stays where it began, or that of a run on pairs is a guess's to its end.
+// The loss of a run that has no reward stays where it began, or that of a run on pairs is a guess's to its end; or
+// every evaluation gives the same figures.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -6,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/evaluation_name.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -26,9 +28,14 @@ constexpr Knob kPairLoss{"pair_loss", 0.01, "nats", "So near to the loss of a gu
                          "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
 constexpr Knob kPairMargin{"pair_margin", 0.02, "nats", "And no margin is wider: it moves the loss by half of that",
                            "derivative of the logistic loss at 0"};
+constexpr Knob kSame{"same", 5, "evaluations", "With every figure equal to the last digit", "own"};
+constexpr Knob kSameFigures{"same_figures", 2, "figures", "So many are printed to that many digits", "own"};
+constexpr Knob kSameDigits{"same_digits", 6, "digits",
+                           "Of a figure that is no count of right answers: those of a small set are often the same",
+                           "own"};
 constexpr Knob kPlan{"plan", 0.8, "ratio", "Of the plan, where the run is not known to be complete", "own"};
-constexpr Knob kKnobs[] = {kRecords,     kSteps,     kChange,   kPower,      kLeast,
-                           kPairRecords, kPairSteps, kPairLoss, kPairMargin, kPlan};
+constexpr Knob kKnobs[] = {kRecords,  kSteps,      kChange, kPower,       kLeast,      kPairRecords, kPairSteps,
+                           kPairLoss, kPairMargin, kSame,   kSameFigures, kSameDigits, kPlan};
 
 bool rate_is_zero(const State& state) {
   const Series* rate = state.find("lr");
@@ -79,7 +86,51 @@ bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& 
   return false;
 }
 
+/// Has the figure so many digits that two models hardly ever share it? The share of right answers of a small set has,
+/// too, and is often the same.
+bool is_fine(double value) {
+  constexpr int kSmallSet = 1000;
+  if (!std::isfinite(value) || value == 0) return false;
+  const double scale = std::pow(10.0, kSameDigits.value - 1 - std::floor(std::log10(std::abs(value))));
+  if (std::abs(value * scale - std::round(value * scale)) < 1e-6) return false;
+  for (int of = 1; of <= kSmallSet; ++of) {
+    if (std::abs(value * of - std::round(value * of)) < 1e-9 * of) return false;
+  }
+  return true;
+}
+
+/// Evaluation after evaluation gives the same figures to the last digit: what is evaluated does not change.
+bool judge_evaluations(const State& state, std::vector<Finding>& out) {
+  const Series* first = nullptr;
+  size_t same = 0;
+  const size_t row = points_of(kSame);
+  for (const Series& series : state.eval) {
+    const auto& points = series.points();
+    if (points.size() < row) continue;
+    if (evaluation_sense(series.raw.empty() ? series.signal : series.raw) == EvaluationSense::kNoResult) continue;
+    const bool equal = std::all_of(points.end() - static_cast<ptrdiff_t>(row), points.end(), [&](const Point& point) {
+      return point.value == points.back().value && point.attempt == points.back().attempt;
+    });
+    if (!equal || points.back().step <= points[points.size() - row].step) return false;
+    if (!is_fine(points.back().value)) continue;
+    ++same;
+    if (first == nullptr) first = &series;
+  }
+  if (first == nullptr || same < points_of(kSameFigures)) return false;
+  const auto& points = first->points();
+  const Point &onset = points[points.size() - row], &now = points.back();
+  Finding finding = make_finding("loss-still", "no-learning", Severity::kWarning, onset, now,
+                                 cat("All of the last evaluations give the same ", same, " figures to the last digit (",
+                                     first->raw.empty() ? first->signal : first->raw, " ", format_short(now.value, 4),
+                                     "): what they evaluate does not change"));
+  finding.suggests.push_back({"weights-not-updating", 0.6, "evaluations that are equal to the last digit"});
+  finding.suggests.push_back({"metric-flatline-frozen", 0.5, "evaluations that are equal to the last digit"});
+  out.push_back(std::move(finding));
+  return true;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  if (judge_evaluations(state, out)) return;
   if (has_reward(state) || rate_is_zero(state)) return;  // a rate of zero is reported by itself
   if (judge_pairs(state, memory, out)) return;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
@@ -107,11 +158,12 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
 }  // namespace
 
 extern const Detector loss_still;
-const Detector loss_still{
-    "loss-still",
-    "The loss of a run that has no reward stays where it began, or that of a run on pairs is a guess's to its end.",
-    {"no-learning"},
-    kKnobs,
-    judge};
+const Detector loss_still{"loss-still",
+                          "The loss of a run that has no reward stays where it began, that of a run on pairs is a "
+                          "guess's to its end, or every "
+                          "evaluation gives the same figures.",
+                          {"no-learning"},
+                          kKnobs,
+                          judge};
 
 }  // namespace mw::detect

@@ -88,8 +88,9 @@ int64_t Records::own_step(const Record& record) {
       return step;
     }
   }
-  if (record.step == kNoStep) return usual_step(record);
-  const int64_t step = record.step + offset();
+  int64_t step = record.step == kNoStep ? usual_step(record) : record.step + offset();
+  if (step != kNoStep && !speaker_) step = counters_.step_of(record.names, record.numbers, step);
+  if (record.step == kNoStep) return step;
   if (record.policy == StepPolicy::kRollout) return step_of_rollout(step, record);
   if (!record.eval) trained_ = step;
   return step;

@@ -15,6 +15,7 @@
 #include "read/interpret/one_of_each.h"
 #include "read/interpret/shares.h"
 #include "read/interpret/step_counter.h"
+#include "read/interpret/two_counters.h"
 #include "read/lines/row.h"
 
 namespace mw {
@@ -93,6 +94,7 @@ class Records {
   OneOfEach signals_;
   Shares shares_;
   StepCounter counter_;
+  TwoCounters counters_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
   double planned_ = 0;  // steps, as the last record with a plan said

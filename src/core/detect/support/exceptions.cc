@@ -238,6 +238,7 @@ constexpr std::array kRows = {
     Row{"TypeError", "not json serializable", {"code-error", "results-not-json-serializable", false}},
     Row{"TypeError", "unexpected keyword argument", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "required positional argument", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"TypeError", "required keyword-only argument", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "positional arguments but", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "", {"code-error", "type-error", false}},
     Row{"AttributeError", "'_opnamespace'", {"dependency-broken", "abi-undefined-symbol", false}},

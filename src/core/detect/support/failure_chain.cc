@@ -309,7 +309,7 @@ void outlive_helpers(const HelperThreads& helpers, std::vector<Symptom>& symptom
   }
   for (Symptom& symptom : symptoms) {
     const bool helper = explained.count(symptom.moment.attempt) != 0 && helpers.died_in(symptom);
-    if (helper && !symptom.teardown) symptom.survived = true;
+    if ((helper || helpers.only_shown(symptom)) && !symptom.teardown) symptom.survived = true;
   }
 }
 

@@ -18,9 +18,15 @@ class HelperThreads {
 
   /// Does a line before the symptom say that it is of such a thread?
   bool died_in(const Symptom& symptom) const;
+  /// Does it say that it is only shown, whatever else is known of the attempt's end? What a signature knows, as a full
+  /// disk under a log call, is true wherever it was met.
+  bool only_shown(const Symptom& symptom) const;
 
  private:
-  std::vector<std::pair<Where, uint64_t>> headers_;  // and how many lines below each its traceback begins
+  using Header = std::pair<Where, uint64_t>;  ///< and how many lines below it its traceback begins, at most
+  static bool stands_behind(const std::vector<Header>& headers, const Symptom& symptom);
+
+  std::vector<Header> headers_, shown_;
 };
 
 }  // namespace mw::detect
