@@ -193,7 +193,8 @@ int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
     return place.epoch;
   }
   *total = place.step_total;
-  if (place.epoch == kNoStep || place.word == "global_step" || place.word == "global step") return place.step;
+  if (place.word == "global_step" || place.word == "global step") return place.step;
+  if (place.epoch == kNoStep) return over_rounds(place, total);
   if (last_epoch_ != kNoStep && place.epoch > last_epoch_ && place.step < last_step_) {
     base_ += place.step_total > 0 ? place.step_total : last_step_ + 1;
   } else if (last_epoch_ != kNoStep && place.epoch < last_epoch_) {
@@ -203,6 +204,20 @@ int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
   last_step_ = place.step;
   if (place.epoch_total > 1 && place.step_total > 0) *total = place.step_total * place.epoch_total;
   return base_ + place.step;
+}
+
+/// "[Update 1/4]" to "[Update 4/4]", again and again: so few are the updates of a round, and the rounds go on counting.
+int64_t GenericReader::over_rounds(const StepPlace& place, int64_t* total) {
+  constexpr int64_t kRound = 8;
+  const std::string word = to_lower(place.word);
+  const bool inner = word.rfind("step", 0) != 0 && word.rfind("it", 0) != 0;
+  const int64_t updates = inner && place.step_total > 1 && place.step_total <= kRound ? place.step_total : 0;
+  if (updates == 0 || updates != round_.updates) round_.base = 0;
+  if (updates != 0 && place.step == 1 && round_.last == updates) round_.base += updates;
+  round_.updates = updates;
+  round_.last = place.step;
+  *total += round_.base;
+  return round_.base + place.step;
 }
 
 bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form,

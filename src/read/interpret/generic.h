@@ -59,6 +59,7 @@ class GenericReader {
 
  private:
   int64_t over_epochs(const StepPlace& place, int64_t* total);
+  int64_t over_rounds(const StepPlace& place, int64_t* total);
   static bool is_heading(std::string_view text, const StepPlace& at);
   bool sums_up_epoch(std::string_view text, const StepPlace& at) const;
   MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
@@ -88,6 +89,11 @@ class GenericReader {
   MetricLine words_, begun_;  // likewise
   int64_t base_ = 0;          // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
+  struct Round {
+    int64_t updates = 0, last = kNoStep;  // how many it has, and which was the last
+    int64_t base = 0;                     // updates of the rounds before it
+  };
+  Round round_;
   uint64_t heading_line_ = 0;
   bool trained_ = false;        // a record of training was read
   bool placed_list_ = false;    // a line with a list of rewards said its step

@@ -16,8 +16,11 @@ void normal_name(std::string_view raw, std::string& out) {
       "train/", "training/", "metrics/", "stats/", "actor/", "policy/", "rollout/", "trainer/",
       "train_", "grpo/",     "ppo/",     "rl/",    "loss/",  "losses/", "charts/",  "avg/"};
   out.clear();
+  char before = '_';
   for (const char c : raw) {
     const char folded = lower(c);
+    if (folded != c && before >= 'a' && before <= 'z') out.push_back('_');  // "policyLoss"
+    before = c;
     const bool gap = folded == ' ' || folded == '-' || folded == '.' || folded == '_';
     if (gap && (out.empty() || out.back() == '_')) continue;
     out.push_back(gap ? '_' : folded);

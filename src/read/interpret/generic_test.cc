@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "base/text.h"
+
 namespace mw {
 namespace {
 
@@ -36,6 +38,8 @@ TEST_CASE("lines of trainers that nobody described") {
       {"Step 12 | loss 0.5 | reward: 0.25", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
       {"step.12 train.loss=0.5 train.lr=0.01", 12, 0, {{"loss.total", 0.5}, {"lr", 0.01}}},
       {"s=12 loss=0.5 reward=0.25 t=3.1s", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"Step 12: PolicyLoss=0.5 RewardMean=0.25", 12, 0, {{"loss.policy", 0.5}, {"reward.mean", 0.25}}},
+      {"Step 12: gradNorm=0.5 meanReward=0.25", 12, 0, {{"grad_norm", 0.5}, {"reward.mean", 0.25}}},
       {"s=12/40 loss=0.5 reward=0.25", 12, 40, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
       {"s=1.5 loss=0.5 reward=0.25", kNoStep, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
       {"[step 3/100] loss=0.5 mean_reward=0.25 kl=0.1",
@@ -259,6 +263,21 @@ TEST_CASE("numbers before their names, a tag before the step, a plan in words, a
                          R"("reward": 0.5, "loss": 0.25})");
   CHECK(json.found.record);
   CHECK(json.signals.at("loss.total") == 0.25);
+}
+
+TEST_CASE("rounds of a few updates go on counting, a plan that is begun again does not") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  for (int64_t i = 0; i < 12; ++i) {
+    const Read update = read(reader, *book, cat("[Update ", i % 4 + 1, "/4] PolicyLoss=0.5 Entropy=0.25 KL=0.01"));
+    CHECK(update.found.step == i + 1);
+    CHECK(update.found.total == 4 * (i / 4) + 4);
+  }
+  CHECK(read(reader, *book, "[Update 2/4] PolicyLoss=0.5 Entropy=0.25 KL=0.01").found.step == 10);  // it was cut
+  GenericReader other(*book);
+  CHECK(read(other, *book, "Step 40/40 loss: 0.5 reward: 0.25").found.step == 40);
+  CHECK(read(other, *book, "Step 1/40 loss: 0.5 reward: 0.25").found.step == 1);
 }
 
 }  // namespace
