@@ -197,5 +197,21 @@ TEST_CASE("records of rollouts and of updates are of one run of steps") {
   CHECK(seconds->points().back().step == 233);
 }
 
+TEST_CASE("a log that ends while one rank waits for the other says that it has not come") {
+  const auto waiting = [](int here) {
+    std::string log;
+    for (int i = 1; i <= 5; ++i) {
+      log +=
+          cat("[2026-03-01 13:17:", 10 * i, ",156][torch.distributed.distributed_c10d][INFO] - Waiting in store based ",
+              "barrier to initialize process group for rank: 0, key: store_based_barrier_key:1 (world_size=2, "
+              "worker_count=",
+              here, ", timeout=0:30:00)\n");
+    }
+    return of_kind(state_of(log), "stall").size();
+  };
+  CHECK(waiting(1) == 1);
+  CHECK(waiting(2) == 0);
+}
+
 }  // namespace
 }  // namespace mw

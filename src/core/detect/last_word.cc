@@ -1,7 +1,10 @@
-// The last line of a log is an error, or a question to a person, and nothing else says how the attempt ended.
+// The last line of a log is an error, a question to a person, or a wait for other ranks, and nothing else says how the
+// attempt ended.
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/exception_words.h"
@@ -73,11 +76,40 @@ bool judge_question(const State& state, size_t attempt_number, std::vector<Findi
   return true;
 }
 
+/// The number behind "world_size=".
+std::optional<int64_t> number_of(std::string_view line, std::string_view name) {
+  const size_t at = line.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(at + name.size());
+  return parse_int(line.substr(0, line.find_first_not_of("0123456789")));
+}
+
+/// The log ends while a rank waits for others to come (torch.distributed, _store_based_barrier, says so every 10 s).
+bool judge_barrier(const State& state, size_t attempt_number, std::vector<Finding>& out) {
+  const AttemptState& attempt = state.attempts[attempt_number];
+  const uint32_t number = attempt.last.where.source;
+  if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return false;
+  const std::string_view line = state.sources[number].last_text;
+  if (!contains(line, "Waiting in store based barrier")) return false;
+  const auto ranks = number_of(line, "world_size="), here = number_of(line, "worker_count=");
+  if (!ranks || !here || *here >= *ranks) return false;
+  Finding finding;
+  finding.kind = "stall";
+  finding.detector = "last-word";
+  finding.severity = Severity::kWarning;
+  finding.onset = finding.detected = at_the_end(state, attempt, last_done(state, attempt_number));
+  finding.summary = cat("The last line waits for other ranks: ", *here, " of ", *ranks, " have come");
+  finding.evidence.push_back({finding.onset.where, std::string(line), "", kNoStep, 0});
+  finding.suggests.push_back({"torch-rendezvous-timeout", 0.6, cat(*here, " of ", *ranks, " ranks have come")});
+  out.push_back(std::move(finding));
+  return true;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
   const AttemptState& attempt = state.attempts[number];
-  if (judge_question(state, number, out)) return;
+  if (judge_question(state, number, out) || judge_barrier(state, number, out)) return;
   const auto error = final_error(state, attempt);
   if (!error || explained(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -100,32 +132,33 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
 }  // namespace
 
 extern const Detector last_word;
-const Detector last_word{
-    "last-word",
-    "The last line of a log is an error, or a question to a person, and nothing else says how the attempt ended.",
-    {"crash",
-     "code-error",
-     "config-error",
-     "data-error",
-     "dependency-broken",
-     "network",
-     "credentials",
-     "gpu-out-of-memory",
-     "host-out-of-memory",
-     "gpu-fault",
-     "disk-full",
-     "resource-limit",
-     "worker-lost",
-     "engine-dead",
-     "collective-timeout",
-     "environment-fault",
-     "checkpoint-failed",
-     "checkpoint-incomplete",
-     "non-finite",
-     "shm-exhausted",
-     "interrupted",
-     "stall"},
-    {},
-    judge};
+const Detector last_word{"last-word",
+                         "The last line of a log is an error, a question to a person, or a wait for other ranks, and "
+                         "nothing else says how the "
+                         "attempt ended.",
+                         {"crash",
+                          "code-error",
+                          "config-error",
+                          "data-error",
+                          "dependency-broken",
+                          "network",
+                          "credentials",
+                          "gpu-out-of-memory",
+                          "host-out-of-memory",
+                          "gpu-fault",
+                          "disk-full",
+                          "resource-limit",
+                          "worker-lost",
+                          "engine-dead",
+                          "collective-timeout",
+                          "environment-fault",
+                          "checkpoint-failed",
+                          "checkpoint-incomplete",
+                          "non-finite",
+                          "shm-exhausted",
+                          "interrupted",
+                          "stall"},
+                         {},
+                         judge};
 
 }  // namespace mw::detect
