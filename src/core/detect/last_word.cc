@@ -100,7 +100,7 @@ bool judge_barrier(const State& state, size_t attempt_number, std::vector<Findin
   finding.onset = finding.detected = at_the_end(state, attempt, last_done(state, attempt_number));
   finding.summary = cat("The last line waits for other ranks: ", *here, " of ", *ranks, " have come");
   finding.evidence.push_back({finding.onset.where, std::string(line), "", kNoStep, 0});
-  finding.suggests.push_back({"torch-rendezvous-timeout", 0.6, cat(*here, " of ", *ranks, " ranks have come")});
+  finding.suggests.push_back({"ranks-have-not-come", 0.6, cat(*here, " of ", *ranks, " ranks have come")});
   out.push_back(std::move(finding));
   return true;
 }
