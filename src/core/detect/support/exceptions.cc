@@ -198,6 +198,7 @@ constexpr std::array kRows = {
     Row{"ValueError", "greater than the derived max_model_len", {"config-error", "value-error", false}},
     Row{"ValueError", "is not compatible with", {"config-error", "value-error", false}},
     Row{"ValueError", "8-bit or 4-bit precision", {"config-error", "value-error", false}},
+    Row{"ValueError", "purely quantized models", {"config-error", "value-error", false}},
     Row{"ValueError", "unscale fp16 gradients", {"config-error", "value-error", false}},
     Row{"ValueError", "did not return a loss", {"config-error", "value-error", false}},
     Row{"ValueError", "target modules", {"config-error", "value-error", false}},
