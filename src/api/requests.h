@@ -261,6 +261,7 @@ struct CheckpointsAnswer {
   struct Deep {
     uint64_t bytes = 0, tensors = 0, numbers = 0, not_finite = 0, zero_tensors = 0;
     double norm = 0;
+    uint64_t unjudged_bytes = 0;  ///< of weights whose numbers are not looked at one by one; 0: hardly any
   };
   struct Counted {
     int64_t files = 0, steps = 0;

@@ -69,7 +69,8 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   out.counted = {static_cast<int64_t>(verdict.counted.files), verdict.counted.steps};
   if (deep) {
     const TensorFigures& all = verdict.deep.all;
-    out.deep = {verdict.deep.bytes, verdict.deep.tensors, all.numbers, all.not_finite, verdict.deep.zero, all.norm()};
+    out.deep = {verdict.deep.bytes, verdict.deep.tensors,       all.numbers, all.not_finite, verdict.deep.zero,
+                all.norm(),         verdict.deep.unjudged_bytes};
   }
   return out;
 }

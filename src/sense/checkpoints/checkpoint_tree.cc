@@ -60,7 +60,10 @@ void CheckpointTree::list(Disk& disk) {
     if (name.starts_with(".midwatch")) return true;
     if (info.kind != FileInfo::Kind::kFolder) return false;
     // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
-    if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) return true;
+    if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) {
+      holds_steps_ = true;
+      return true;
+    }
     if (leads_upwards(path, info)) {
       constexpr size_t kRefused = 100;
       if (refused_.size() < kRefused) refused_.push_back(path);
@@ -106,6 +109,10 @@ void CheckpointTree::sort() {
   for (const auto& [folder, changed] : met_) {
     const bool empty = folder.empty() ? files_.empty() : !has_folder(folder);
     if (empty) newest_empty_ = std::max(newest_empty_, changed);
+    // DeepSpeed's conversion puts shards into a folder that is called pytorch_model.bin.
+    const std::string_view ending = ending_of(basename(folder));
+    const bool weights = empty && (is_weights_by_name(basename(folder)) || is_pickle_by_name(basename(folder)));
+    if (ending == "json" || weights) in_place_.push_back(folder);
   }
   met_.clear();
 }

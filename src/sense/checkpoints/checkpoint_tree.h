@@ -53,6 +53,10 @@ class CheckpointTree {
   const std::vector<std::string>& dangling() const { return dangling_; }
   /// Links to a folder that they lie in, the checkpoint itself or one above it: nothing is looked for behind them.
   const std::vector<std::string>& refused() const { return refused_; }
+  /// Folders with the name of a file of settings, or empty ones with any file's ("model.safetensors"): in its place.
+  const std::vector<std::string>& in_place_of_files() const { return in_place_; }
+  /// Checkpoints of steps lie somewhere below it: each is one for itself.
+  bool holds_steps() const { return holds_steps_; }
   int64_t bytes() const { return bytes_; }
   Time newest() const { return newest_; }
   /// When the latest of the folders without a file in or below them was made, or emptied; unknown where there is none.
@@ -69,9 +73,9 @@ class CheckpointTree {
   std::string root_;
   std::vector<TreeFile> files_;
   std::map<std::string, std::vector<size_t>, std::less<>> folders_;
-  bool single_ = false, whole_ = true;
+  bool single_ = false, whole_ = true, holds_steps_ = false;
   std::string unseen_;
-  std::vector<std::string> dangling_, refused_;
+  std::vector<std::string> dangling_, refused_, in_place_;
   int64_t bytes_ = 0;
   Time newest_, newest_empty_;
   std::map<std::string, Time, std::less<>> met_;  // folders, while they are listed

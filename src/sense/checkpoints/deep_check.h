@@ -13,13 +13,14 @@
 namespace mw {
 
 struct DeepFigures {
-  uint64_t bytes = 0;         ///< that were read
-  uint64_t tensors = 0;       ///< whose numbers were looked at
-  uint64_t zero = 0;          ///< of them, all zero
-  uint64_t weights = 0;       ///< of them, those that are a model's, by their names and their files'
-  uint64_t zero_weights = 0;  ///< of these, all zero
-  uint64_t weight_bytes = 0;  ///< of `weights`
-  uint64_t other_bytes = 0;   ///< in the same files, of kinds that are not looked at: 8 bits, headers
+  uint64_t bytes = 0;           ///< that were read
+  uint64_t tensors = 0;         ///< whose numbers were looked at
+  uint64_t zero = 0;            ///< of them, all zero
+  uint64_t weights = 0;         ///< of them, those that are a model's, by their names and their files'
+  uint64_t zero_weights = 0;    ///< of these, all zero
+  uint64_t weight_bytes = 0;    ///< of `weights`
+  uint64_t other_bytes = 0;     ///< in the same files, of kinds that are not looked at: 8 bits, headers
+  uint64_t unjudged_bytes = 0;  ///< of a model's tensors, of kinds that are not looked at, where they are a share
   TensorFigures all;
 };
 

@@ -59,6 +59,7 @@ void Examination::look_outside(const std::string& path, const std::string& shown
   if (!info.ok() || info->kind != FileInfo::Kind::kFile)
     return problem(Trouble::kMissing, shown, "it is missing: what has its name is no file");
   newest_outside_ = std::max(newest_outside_, info->changed);
+  outside_[shown] = info->changed;
   (void)read(path, info->size, shown);
 }
 

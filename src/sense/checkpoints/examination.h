@@ -116,6 +116,8 @@ class Examination {
   int64_t step() const { return step_; }
   std::optional<bool> finished() const { return finished_; }
   Time newest_outside() const { return newest_outside_; }  ///< when the latest of those looked at was written
+  /// Those looked at, by the path that is shown, and when each was written.
+  const std::map<std::string, Time>& outside() const { return outside_; }
   bool broken() const;
   /// The disk did not give that file.
   bool is_unreadable(const std::string& path) const { return said_.count({Trouble::kUnreadable, path}) != 0; }
@@ -150,6 +152,7 @@ class Examination {
   std::string step_by_;
   std::optional<bool> finished_;
   Time newest_outside_;
+  std::map<std::string, Time> outside_;
 };
 
 }  // namespace mw

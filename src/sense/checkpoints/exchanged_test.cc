@@ -68,7 +68,6 @@ TEST_CASE("files that two checkpoints exchanged with their times are suspect in 
         Case{"trl-sharded", "checkpoint-", "model-00002-of-00003.safetensors"},
         Case{"torch-bin", "step_", "pytorch_model-00001-of-00003.bin"},
         Case{"verl", "global_step_", "actor/model_world_size_2_rank_1.pt"}, Case{"verl", "global_step_", "data.pt"},
-        Case{"prime-rl/checkpoints", "step_", "orchestrator/progress.pt"},
         Case{"prime-rl-stages/checkpoints", "step_", "trainer/__0_0.distcp"},
         Case{"nemo-rl", "step_", "policy/weights/__0_0.distcp"}}) {
     CAPTURE(std::string(one.at));
@@ -95,8 +94,7 @@ TEST_CASE("a step that a file holds shows that it was exchanged, whatever its ti
         Case{"trl", "checkpoint-", "scheduler.pt", "its last_epoch is 10, and 20 in checkpoint-10"},
         Case{"openrlhf/_actor", "global_step", "mp_rank_00_model_states.pt", " is 10, and 20 in global_step10"},
         Case{"nemo-rl", "step_", "training_info.json", "its step is 10, and 20 in step_10"},
-        Case{"skyrl-megatron", "global_step_", "policy/common.pt", " is 10, and 20 in global_step_10"},
-        Case{"prime-rl/checkpoints", "step_", "orchestrator/progress.pt", " is 10, and 20 in step_10"}}) {
+        Case{"skyrl-megatron", "global_step_", "policy/common.pt", " is 10, and 20 in global_step_10"}}) {
     CAPTURE(std::string(one.at));
     CAPTURE(std::string(one.file));
     Run run(one.at, one.form);

@@ -167,19 +167,21 @@ class EntriesOf {
       return wrong(cut ? Trouble::kTruncated : Trouble::kDamaged, tensors.error().what);
     }
     out_.ranges.push_back({source_.place(0), data, Dtype::kOther, 0, false, "its header", 0});
+    uint64_t held = 0;
+    size_t unknown = 0;  // of kinds that nobody knows
     for (Tensor& tensor : *tensors) {
       const Dtype dtype = dtype_named(tensor.dtype);
       const uint64_t bytes = tensor.end - tensor.begin;
-      const uint64_t wanted = numbers_in(tensor.shape) * size_of(dtype);
-      if (size_of(dtype) != 0 && wanted != bytes) {
-        wrong(Trouble::kDamaged, cat(shown(tensor.name), " has ", bytes, " bytes and its shape asks for ", wanted));
-      }
+      held += bytes;
+      if (const KindFault fault = fault_of_kind(tensor); !fault.what.empty() && (fault.damaged || ++unknown == 1))
+        wrong(fault.damaged ? Trouble::kDamaged : Trouble::kUnlike, fault.what);
       out_.ranges.push_back(
           {source_.place(data + tensor.begin), bytes, dtype, 0, false, tensor.name, row_of(tensor.shape, dtype)});
       out_.tensors.push_back(
           {std::move(tensor.name), dtype, std::move(tensor.shape), source_.place(data + tensor.begin), bytes, true});
     }
     out_.proven = true;
+    out_.bare = held == 0;
   }
 
   // ---- torch.save's zip
@@ -191,7 +193,8 @@ class EntriesOf {
     for (const ZipMember& member : *members) {
       if (member.name.ends_with("/data.pkl") && (data == nullptr || member.name.size() < data->name.size()))
         data = &member;
-      const bool storage = contains(member.name, "/data/");
+      const bool storage = contains(member.name, "/data/"), order = member.name.ends_with("/byteorder");
+      if (order && member.bytes < 8) out_.other_order = source_.read(member.at, member.bytes).starts_with("big");
       if (!storage && member.stored && member.bytes <= kPickleBytes &&
           crc32_ieee(source_.read(member.at, member.bytes)) != member.crc && !source_.failed()) {
         return wrong(Trouble::kDamaged, cat(shown(member.name), " in it does not have its checksum"));
@@ -209,6 +212,8 @@ class EntriesOf {
       if (member.bytes > 0 && contains(member.name, "/data/")) out_.bare = false;
     }
     name_ranges();
+    if (out_.other_order) out_.counters.clear();
+    for (ByteRange& range : out_.ranges) range.dtype = out_.other_order ? Dtype::kOther : range.dtype;
     out_.proven = true;
   }
 
@@ -310,8 +315,9 @@ class EntriesOf {
   /// What is larger may hold weights as texts or lists of numbers.
   bool is_bare(const TorchObject& object) const {
     constexpr uint64_t kSmall = 64 << 10;
-    return source_.bytes() < kSmall && object.tensors.empty() && object.storages.empty() && !object.clipped &&
-           !object.opaque;
+    const bool empty = std::all_of(object.storages.begin(), object.storages.end(),
+                                   [](const auto& one) { return one.second.numbers == 0; });
+    return source_.bytes() < kSmall && empty && !object.clipped && !object.opaque;
   }
 
   void keep(TorchObject& object, const std::map<std::string, uint64_t>& places) {

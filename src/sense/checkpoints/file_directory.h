@@ -59,7 +59,10 @@ struct FileDirectory {
   Format format = Format::kUnknown;
   bool proven = false;   ///< its own format shows that its writer came to its end
   bool clipped = false;  ///< it holds more than is read: what is not said is not known
-  bool bare = false;  ///< a small pickle of numbers, texts and containers: there is no tensor in it, of whatever kind
+  /// A small pickle of numbers, texts and containers, or a safetensors file: no tensor in it, of whatever kind, has a
+  /// number.
+  bool bare = false;
+  bool other_order = false;  ///< a machine of the other byte order wrote it: its numbers are not read
   std::vector<TensorPlace> tensors;
   std::vector<ByteRange> ranges;           ///< ordered by place, none overlaps
   std::map<std::string, int64_t> numbers;  ///< whole numbers of a pickle's first levels, by path (torch_object.h)

@@ -86,7 +86,7 @@ class Search {
     const auto files = step || only_steps ? std::vector<FoundCheckpoint>() : checkpoint_files_in(disk_, folder, *names);
     found_.insert(found_.end(), files.begin(), files.end());
     only_steps = only_steps || !files.empty();
-    if (step || (!only_steps && is_checkpoint_by_names(*names))) {
+    if (step || (!only_steps && (is_checkpoint_by_names(*names) || is_checkpoint_by_folders(folder, *names)))) {
       keep(folder);
       if (step) return;
       only_steps = true;
@@ -118,6 +118,17 @@ class Search {
     if (!info.ok() || info->kind != FileInfo::Kind::kFolder) return;
     if (info->inode != 0 && !entered_.emplace(info->device, info->inode).second) return;
     look(path, depth, only_steps);
+  }
+
+  /// One of several roles, which was copied to a folder of another name.
+  bool is_checkpoint_by_folders(const std::string& folder, const std::vector<std::string>& names) {
+    const auto has = [&names](std::string_view name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (has("policy") && (has("trainer_state.pt") || has("training_info.json"))) return true;
+    if (!has("actor")) return false;
+    const auto in_actor = disk_.list(cat(folder == "/" ? "" : folder, "/actor"));
+    return in_actor.ok() && (has("data.pt") || is_part_of_verl(*in_actor));
   }
 
   void keep(const std::string& folder) { found_.push_back({folder, step_of_name(basename(folder))}); }
@@ -208,6 +219,16 @@ bool is_checkpoint_by_names(const std::vector<std::string>& names) {
   });
 }
 
+bool is_part_of_verl(const std::vector<std::string>& names) {
+  const auto has = [&names](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (has("ckpt_contents.json") || has("dist_ckpt")) return true;
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with("model_world_size_") && rank_shard_of(name).of > 0;
+  });
+}
+
 Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path) {
   const auto info = disk.info(path);
   if (!info.ok()) return info.error();
@@ -261,7 +282,18 @@ bool names_something(Disk& disk, const CheckpointPointer& pointer) {
   }
   if (!down || text == basename(pointer.path)) return false;
   if (text.front() == '/') return disk.info(text).ok();
-  return contains(text, "/") || disk.info(cat(folder_of(pointer.path), "/", text)).ok();
+  if (!contains(text, "/")) return disk.info(cat(folder_of(pointer.path), "/", text)).ok();
+  return !leads_nowhere(disk, folder_of(pointer.path), text) ||
+         (basename(text) != basename(pointer.path) &&
+          disk.info(cat(folder_of(pointer.path), "/", basename(text))).ok());
+}
+
+bool leads_nowhere(Disk& disk, const std::string& folder, std::string_view text) {
+  for (std::string from = folder;; from = folder_of(from)) {
+    const auto info = disk.info(cat(from == "/" ? "" : from, "/", text));
+    if (info.ok() || info.error().code != Error::Code::kNotFound) return false;
+    if (from.find('/') == std::string::npos || from == "/" || from == folder_of(from)) return true;
+  }
 }
 
 bool is_zeros(const CheckpointPointer& pointer) {

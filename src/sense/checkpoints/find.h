@@ -37,6 +37,9 @@ bool counts_saves(const std::string& checkpoint);
 /// By names that no folder of many checkpoints has in it, as weights or an optimizer: whose folder is this?
 bool is_checkpoint_by_names(const std::vector<std::string>& names);
 
+/// By what lies in a folder "actor": one of verl's, in which FSDP or Megatron saved?
+bool is_part_of_verl(const std::vector<std::string>& names);
+
 /// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step. Folders.
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint);
 
@@ -53,9 +56,12 @@ struct CheckpointPointer {
 /// Those in the folder that holds `checkpoint`.
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint);
 /// Does a pointer that names no step name something that is there: what lies beside it, or elsewhere by a whole path?
-/// Its own folder, those above it and bytes that are no text are nothing to resume from. Where a path begins that
-/// leads down from elsewhere is not known, and it is taken for right.
+/// Its own folder, those above it and bytes that are no text are nothing to resume from. A path of several folders may
+/// begin where the trainer works: it is taken for right where it leads somewhere from the pointer's folder or one above
+/// it, or where what it ends with lies beside the pointer.
 bool names_something(Disk& disk, const CheckpointPointer& pointer);
+/// Is there nothing by that relative path, in `folder` and in each folder above it? False where a disk does not say.
+bool leads_nowhere(Disk& disk, const std::string& folder, std::string_view text);
 /// It holds zeros and nothing else: what was written into it never reached the disk.
 bool is_zeros(const CheckpointPointer& pointer);
 /// The name of the pointer that this framework writes with each save, and without which it resumes from nothing by

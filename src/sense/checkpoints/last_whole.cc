@@ -76,8 +76,9 @@ class Search {
       if (!text) continue;
       const auto step = step_in(layout_.pointer_text, *text);
       if (step && (!lowest || *step < *lowest)) lowest = step;
-      if (text->empty()) *dangling = true;
-      if (!step && !text->empty()) return std::nullopt;
+      if (step) continue;
+      if (!text->empty() && !pointer_dangles(disk_, root, layout_)) return std::nullopt;
+      *dangling = true;
     }
     if (lowest && skipped_.count(*lowest) != 0 && all_.count(*lowest) == 0) {
       *dangling = false;

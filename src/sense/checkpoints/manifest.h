@@ -13,7 +13,7 @@
 
 namespace mw {
 
-/// What the numbers of one tensor of F64, F32, F16 or BF16 were.
+/// What the numbers of one tensor of F64, F32, F16, BF16 or F8 were.
 struct ManifestTensor {
   std::string name;
   uint64_t numbers = 0;
@@ -30,7 +30,7 @@ struct ManifestFile {
   Time changed;
   uint64_t xxh3 = 0;                         ///< XXH3, 64 bits, of all its bytes; 0 where only the other one is known
   std::string xxh3_128;                      ///< XXH3-128 as stores record it; "" in manifests from before 2026-11-25
-  uint64_t numbers = 0;                      ///< of F64, F32, F16 and BF16 tensors in it; 0: none, or not known
+  uint64_t numbers = 0;                      ///< of tensors with a point (tensor_scan.h) in it; 0: none, or not known
   double norm = 0;                           ///< L2, of those that are finite
   std::vector<ManifestTensor> tensors = {};  ///< in the file's order; none where there are more than kManifestTensors
 };

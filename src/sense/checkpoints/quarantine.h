@@ -36,7 +36,7 @@ std::optional<std::string> read_pointer(Disk& disk, const std::string& root, con
 Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
 
 /// Does the pointer name something that is not there (any more), or nothing at all, as one that was cut while it was
-/// written? False where there is none.
+/// written? A path in it may begin in a folder above. False where there is none.
 bool pointer_dangles(Disk& disk, const std::string& root, const CheckpointLayout& layout);
 
 /// What is moved out of one folder of checkpoints, decided once and then done exactly.

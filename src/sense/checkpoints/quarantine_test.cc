@@ -46,6 +46,32 @@ TEST_CASE("a checkpoint that is a file is moved out of the way, and nothing else
   CHECK(f.content(".midwatch-quarantine/attempt-1-of-a/ckpt_10.pt") == "ten");
 }
 
+TEST_CASE("a pointer with a path in it that leads nowhere names nothing, as one without") {
+  QuarantineFolder f;
+  f.checkpoint("global_step_8");
+  const CheckpointLayout tags{"global_step{step}", kPointer, "global_step{step}"};
+  const auto dangles = [&f](const std::string& text, const CheckpointLayout& layout) {
+    (void)f.disk->remove(cat(f.root, "/", kPointer)).ok();
+    f.put(kPointer, text);
+    return pointer_dangles(*f.disk, f.root, layout);
+  };
+  for (const char* const text : {"99", "a/b", "../x/../global_step_8", "<html>503 Service Unavailable</html>",
+                                 "/nowhere/8", "somewhere/global_step_8"}) {
+    CAPTURE(text);
+    CHECK(dangles(text, kVerl));
+  }
+  CHECK_FALSE(dangles("8", kVerl));
+  const std::string below(basename(f.root));
+  for (const std::string& text : {cat(below, "/global_step_8"), std::string("./global_step_8"),
+                                  f.root + "/global_step_8", std::string("../") + below + "/global_step_8"}) {
+    CAPTURE(text);
+    CHECK_FALSE(dangles(text, kVerl));
+    CHECK_FALSE(dangles(text, tags));
+  }
+  CHECK(dangles("a/b", tags));
+  CHECK_FALSE(dangles("somewhere/global_step_8", tags));  // from where its trainer works
+}
+
 TEST_CASE("what is planned is moved and nothing else, and the pointer names what is to be resumed from") {
   QuarantineFolder f;
   for (const char* name : {"global_step_5", "global_step_10", "global_step_15", "global_step_40", "global_step_100"})

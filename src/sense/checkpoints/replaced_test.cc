@@ -200,11 +200,14 @@ TEST_CASE("a pointer that names its own folder, one above it or no text names no
   for (const std::string& text :
        {std::string(4, '\0'), std::string("20\0", 3), std::string("."), std::string(".."), std::string("../x"),
         std::string("../../../etc"), std::string("/"), std::string("./"), std::string("/nowhere"), std::string("abc"),
-        std::string("latest"), std::string("\x01"), std::string("../verl")}) {
+        std::string("latest"), std::string("\x01"), std::string("../verl"), std::string("a/b"),
+        std::string("<html>503 Service Unavailable</html>"), std::string("../x/../global_step_20"),
+        std::string("a/latest")}) {
     CAPTURE(text);
     CHECK_FALSE(names(text));
   }
-  for (const char* text : {"release", "/ck/verl/global_step_20", "checkpoints/global_step_20", "global_step_20"}) {
+  for (const char* text :
+       {"release", "/ck/verl/global_step_20", "checkpoints/global_step_20", "verl/release", "global_step_20"}) {
     CAPTURE(text);
     CHECK(names(text));
   }
@@ -237,7 +240,7 @@ TEST_CASE("weights that are zeros and nothing else are suspect; the second half 
   CHECK(state({{"a.lora_A.weight", ones}, {"a.lora_B.weight", zeros}}, true) == State::kWhole);
   CHECK(state({{"a.weight", zeros}, {"b.bias", std::string(200'000, '\0')}}, true) == State::kSuspect);
   std::string packed = safetensors({{"a.bias", zeros}, {"a.weight", std::string(200'000, '\1')}});
-  packed.replace(packed.rfind("F32"), 3, "F8_");  // a kind of number that is not looked at
+  packed.replace(packed.rfind("F32"), 3, "I32");  // a kind of number that is not looked at
   disk.put("/ck/zero/model.safetensors", packed);
   CHECK(verified(disk, "/ck/zero", true).state == State::kWhole);
   // An optimizer that has numbers does not stand for weights that have none.

@@ -1,6 +1,7 @@
 #include "sense/checkpoints/save_times.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/event.h"
 #include "sense/checkpoints/layouts/layout.h"
@@ -69,6 +70,37 @@ std::vector<StrangeTime> written_with_another(Disk& disk, const CheckpointTree& 
     for (size_t i = 0; i < own.size(); ++i) {
       const bool in_own = i >= most.from && i < most.to;
       if (!in_own && is_within(own[i]->changed, files, span)) out.push_back({own[i]->path, path, own[i]->changed});
+    }
+  }
+  return out;
+}
+
+std::vector<StrangeTime> states_of_another(Disk& disk, const CheckpointTree& tree,
+                                           const std::map<std::string, Time>& outside,
+                                           const std::vector<std::string>& beside) {
+  std::vector<StrangeTime> out;
+  const auto parts = by_time(parts_of(tree));
+  if (parts.size() < 2) return out;
+  const Time began = parts.front()->changed;
+  std::vector<std::pair<std::string, Time>> early;
+  const auto add = [&](const std::string& path, Time written) {
+    if (written.known() && began - written > kApart) early.emplace_back(path, written);
+  };
+  for (const TreeFile& file : tree.files()) {
+    const bool state =
+        file.role == FileRole::kSettings && (file.name().ends_with(".pt") || file.name().ends_with(".pkl"));
+    // prime-rl's orchestrator is steps ahead of its trainer, and says of which step it is.
+    if (state && file.name() != "progress.pt" && !is_export(file.path)) add(file.path, file.changed);
+  }
+  for (const auto& [path, written] : outside) add(path, written);
+  for (const std::string& path : early.empty() ? std::vector<std::string>() : beside) {
+    const auto other = CheckpointTree::read(disk, path);
+    if (!other.ok() || other->root() == tree.root()) continue;
+    const auto theirs = by_time(parts_of(*other));
+    if (theirs.empty() || began - theirs.back()->changed <= kApart) continue;
+    for (const auto& [file, written] : early) {
+      if (theirs.front()->changed - written <= kApart && written - theirs.back()->changed <= kApart)
+        out.push_back({file, path, written});
     }
   }
   return out;

@@ -4,6 +4,7 @@
 // upload like a later one.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct StrangeTime {
 /// all others of `tree`. Those beside are only listed where the times of `tree` fall apart.
 std::vector<StrangeTime> written_with_another(Disk& disk, const CheckpointTree& tree,
                                               const std::vector<std::string>& beside);
+
+/// Likewise states of loaders and other small files of a trainer, and what lies outside: those that were written before
+/// all weights here, within the save of a checkpoint in `beside`. What is copied file by file may look so, too.
+std::vector<StrangeTime> states_of_another(Disk& disk, const CheckpointTree& tree,
+                                           const std::map<std::string, Time>& outside,
+                                           const std::vector<std::string>& beside);
 
 /// Files that hold weights or an optimizer's state, in byte order of their paths; exports are none.
 std::vector<const TreeFile*> parts_of(const CheckpointTree& tree);

@@ -231,7 +231,11 @@ class Scanner {
     if (header.size() < *header_bytes) return;
     const auto tensors = parse_safetensors_header(header, size - 8 - *header_bytes);
     if (tensors.ok()) {
-      ++whole_;
+      const auto holds = [](const Tensor& one) { return one.end > 0; };  // one without a number proves nothing
+      const auto faulty = [](const Tensor& one) { return !fault_of_kind(one).what.empty(); };
+      const bool whole = std::any_of(tensors->begin(), tensors->end(), holds) &&
+                         std::none_of(tensors->begin(), tensors->end(), faulty);
+      whole_ += whole ? 1 : 0;
     } else if (tensors.error().code == Error::Code::kTruncated) {
       broken(cat(file.path, ": ", tensors.error().what), kSafetensors);
     }

@@ -236,6 +236,17 @@ TEST_CASE("the first one after a rollback is compared with what was quarantined"
   CHECK(find_last_whole(alone.disk, {"ck"}, kTrl, kNoStep).from == kNoStep);  // nothing shows that it lacks something
 }
 
+TEST_CASE("a file of safetensors without a number proves no weights, nor does one of a kind that nobody knows") {
+  Folder f;
+  f.put("c/config.json", "{}");
+  f.put("c/model.safetensors", safetensors(""));
+  CHECK(f.scan("c").how != How::kWhole);
+  f.put("c/model.safetensors", safetensors(std::string(64, 'w'), "G32"));
+  CHECK(f.scan("c").how != How::kWhole);
+  f.put("c/model.safetensors", safetensors(std::string(64, 'w')));
+  CHECK(f.scan("c").how == How::kWhole);
+}
+
 TEST_CASE("where a pointer says what is resumed from, only that counts") {
   Folder f;
   for (const char* name : {"ck/global_step_5", "ck/global_step_10"}) f.whole(name);
@@ -244,11 +255,14 @@ TEST_CASE("where a pointer says what is resumed from, only that counts") {
   CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == kNoStep);
   f.put("ck/latest_checkpointed_iteration.txt", "15");
   CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == 15);
-  for (const char* cut : {"", "20"}) {
-    f.put("ck/latest_checkpointed_iteration.txt", cut);
+  // Cut, of a step that is not there, and whatever else leads nowhere.
+  for (const char* text : {"", "20", "best", "a/b", "../x/../global_step_5", "<html>503 Service Unavailable</html>"}) {
+    CAPTURE(text);
+    f.put("ck/latest_checkpointed_iteration.txt", text);
     CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == 15);
     CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).kept == 10);
   }
+  f.whole("ck/best");
   f.put("ck/latest_checkpointed_iteration.txt", "best");
   CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == kNoStep);
 }

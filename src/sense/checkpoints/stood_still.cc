@@ -26,8 +26,7 @@ using Tensors = std::map<std::pair<std::string, size_t>, Tensor>;
 Tensors tensors_of(const std::vector<ManifestFile>& files) {
   Tensors out;
   for (const ManifestFile& file : files) {
-    const FileRole role = role_of(basename(file.path));
-    if (role != FileRole::kWeights && role != FileRole::kOptimizer) continue;
+    if (role_of(basename(file.path)) == FileRole::kSettings) continue;  // a chunk of zarr has no ending
     std::map<std::string_view, size_t> met;
     for (const ManifestTensor& tensor : file.tensors) {
       if (tensor.numbers > 0) out[{cat(file.path, ":", tensor.name), met[tensor.name]++}] = {&file, &tensor};

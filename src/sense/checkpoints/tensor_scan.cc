@@ -1,6 +1,7 @@
 #include "sense/checkpoints/tensor_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -270,6 +271,85 @@ TensorChange change(std::string_view before, std::string_view after) {
   return out;
 }
 
+/// What each of the 256 patterns of a number of 8 bits is.
+struct Patterns {
+  std::array<float, 256> value{};  // of the finite ones
+  std::array<bool, 256> nan{}, infinite{};
+};
+/// "Fnuz" (GPUs of AMD): the pattern of -0 is the one NaN, and the exponent's bias is one higher.
+Patterns patterns_of(int mantissa_bits, bool fnuz) {
+  Patterns out;
+  const int exponent_bits = 7 - mantissa_bits, bias = (1 << (exponent_bits - 1)) - (fnuz ? 0 : 1);
+  for (int bits = 0; bits < 256; ++bits) {
+    const auto at = static_cast<size_t>(bits);
+    const int mantissa = bits & ((1 << mantissa_bits) - 1), exponent = (bits & 0x7f) >> mantissa_bits;
+    const bool last = exponent == (1 << exponent_bits) - 1;
+    out.nan[at] = fnuz ? bits == 0x80 : mantissa_bits == 3 ? (bits & 0x7f) == 0x7f : last && mantissa != 0;
+    out.infinite[at] = !fnuz && mantissa_bits == 2 && last && mantissa == 0;
+    const int whole = exponent == 0 ? mantissa : mantissa + (1 << mantissa_bits);
+    const float value = std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - bias - mantissa_bits);
+    out.value[at] = out.nan[at] || out.infinite[at] ? 0 : bits >= 0x80 ? -value : value;
+  }
+  return out;
+}
+const Patterns& patterns_of(Dtype dtype) {
+  static const Patterns kE4M3 = patterns_of(3, false), kE5M2 = patterns_of(2, false);
+  static const Patterns kE4M3Fnuz = patterns_of(3, true), kE5M2Fnuz = patterns_of(2, true);
+  switch (dtype) {
+    case Dtype::kF8E4M3:
+      return kE4M3;
+    case Dtype::kF8E5M2:
+      return kE5M2;
+    case Dtype::kF8E4M3Fnuz:
+      return kE4M3Fnuz;
+    default:
+      return kE5M2Fnuz;
+  }
+}
+
+/// Each pattern is counted: four counts, as the same number often follows itself.
+TensorFigures scan_patterns(const Patterns& patterns, std::string_view bytes) {
+  std::array<std::array<uint64_t, 256>, 4> counts{};
+  const auto at = [&bytes](size_t i) { return static_cast<uint8_t>(bytes[i]); };
+  size_t i = 0;
+  for (; i + 4 <= bytes.size(); i += 4) {
+    ++counts[0][at(i)];
+    ++counts[1][at(i + 1)];
+    ++counts[2][at(i + 2)];
+    ++counts[3][at(i + 3)];
+  }
+  for (; i < bytes.size(); ++i) ++counts[0][at(i)];
+  TensorFigures figures;
+  figures.numbers = bytes.size();
+  for (size_t bits = 0; bits < 256; ++bits) {
+    const uint64_t count = counts[0][bits] + counts[1][bits] + counts[2][bits] + counts[3][bits];
+    if (count == 0) continue;
+    const bool nan = patterns.nan[bits], finite = !nan && !patterns.infinite[bits];
+    figures.nan += nan ? count : 0;
+    figures.not_finite += finite ? 0 : count;
+    figures.zero = figures.zero && finite && patterns.value[bits] == 0;
+    const double value = patterns.value[bits];
+    figures.squares += value * value * static_cast<double>(count);
+  }
+  return figures;
+}
+
+TensorChange change_of_patterns(const Patterns& patterns, std::string_view before, std::string_view after) {
+  TensorChange out;
+  out.numbers = std::min(before.size(), after.size());
+  const auto finite = [&patterns](uint8_t bits) { return !patterns.nan[bits] && !patterns.infinite[bits]; };
+  for (size_t i = 0; i < out.numbers; ++i) {
+    const auto a = static_cast<uint8_t>(before[i]), b = static_cast<uint8_t>(after[i]);
+    if (a == b) continue;
+    ++out.changed;
+    if (!finite(a) || !finite(b)) continue;
+    const double by = std::fabs(static_cast<double>(patterns.value[b]) - static_cast<double>(patterns.value[a]));
+    out.squares += by * by;
+    out.largest = std::max(out.largest, by);
+  }
+  return out;
+}
+
 }  // namespace
 
 double TensorFigures::norm() const { return std::sqrt(squares); }
@@ -291,7 +371,7 @@ void TensorChange::add(const TensorChange& other) {
   largest = std::max(largest, other.largest);
 }
 
-bool has_point(Dtype dtype) { return dtype <= Dtype::kBF16; }
+bool has_point(Dtype dtype) { return dtype <= Dtype::kF8E5M2Fnuz; }
 
 TensorFigures scan_numbers(Dtype dtype, std::string_view bytes) {
   switch (dtype) {
@@ -304,7 +384,7 @@ TensorFigures scan_numbers(Dtype dtype, std::string_view bytes) {
     case Dtype::kF64:
       return scan<F64>(bytes);
     default:
-      return {};
+      return has_point(dtype) ? scan_patterns(patterns_of(dtype), bytes) : TensorFigures();
   }
 }
 
@@ -321,6 +401,7 @@ TensorChange compare_numbers(Dtype dtype, std::string_view before, std::string_v
     default:
       break;
   }
+  if (has_point(dtype)) return change_of_patterns(patterns_of(dtype), before, after);
   TensorChange out;
   out.numbers = std::min(before.size(), after.size());
   for (size_t i = 0; i < out.numbers; ++i) out.changed += before[i] != after[i] ? 1 : 0;

@@ -8,7 +8,8 @@
 
 namespace mw {
 
-/// Of the numbers seen so far. Only the kinds with a point are looked at: F64, F32, F16, BF16.
+/// Of the numbers seen so far. Only the kinds with a point are looked at: F64, F32, F16, BF16, F8 of
+/// four kinds.
 struct TensorFigures {
   uint64_t numbers = 0;
   uint64_t not_finite = 0;  ///< NaN and infinities

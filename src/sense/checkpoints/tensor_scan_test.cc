@@ -56,6 +56,35 @@ TEST_CASE("each kind of number is read as what it is") {
   CHECK(scan_numbers(Dtype::kI64, "12345678").numbers == 0);
 }
 
+TEST_CASE("numbers of 8 bits: what is NaN, infinite or zero in each of the four kinds") {
+  using namespace std::string_literals;
+  CHECK(scan_numbers(Dtype::kF8E4M3, "\x44\xc8"s).norm() == doctest::Approx(5));  // 3, -4
+  CHECK(scan_numbers(Dtype::kF8E5M2, "\x42\xc4"s).norm() == doctest::Approx(5));  // 3, -4
+  CHECK(scan_numbers(Dtype::kF8E4M3Fnuz, "\x4c\xd0"s).norm() == doctest::Approx(5));
+  CHECK(scan_numbers(Dtype::kF8E5M2Fnuz, "\x46\xc8"s).norm() == doctest::Approx(5));
+  CHECK(scan_numbers(Dtype::kF8E4M3, "\x01"s).norm() == doctest::Approx(std::ldexp(1, -9)));
+  CHECK(scan_numbers(Dtype::kF8E4M3, "\x7e"s).norm() == doctest::Approx(448));
+  CHECK(scan_numbers(Dtype::kF8E5M2, "\x7b"s).norm() == doctest::Approx(57344));
+  std::string all;
+  for (int bits = 0; bits < 256; ++bits) all += static_cast<char>(bits);
+  const auto not_finite = [&all](Dtype dtype, uint64_t nan) {
+    const TensorFigures figures = scan_numbers(dtype, all);
+    CHECK(figures.numbers == 256);
+    CHECK(figures.nan == nan);
+    return figures.not_finite;
+  };
+  CHECK(not_finite(Dtype::kF8E4M3, 2) == 2);
+  CHECK(not_finite(Dtype::kF8E5M2, 6) == 8);
+  CHECK(not_finite(Dtype::kF8E4M3Fnuz, 1) == 1);
+  CHECK(not_finite(Dtype::kF8E5M2Fnuz, 1) == 1);
+  CHECK(scan_numbers(Dtype::kF8E4M3, "\x80\0\0\0\0"s).zero);
+  CHECK_FALSE(scan_numbers(Dtype::kF8E4M3, "\0\0\0\0\1"s).zero);
+  CHECK_FALSE(scan_numbers(Dtype::kF8E4M3Fnuz, "\x80"s).zero);
+  const TensorChange change = compare_numbers(Dtype::kF8E4M3, "\x44\x38\x7f"s, "\xc8\x38\x38"s);
+  CHECK(change.changed == 2);
+  CHECK(change.largest == doctest::Approx(7));
+}
+
 TEST_CASE("squares that are too large or too small for single precision are added up all the same") {
   CHECK(scan_numbers(Dtype::kF32, bytes_of<float>({3e38F, 0})).norm() == doctest::Approx(3e38));
   CHECK(scan_numbers(Dtype::kF32, bytes_of<float>({3e-30F, 4e-30F})).norm() == doctest::Approx(5e-30));

@@ -145,6 +145,7 @@ class Walk {
         !integers(args[3], strides) || strides.size() != tensor.shape.size()) {
       return;
     }
+    note_kind(args, tensor.storage);
     tensor.name = path.empty() ? "tensor" : path;
     tensor.first = static_cast<uint64_t>(at(args[1]).integer);
     uint64_t stride = 1;
@@ -157,6 +158,16 @@ class Walk {
     } else {
       object_.clipped = true;
     }
+  }
+
+  /// Numbers of 8 bits have no class of storage: the call names their kind, beside a storage of bytes.
+  void note_kind(const std::vector<uint32_t>& args, const std::string& key) {
+    constexpr size_t kKind = 6;  // of _rebuild_tensor_v3
+    if (args.size() <= kKind || !is(args[kKind], Kind::kGlobal)) return;
+    const Dtype dtype = dtype_named(at(args[kKind]).text);
+    const auto storage = object_.storages.find(key);
+    if (size_of(dtype) == 1 && storage != object_.storages.end() && storage->second.dtype == Dtype::kOther)
+      storage->second.dtype = dtype;
   }
 
   const Pickle& pickle_;

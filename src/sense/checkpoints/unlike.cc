@@ -84,7 +84,7 @@ void look_at_config(Examination& exam, const TreeFile& config) {
   for (const TreeFile& file : exam.tree().files()) {
     if (folder_in_tree(file.path) != folder_in_tree(config.path) || !is_whole_model(file)) continue;
     const FileDirectory& directory = exam.directory(file);
-    if (directory.clipped || directory.tensors.empty()) return;
+    if (directory.clipped || directory.tensors.empty() || directory.bare) return;
     if (first.empty()) first = file.path;
     tensors += directory.tensors.size();
     for (const TensorPlace& tensor : directory.tensors) {

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "base/json.h"
 #include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/earlier.h"
 #include "sense/checkpoints/equal_ranks.h"
 #include "sense/checkpoints/exchanged.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
+#include "sense/checkpoints/unjudged.h"
 #include "sense/checkpoints/unlike.h"
 
 namespace mw {
@@ -38,7 +39,7 @@ class Verification {
     const int64_t named = step_of_name(tree_.own_name());
     if (named != kNoStep && !tree_.single_file()) exam_.step_is(named, "");
     for (const TreeFile& file : tree_.files()) look_at(file);
-    for (const std::string& link : tree_.dangling()) look_at_dangling(link);
+    for (const std::string& folder : tree_.in_place_of_files()) look_at_folder(folder);
     examine_layouts();
     for (const CheckpointFramework* framework : all_frameworks()) {
       if (tree_.single_file() || !framework->is_here(tree_)) continue;
@@ -46,17 +47,20 @@ class Verification {
       framework->examine(exam_);
       break;
     }
+    for (const std::string& link : tree_.dangling()) look_at_dangling(link);
     note_pieces_in_weights();
     look_for_weights();
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
       if (!deep_.stopped) look_for_zeros();
+      if (!deep_.stopped) note_unjudged(exam_, deep_.figures);
     }
     look_at_shapes(exam_, options_.beside);
     look_at_norms(exam_, deep_.files, options_.others);
     look_for_equal_ranks(exam_, deep_.files);
-    if (options_.earlier != nullptr) compare(*options_.earlier);
+    if (options_.earlier != nullptr)
+      compared_ = compare_with_earlier(exam_, *options_.earlier, deep_.files, options_.others);
     look_beside();
     return answer();
   }
@@ -77,6 +81,8 @@ class Verification {
       unread_ = true;
       return;
     }
+    if (directory.other_order)
+      exam_.note(cat(file.path, " was written by a machine of the other byte order: its numbers are not judged"));
     const bool opens = directory.format != FileDirectory::Format::kUnknown || !directory.found.empty();
     if (file.role == FileRole::kOptimizer && !opens && (ending == "bin" || is_of_torch(file.name())))
       strange_.push_back(file.path);
@@ -122,13 +128,23 @@ class Verification {
   }
 
   void look_at_dangling(const std::string& link) {
-    const std::string_view name = basename(link);
-    const FileRole role = role_of(name);
-    const bool needed = role == FileRole::kWeights || role == FileRole::kOptimizer ||
-                        (ending_of(name) == "json" && is_needed_json(name)) || is_pickle_by_name(name);
+    if (is_known(link)) return exam_.note(cat(link, " is a link that leads nowhere"));  // said to be missing by now
+    const bool needed = is_needed(basename(link));
     exam_.problem(Trouble::kMissing, link,
                   needed ? "it is a link that leads nowhere" : "it is a link that leads nowhere, and nothing needs it",
                   needed);
+  }
+
+  /// A folder with the name of such a file.
+  void look_at_folder(const std::string& folder) {
+    if (is_needed(basename(folder)))
+      exam_.problem(Trouble::kMissing, folder, "it is a folder, and a file of that name belongs there");
+  }
+
+  static bool is_needed(std::string_view name) {
+    const FileRole role = role_of(name);
+    return role == FileRole::kWeights || role == FileRole::kOptimizer ||
+           (ending_of(name) == "json" && is_needed_json(name)) || is_pickle_by_name(name);
   }
 
   /// Copies for other uses need not be whole for a trainer to resume: only their bytes are looked at, by --deep.
@@ -173,7 +189,10 @@ class Verification {
 
   void look_for_weights() {
     if (tree_.files().empty() && step_of_name(tree_.own_name()) == kNoStep)
-      return exam_.note("there is no checkpoint in it: no file is in it, nor in a folder below it");
+      return exam_.note(tree_.holds_steps()
+                            ? "no checkpoint was found in it and in the folders down to the fourth below it; some lie "
+                              "deeper: name a folder nearer to them"
+                            : "there is no checkpoint in it: no file is in it, nor in a folder below it");
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
     if (unread_) return;  // they may be there
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
@@ -228,6 +247,13 @@ class Verification {
                     cat("it was written at ", format_utc(one.written).substr(0, 19), "Z, with the files of ",
                         basename(one.other), " and apart from all others here: it may be a file of that one"));
     }
+    for (const StrangeTime& one : states_of_another(exam_.disk(), tree_, exam_.outside(), options_.beside)) {
+      if (is_known(one.path)) continue;
+      exam_.problem(Trouble::kOtherTime, one.path,
+                    cat("it was written at ", format_utc(one.written).substr(0, 19), "Z, with the files of ",
+                        basename(one.other), " and before all weights here: it may be that one's"),
+                    false);
+    }
     if (const auto late = written_late(tree_); !late.path.empty() && !is_known(late.path)) {
       exam_.problem(Trouble::kOtherTime, late.path,
                     cat("it was written at ", format_utc(late.written).substr(0, 19), "Z, ",
@@ -254,62 +280,6 @@ class Verification {
                   cat("every number of its ", figures.weights,
                       figures.weights == 1 ? " tensor of weights is zero" : " tensors of weights is zero"),
                   true, CheckDepth::kSane);
-  }
-
-  // ---- what an earlier verification recorded
-  void compare(const CheckpointManifest& earlier) {
-    std::map<std::string_view, const ManifestFile*> then;
-    for (const ManifestFile& file : earlier.files) then.emplace(file.path, &file);
-    size_t rewritten = 0, both = 0;
-    for (const TreeFile& file : tree_.files()) {
-      const auto was = then.find(file.path);
-      if (was == then.end()) continue;
-      ++both;
-      rewritten += was->second->changed != file.changed ? 1 : 0;
-    }
-    // A trainer that saves to the same place again writes all of it.
-    if (both == 0 || rewritten * 2 > both) {
-      exam_.note(
-          cat("it was saved anew since it was verified at ", format_utc(earlier.at), ": that says nothing of it now"));
-      return;
-    }
-    compared_ = true;
-    std::map<std::string_view, const ManifestFile*> hashed;
-    for (const ManifestFile& file : deep_.files) hashed.emplace(file.path, &file);
-    for (const auto& [path, was] : then) {
-      const TreeFile* const now = tree_.find(path);
-      const auto hash = hashed.find(path);
-      if (now == nullptr) {
-        exam_.problem(Trouble::kMissing, std::string(path),
-                      cat("it is missing, and was there at ", format_utc(earlier.at)));
-      } else if (now->bytes != was->bytes) {
-        exam_.problem(Trouble::kChanged, std::string(path),
-                      cat("it has ", now->bytes, " bytes, and had ", was->bytes, " at ", format_utc(earlier.at)));
-      } else if (hash != hashed.end()) {
-        if (!same_bytes(*hash->second, *was)) changed(earlier, *hash->second);
-      } else if (now->changed != was->changed) {
-        exam_.problem(Trouble::kChanged, std::string(path),
-                      cat("it was written again at ", format_utc(now->changed).substr(0, 19),
-                          "Z, after its bytes were "
-                          "recorded at ",
-                          format_utc(earlier.at), ": --deep says whether they are still the same"),
-                      false);
-      }
-    }
-  }
-
-  void changed(const CheckpointManifest& earlier, const ManifestFile& now) {
-    for (const CheckpointManifest* other : options_.others) {
-      for (const ManifestFile& file : other->files) {
-        if (file.path != now.path || !same_bytes(file, now)) continue;
-        return exam_.problem(
-            Trouble::kMixed, now.path,
-            cat("its bytes are those of ", basename(other->path), ", and were others at ", format_utc(earlier.at)),
-            true, CheckDepth::kContent);
-      }
-    }
-    exam_.problem(Trouble::kChanged, now.path, cat("its bytes are not those that it had at ", format_utc(earlier.at)),
-                  true, CheckDepth::kContent);
   }
 
   // ---- the answer

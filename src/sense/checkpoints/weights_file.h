@@ -26,10 +26,20 @@ constexpr size_t kTensors = 100'000;
 /// Bytes of the header that follows the first eight bytes (safetensors, "Format": little-endian u64). kTruncated: the
 /// file ends before its header does; kInvalid: this is no such number, and who knows what the file is.
 Result<uint64_t> safetensors_header_bytes(std::string_view first_eight, uint64_t file_bytes);
-/// The tensors that a header lists, ordered by where they begin. Errors: no JSON object; tensors that overlap, leave
-/// holes, or do not end where the file ends (`data_bytes` behind the header). kTruncated: bytes of tensors are missing,
-/// or the header itself is damaged.
+/// The tensors that a header lists, ordered by where they begin. Errors: no JSON object; what the library of the format
+/// refuses (an entry without its dtype, shape or offsets, metadata that are no texts, what is not UTF-8); tensors that
+/// overlap, leave holes, or do not end where the file ends (`data_bytes` behind the header). kTruncated: bytes of
+/// tensors are missing, or the header itself is damaged. What a dtype means is not looked at.
 Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, uint64_t data_bytes);
+
+/// What is wrong with a tensor's kind of number, in a sentence; "": nothing. It is `damaged` where no such kind has as
+/// many bytes as its shape asks for, and in doubt where its name is none that its library knows or a newer one may
+/// have.
+struct KindFault {
+  bool damaged = false;
+  std::string what;
+};
+KindFault fault_of_kind(const Tensor& tensor);
 
 /// The longest end of a zip archive that can matter: its record, a comment, the 64-bit records before.
 constexpr size_t kZipTail = 22 + 65535 + 20 + 56;

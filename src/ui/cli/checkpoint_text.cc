@@ -100,8 +100,13 @@ std::string problems_text(const Painter& paint, const Checkpoint& one) {
   return out;
 }
 
-/// Whole, and of other shapes than those beside it: one of them may be another model's.
-bool is_unlike(const CheckpointsAnswer::Problem& problem) { return problem.trouble == "unlike" && !problem.breaks; }
+/// Whole, and of other shapes than those beside it: one of them may be another model's. Or with a file from the time of
+/// one beside it.
+bool is_unlike(const CheckpointsAnswer::Problem& problem) {
+  const bool other = problem.trouble == "other-time" && contains(problem.what, "with the files of");
+  return (problem.trouble == "unlike" || other) && !problem.breaks;
+}
+bool has_unjudged(const Checkpoint& one) { return one.deep.unjudged_bytes > 0; }
 bool has_unlike(const Checkpoint& one) { return std::any_of(one.problems.begin(), one.problems.end(), is_unlike); }
 
 std::string full(const Painter& paint, const Checkpoint& one) {
@@ -142,9 +147,12 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
                            4);
     }
     return paint.hanging("",
-                         deep ? cat("Nothing is wrong in any byte of these ", whole, ".")
-                              : cat("Nothing is wrong with the structure of these ", whole,
-                                    "; midwatch checkpoint verify --deep reads every byte."),
+                         deep && std::any_of(all.begin(), all.end(), has_unjudged)
+                             ? cat("Nothing wrong was found in these ", whole,
+                                   "; which of their numbers could not be judged stands above.")
+                         : deep ? cat("Nothing is wrong in any byte of these ", whole, ".")
+                                : cat("Nothing is wrong with the structure of these ", whole,
+                                      "; midwatch checkpoint verify --deep reads every byte."),
                          4);
   }
   if (answer.resume_from.path.empty()) {
@@ -348,6 +356,8 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
         .integer(static_cast<int64_t>(one.deep.zero_tensors))
         .key("norm")
         .number(one.deep.norm)
+        .key("unjudged_bytes")
+        .integer(static_cast<int64_t>(one.deep.unjudged_bytes))
         .end_object();
   }
   json.key("seconds").number(one.seconds).end_object();

@@ -62,6 +62,8 @@ void step_of_pickle(Examination& exam, const std::string& path, const std::strin
 }
 
 bool named(const CheckpointTree& tree, std::string_view prefix) { return tree.own_name().starts_with(prefix); }
+/// One that was copied to a folder of another name: then its content alone says whose it is.
+bool renamed(const CheckpointTree& tree) { return step_of_name(tree.own_name()) == kNoStep; }
 
 // ---- AReaL: one recover slot (recover_checkpoint, recover_info), and exports without anything to resume from
 std::string recover_folder(const CheckpointTree& tree) {
@@ -120,12 +122,52 @@ void examine_prime_rl(Examination& exam) {
   }
   exam.has(Piece::kStep);
   exam.has(Piece::kDataloader);
+  step_of_pickle(exam, "orchestrator/progress.pt", "progress.step");
 }
 
 // ---- NeMo-RL: tmp_step_N, renamed to step_N when it is done
 bool is_nemo_rl(const CheckpointTree& tree) {
   const bool name = named(tree, "step_") || named(tree, "tmp_step_") || named(tree, "old_step_");
+  if (renamed(tree)) return tree.has("training_info.json") && tree.has_folder("policy/weights");
   return name && (tree.has("training_info.json") || tree.has_folder("policy/weights"));
+}
+/// Which of them is the step of the whole run differs by algorithm and version; one of them is, or is one less.
+bool says_step(Examination& exam, const TreeFile& file, int64_t step, int64_t* says) {
+  *says = kNoStep;
+  bool found = false;
+  for (const std::string_view name : {"total_steps", "step", "current_step"}) {
+    const auto number = number_of_json(exam, file, name);
+    if (!number) continue;
+    if (*says == kNoStep) *says = *number;
+    found = found || *number == step || *number + 1 == step;
+  }
+  return found;
+}
+/// What it says counts where a checkpoint beside this one says its own step.
+void require_own_info(Examination& exam, const TreeFile& info) {
+  const CheckpointTree& tree = exam.tree();
+  const int64_t step = step_of_name(tree.own_name());
+  int64_t says = kNoStep;
+  if (step == kNoStep || says_step(exam, info, step, &says) || says == kNoStep) return;
+  const bool whole_run = number_of_json(exam, info, "total_steps").has_value();
+  for (const std::string_view epoch : {"epoch", "current_epoch"}) {  // the others begin anew with each
+    if (!whole_run && number_of_json(exam, info, epoch).value_or(0) > 0) return;
+  }
+  const std::string folder = folder_of(tree.root());
+  const auto names = exam.disk().list(folder);
+  size_t looked = 0;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    constexpr size_t kLooked = 16;
+    const int64_t other = step_of_name(name);
+    if (other == kNoStep || other == step || ++looked > kLooked) continue;
+    const auto beside = CheckpointTree::read(exam.disk(), cat(folder, "/", name, "/", info.path));
+    if (!beside.ok()) continue;
+    Examination there(exam.disk(), *beside);
+    int64_t its = kNoStep;
+    if (beside->files().empty() || !says_step(there, beside->files().front(), other, &its)) continue;
+    return exam.problem(Trouble::kMixed, info.path,
+                        cat("it is of step ", says, ", and its folder says step ", step, "; ", name, " says its own"));
+  }
 }
 void examine_nemo_rl(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
@@ -137,6 +179,7 @@ void examine_nemo_rl(Examination& exam) {
     exam.problem(Trouble::kMissing, "policy/weights", "the policy's weights are missing");
   if (!tree.has("training_info.json"))
     exam.problem(Trouble::kMissing, "training_info.json", "it is missing, and NeMo-RL cannot resume without it");
+  if (const TreeFile* const info = tree.find("training_info.json")) require_own_info(exam, *info);
   exam.has(Piece::kStep);
   if (tree.has_folder("policy/optimizer") || tree.has_folder("policy/weights/iter_0000000")) {
     exam.has(Piece::kOptimizer);
@@ -154,6 +197,7 @@ void examine_nemo_rl(Examination& exam) {
 
 // ---- SkyRL: global_step_N/{policy,critic}, data.pt, trainer_state.pt last
 bool is_skyrl(const CheckpointTree& tree) {
+  if (renamed(tree)) return tree.has_folder("policy") && tree.has("trainer_state.pt");
   return named(tree, "global_step_") && !tree.has_folder("actor") &&
          (tree.has_folder("policy") || tree.has("trainer_state.pt"));
 }
@@ -169,11 +213,26 @@ void examine_skyrl(Examination& exam) {
 
 // ---- verl: global_step_N/{actor,critic}, data.pt
 bool is_verl(const CheckpointTree& tree) {
+  if (renamed(tree)) {
+    std::vector<std::string> in_actor;
+    for (const auto& [folder, files] : tree.folders()) {
+      if (folder != "actor" && !folder.starts_with("actor/")) continue;
+      if (folder != "actor") in_actor.push_back(folder.substr(6, folder.find('/', 6) - 6));
+      for (const size_t file : files) {
+        if (folder == "actor") in_actor.emplace_back(tree.files()[file].name());
+      }
+    }
+    return tree.has_folder("actor") && (tree.has("data.pt") || is_part_of_verl(in_actor));
+  }
   return named(tree, "global_step_") && (tree.has_folder("actor") || tree.has("data.pt"));
 }
 void examine_verl(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
-  exam.has(Piece::kStep);  // the folder's name
+  if (!renamed(tree)) exam.has(Piece::kStep);  // the folder's name
+  if (renamed(tree)) {
+    exam.lacks(Piece::kStep);
+    exam.note("verl resumes from folders that are called global_step_N only: the step is in no file");
+  }
   if (!tree.has_folder("actor"))
     exam.problem(Trouble::kMissing, "actor", "the actor is missing: verl removes old ones part by part");
   if (require_last(exam, "data.pt", "verl writes it when all ranks are done")) exam.has(Piece::kDataloader);

@@ -3,6 +3,7 @@
 // (megatron/core/dist_checkpointing; megatron/training/checkpointing.py.)
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/json.h"
 #include "base/numbers.h"
@@ -44,6 +45,22 @@ void examine_distributed(Examination& exam, const std::string& folder, const Tre
   if (backend == "torch_dist" && !exam.tree().has(in_folder(folder, ".metadata")))
     exam.problem(Trouble::kMissing, in_folder(folder, ".metadata"),
                  "it is missing, and metadata.json says that the tensors are in torch_dist format");
+}
+
+/// verl saves model, optimizer and the rest of one role as distributed checkpoints of their own: all of one iteration.
+/// Once, with the first of them. A part of Megatron-LM's that says iteration 0 was written without one (NeMo-RL).
+void require_same_iteration(Examination& exam, const TreeFile& common) {
+  const auto role_of_path = [](std::string_view path) { return path.substr(0, path.find('/')); };
+  std::map<int64_t, std::vector<const TreeFile*>> by_value;
+  bool first = true;
+  for (const TreeFile& file : exam.tree().files()) {
+    if (file.name() != "common.pt" || role_of_path(file.path) != role_of_path(common.path)) continue;
+    if (std::exchange(first, false) && &file != &common) return;
+    const auto& numbers = exam.directory(file).numbers;
+    const auto found = numbers.find("iteration");
+    if (found != numbers.end() && found->second > 0) by_value[found->second].push_back(&file);
+  }
+  require_one_value(exam, by_value, "iteration");
 }
 
 bool is_rank_folder(std::string_view name) { return name.starts_with("mp_rank_"); }
@@ -148,6 +165,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
     distributed = distributed || file->name().ends_with(".distcp");
   }
   if (common != nullptr) note_common(exam, *common);
+  if (common != nullptr && !folder.empty()) require_same_iteration(exam, *common);
   if (common != nullptr || (metadata != nullptr && distributed)) {
     examine_distributed(exam, folder, common, metadata);
     if (common != nullptr && exam.layouts().empty()) exam.found_layout("Megatron");
