@@ -7,6 +7,7 @@ saves one file writes; tensors are tiny.
 import dataclasses
 import os
 import sys
+import zipfile
 
 # torch 1.13 has defaults that Python 3.11 takes for mutable; with a hash they are not.
 process_class = dataclasses._process_class
@@ -22,6 +23,19 @@ INF, NAN = float("inf"), float("nan")
 def save(name, content, **how):
     os.makedirs(ROOT, exist_ok=True)
     torch.save(content, os.path.join(ROOT, name), **how)
+
+
+def swap(name):
+    """As torch.save writes it on a machine of the other byte order."""
+    path = os.path.join(ROOT, name)
+    with zipfile.ZipFile(path) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for one, content in members.items():
+            if "/data/" in one:  # all are of F32
+                content = b"".join(content[at:at + 4][::-1] for at in range(0, len(content), 4))
+            archive.writestr(zipfile.ZipInfo(one), content)
+        archive.writestr(zipfile.ZipInfo(next(iter(members)).split("/")[0] + "/byteorder"), b"big")
 
 
 def main():
@@ -50,6 +64,8 @@ def main():
     save("odd_kinds.pt", {"model": model, "complex": torch.ones(3, dtype=torch.cfloat),
                           "quantized": torch.quantize_per_tensor(torch.randn(8, 8), 0.1, 0, torch.qint8)},
          _use_new_zipfile_serialization=False)
+    save("other_order.pt", model)
+    swap("other_order.pt")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 // Weights that are none, and numbers that cannot be judged.
 #include <doctest/doctest.h>
 
-#include "base/checksum.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/verify.h"
 
@@ -105,29 +104,6 @@ TEST_CASE("how much of the weights could not be judged is said") {
   CHECK(contains(text_of(world.look(true)), "(100%) are numbers that cannot be judged one by one (I8)"));
   CHECK(world.look(true).deep.unjudged_bytes == 64 * 64);
   CHECK_FALSE(contains(text_of(world.look()), "judged"));
-}
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
-  return text;
-}
-
-TEST_CASE("numbers of another byte order are not judged, and that is said") {
-  World world;
-  const auto crc = [](std::string_view text) {
-    const uint32_t sum = crc32_ieee(text);
-    return std::string(reinterpret_cast<const char*>(&sum), sizeof sum);
-  };
-  const std::string checkpoint = "/ck/verl/global_step_20", path = checkpoint + "/actor/model_world_size_2_rank_0.pt";
-  std::string file = world.disk.content(path);
-  REQUIRE(contains(file, "little"));
-  world.disk.put(path, replaced(replaced(file, "little", "big..."), crc("little"), crc("big...")));
-  const CheckpointVerdict verdict = world.look(checkpoint, true);
-  INFO(text_of(verdict));
-  CHECK(verdict.state == State::kWhole);
-  CHECK(contains(text_of(verdict), "was written by a machine of the other byte order"));
-  CHECK(verdict.deep.unjudged_bytes > 0);
 }
 
 TEST_CASE("a folder in the place of a file is named, and a link in a circle is said once") {

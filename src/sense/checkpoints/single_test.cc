@@ -120,6 +120,17 @@ TEST_CASE("complex and quantized numbers of before torch 1.6 are read") {
   CHECK(verdict.deep.tensors == 4);  // those with a point
 }
 
+TEST_CASE("numbers of another byte order are not judged, and that is said") {
+  const CheckpointVerdict verdict = verified("other_order.pt");
+  CHECK(verdict.state == State::kWhole);
+  CHECK(verdict.problems.empty());
+  REQUIRE(verdict.notes.size() == 2);
+  CHECK(verdict.notes[0] ==
+        "other_order.pt was written by a machine of the other byte order: its numbers are not judged");
+  CHECK(verdict.deep.unjudged_bytes > 0);
+  CHECK(verdict.deep.tensors == 0);
+}
+
 std::string found_in(FakeDisk& disk, const std::string& folder) {
   std::string out;
   const auto found = find_checkpoints(disk, folder);
