@@ -165,6 +165,11 @@ Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, ui
   if (has_null(header)) return broken("its header is damaged: it has a null where a text or a number belongs");
   if (sanitize_utf8(header) != header) return broken("its header is damaged: it is not UTF-8");
   std::vector<Tensor>& tensors = leaves.tensors;
+  std::set<std::string_view> names;
+  for (const Tensor& tensor : tensors) {  // its library takes the last one, and finds a hole
+    if (!names.insert(tensor.name).second)
+      return broken(cat("its header is damaged: it has ", clip(sanitize_utf8(tensor.name), 200), " twice"));
+  }
   std::stable_sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });

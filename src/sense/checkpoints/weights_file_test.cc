@@ -69,6 +69,13 @@ TEST_CASE("what the library of safetensors refuses") {
   CHECK(contains(fault_of("{\"__metadata__\":{\"a\":\"\xef\"}}", 0), "UTF-8"));
   CHECK(fault_of(R"({"__metadata__":{"format":"pt"}})", 0).empty());
   CHECK(fault_of("{}", 0).empty());
+  const auto twice = [](std::string_view between, uint64_t bytes) {
+    return fault_of(cat(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)", between,
+                        R"("a":{"dtype":"U8","shape":[1],"data_offsets":[)", bytes - 1, ",", bytes, "]}}"),
+                    bytes);
+  };
+  CHECK(contains(twice("", 2), "a has two dtypes"));
+  CHECK(contains(twice(R"("b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)", 3), "it has a twice"));
 }
 
 std::string of_kind(std::string_view dtype, uint64_t numbers, uint64_t bytes) {
