@@ -14,6 +14,7 @@
 #include "platform/clock.h"
 #include "platform/gpus.h"
 #include "platform/paths.h"
+#include "platform/program.h"
 #include "platform/real/posix_disk.h"
 #include "platform/system.h"
 #include "sense/preflight/gather.h"
@@ -57,11 +58,26 @@ std::string model_line(const preflight::Facts& facts) {
   return cat(model.name, " (", format_short(model.parameters / 1e9, 3), " billion parameters by ", model.known_by, ")");
 }
 
+/// Asks the Python of the command itself, which knows its environments; nothing of the module is run.
+std::optional<bool> finds_module(const std::string& python, const std::string& module) {
+  constexpr int kNotFound = 3;
+  ProgramRequest request;
+  request.command = {python, "-c",
+                     cat("import sys, importlib.util\nsys.exit(", kNotFound,
+                         " if importlib.util.find_spec(sys.argv[1]) is None else 0)"),
+                     module};
+  request.limit = Duration::seconds(10);
+  const auto end = run_program(request);
+  if (!end.ok() || end->late || (end->code != 0 && end->code != kNotFound)) return std::nullopt;
+  return end->code == 0;
+}
+
 Result<preflight::Asked> asked_of(const PreflightRequest& request, const State* measured) {
   preflight::Asked asked;
   asked.command = request.command;
   asked.files = request.files;
   asked.folder = absolute_path(".");
+  asked.finds_module = finds_module;
   if (!request.gpus.empty()) {
     auto gpus = preflight::parse_gpus(request.gpus);
     if (!gpus.ok()) return gpus.error();

@@ -22,6 +22,7 @@ struct Space {
 struct Entry {
   std::string name;
   bool folder = false, file = false;  ///< links are neither
+  bool executable = true;             ///< somebody may execute it
   int64_t bytes = 0;                  ///< that it takes on the disk
   int64_t changed_ns = 0;             ///< since 1970-01-01 UTC
   int64_t born_ns = 0;                ///< likewise; 0 where the file system does not know

@@ -91,8 +91,9 @@ struct Facts {
   Host host;
   std::vector<OldSteps> old_steps;
   Measured measured;
-  Place command_place;              ///< of the line that starts the trainer
-  std::optional<double> processes;  ///< that the command starts; nullopt: it does not say
+  std::string cannot_start, start_fix;  ///< what that line starts with is not there: what, and what to do; "": it is
+  Place command_place;                  ///< of the line that starts the trainer
+  std::optional<double> processes;      ///< that the command starts; nullopt: it does not say
 };
 
 }  // namespace mw::preflight

@@ -80,6 +80,7 @@ class PosixSystem final : public System {
     found.name = basename(path);
     found.folder = S_ISDIR(info.st_mode);
     found.file = S_ISREG(info.st_mode);
+    found.executable = (info.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
     found.bytes = static_cast<int64_t>(info.st_blocks) * 512;
     found.changed_ns = static_cast<int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
     found.device = info.st_dev;

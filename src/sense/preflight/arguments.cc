@@ -195,4 +195,24 @@ Launch launch_of(const std::vector<ShellWord>& words, const std::function<bool(c
   return out;
 }
 
+PythonStart python_start(const std::vector<ShellWord>& words) {
+  if (words.empty() || words.front().unsure) return {};
+  const std::string_view name = basename(words.front().text);
+  if (!name.starts_with("python") || name.find_first_not_of("0123456789.", 6) != std::string_view::npos) return {};
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i].text;
+    if (words[i].unsure || word == "-" || word == "-c") return {};
+    if (word == "-m") {
+      const bool known = i + 1 < words.size() && !words[i + 1].unsure;
+      return known ? PythonStart{"", words[i + 1].text} : PythonStart{};
+    }
+    if (word == "-W" || word == "-X") {
+      ++i;
+    } else if (!word.starts_with("-")) {
+      return {word, ""};
+    }
+  }
+  return {};
+}
+
 }  // namespace mw::preflight

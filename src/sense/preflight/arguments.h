@@ -36,4 +36,10 @@ struct Launch {
 };
 Launch launch_of(const std::vector<ShellWord>& words, const std::function<bool(const std::string&)>& is_name);
 
+/// What a command that begins with a Python gives it to run; both "": something else, or known only when it runs.
+struct PythonStart {
+  std::string script, module;
+};
+PythonStart python_start(const std::vector<ShellWord>& words);
+
 }  // namespace mw::preflight

@@ -37,6 +37,7 @@ class Gathering {
   Facts run(const std::function<GpuSnapshot()>& look_at_gpus) {
     facts_.host = look_at_host(system_, asked_.command, asked_.folder);
     const ShellCommand command = choose_command();
+    if (facts_.host.is_here && !asked_.gpus.has_value()) look_at_start(command);
     const Launch launch = launch_in(command);
     Arguments arguments = read_arguments(command.words, launch.end);
     for (const NamedFile& file : arguments.files) load(file.path, file.prefix, file.place, file.maybe, 0);
@@ -126,16 +127,49 @@ class Gathering {
       facts_.unread.push_back({place, "a script that is named here cannot be read", !asked_.gpus.has_value()});
     ShellCommand best = whole;
     size_t most = 0;  // a trainer's name weighs more than a script's, then the longest command counts
+    const auto first = std::find_if(read.commands.begin(), read.commands.end(), [](const ShellCommand& one) {
+      return one.words.front().text != "cd" && one.words.front().text != "set";
+    });
     for (ShellCommand& command : read.commands) {
       const size_t rank = names_trainer(command)      ? 2 * ShellReader::kCommands
                           : launch_in(command).script ? ShellReader::kCommands
                                                       : 0;
       if (rank == 0 || rank + command.words.size() <= most) continue;
       most = rank + command.words.size();
+      // Branches of a script are all read, and one that is not taken may name what is not there: its first is sure.
+      sure_ = first != read.commands.end() && &command == &*first;
       best = std::move(command);
     }
     take_over(read, best);
     return best;
+  }
+
+  /// Can the command be started, as far as its program and what a Python is given to run show?
+  void look_at_start(const ShellCommand& command) {
+    const std::string& typed = asked_.command.empty() ? std::string() : asked_.command.front();
+    if (contains(typed, "/")) {
+      const auto real = system_.real(absolute(typed));
+      const auto entry = real.ok() ? system_.entry(*real) : Result<Entry>(real.error());
+      if (entry.ok() && entry->file && !entry->executable) {
+        facts_.cannot_start = cat(typed, " may not be executed");
+        facts_.start_fix = cat("chmod +x ", typed, ", or start it as: bash ", typed);
+        return;
+      }
+    }
+    if (!sure_) return;
+    const PythonStart start = python_start(command.words);
+    if (!start.script.empty()) {
+      const std::string path =
+          command.folder.empty() || start.script.front() == '/' ? start.script : cat(command.folder, "/", start.script);
+      if (there(absolute(path))) return;
+      facts_.cannot_start = cat("there is no file ", path);
+      facts_.start_fix = "correct its name, or start from the folder in which it lies";
+    } else if (!start.module.empty() && command.folder.empty() && asked_.finds_module) {
+      const std::string top = start.module.substr(0, start.module.find('.'));
+      if (asked_.finds_module(command.words.front().text, top).value_or(true)) return;
+      facts_.cannot_start = cat(command.words.front().text, " finds no module ", top);
+      facts_.start_fix = cat("install it into that Python's environment, or name the Python that has it");
+    }
   }
 
   /// The text of an executable script that is named as a program.
@@ -331,6 +365,7 @@ class Gathering {
   const Asked& asked_;
   Facts facts_;
   std::vector<std::string> unsure_variables_;
+  bool sure_ = true;  ///< the chosen command is started, whatever a script decides
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Facts of a command before it begins. Reads files and looks at the machine; starts and writes nothing.
+// Facts of a command before it begins. Reads files and looks at the machine; starts nothing of the command and writes
+// nothing.
 #pragma once
 
 #include <functional>
@@ -22,6 +23,8 @@ struct Asked {
   std::optional<double> disk;            ///< bytes that are free there for checkpoints
   Measured measured;
   Time now;
+  /// Does that Python find a top-level module of that name in the command's folder? nullopt: it did not say.
+  std::function<std::optional<bool>(const std::string& python, const std::string& module)> finds_module;
 };
 
 /// `look_at_gpus` may take seconds; an empty answer means that none was seen.

@@ -136,6 +136,31 @@ const std::vector<Case> kCases = {
      [](World& w) { w.environment.erase("HF_TOKEN"); }, Level::kWarning, "accepted its terms"},
     {"program-missing", kSound, [](World& w) { w.system.files.erase("/usr/bin/uv"); }, Level::kError,
      "uv is no program"},
+    {"program-missing",
+     kSound,
+     {},
+     Level::kError,
+     "there is no file nofile.py",
+     {"python3", "-u", "nofile.py", "--lr"}},
+    {"program-missing", kSound, {}, Level::kError, "there is no file src/t.py", {"bash", "-c", "cd src; python3 t.py"}},
+    {"program-missing",
+     kSound,
+     [](World& w) { w.asked.finds_module = [](auto&, auto& one) { return one != "nosuch"; }; },
+     Level::kError,
+     "finds no module nosuch",
+     {"python3", "-m", "nosuch.module"}},
+    {"program-missing",
+     kSound,
+     [](World& w) {
+       w.system.files["/work/train_grpo.sh"] = "#!/bin/bash\nuv run rl @ rl.toml\n";
+       Entry entry;
+       entry.file = true;
+       entry.executable = false;
+       w.system.entries["/work/train_grpo.sh"] = entry;
+     },
+     Level::kError,
+     "may not be executed",
+     {"/work/train_grpo.sh"}},
     {"out-of-sight", kSound, {}, Level::kWarning, "sbatch queues the job", {"sbatch", "train.sh"}},
     {"out-of-sight", kSound, {}, Level::kWarning, "ray queues", {"ray", "job", "submit", "--no-wait", "--", "uv"}},
     {"out-of-sight", kSound, {}, Level::kWarning, "in the background", {"docker", "run", "-d", "image"}},
