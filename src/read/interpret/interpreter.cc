@@ -458,8 +458,9 @@ void Interpreter::finish() {
   code_done();
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream, true);
+  if (fileless_ends_the_log()) emit_temporary_program(true);
   if (number_ <= kExcerptLines) {
-    emit_temporary_program();
+    emit_temporary_program(false);
     emit_last_exception();
   }
   records_.finish();

@@ -162,6 +162,7 @@ class Interpreter {
     event::TraceSeen trace;
     uint64_t number = 0;
     Time at;
+    bool fileless = false;  ///< its innermost frame lies in no file
   };
   struct LastException {  // an exception's line outside any traceback
     std::string text;
@@ -181,7 +182,8 @@ class Interpreter {
   void note_last_exception(const LogLine& line, bool other);
   void went_on(const LogLine& line);
   void end_whole_traces(const LogLine& line);
-  void emit_temporary_program();
+  void emit_temporary_program(bool fileless);
+  bool fileless_ends_the_log() const;
   void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);
   static void judge_trace(const Stream& stream, event::TraceSeen& trace);

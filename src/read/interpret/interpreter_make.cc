@@ -74,6 +74,8 @@ event::Ended::How how_named(std::string_view name) {
 /// An exception that stands so close before the word of a failure is its reason.
 constexpr uint64_t kBeforeEnd = 20;  // lines
 
+constexpr int64_t kSignalled = 128;  // statuses from here on are a shell's for a signal
+
 bool fails(event::Ended::How how, int64_t code) {
   return how == event::Ended::How::kFailed || (how == event::Ended::How::kExit && code != 0);
 }
@@ -272,7 +274,9 @@ void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
     for (auto& [key, stream] : streams_) end_trace(*stream);
   }
   if (fails(how_named(fields.text("how")), fields.integer("code", 0))) {
-    emit_temporary_program();
+    // A program that was killed did not end of the code that it ran last.
+    const int64_t code = fields.integer("code", 0);
+    emit_temporary_program(code > 0 && code < kSignalled);
     if (line.number <= last_exception_.number + kBeforeEnd) emit_last_exception();
   } else if (how_named(fields.text("how")) == event::Ended::How::kComplete) {
     went_on(line);

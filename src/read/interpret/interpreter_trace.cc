@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/trace_frame.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_stream.h"
@@ -216,13 +217,25 @@ void Interpreter::went_on(const LogLine& line) {
 }
 
 /// The program that lies in a folder for what is temporary is the run's own: nothing comes between its traceback and
-/// the end.
-void Interpreter::emit_temporary_program() {
+/// the end. `fileless`: so is one that lies in no file.
+void Interpreter::emit_temporary_program(bool fileless) {
   constexpr uint64_t kBetween = 3;  // lines: what a bar and a shell leave
-  if (last_temporary_ && number_ <= last_temporary_->trace.last_line + kBetween) {
+  if (last_temporary_ && number_ <= last_temporary_->trace.last_line + kBetween &&
+      (fileless || !last_temporary_->fileless)) {
     put(std::move(last_temporary_->trace), last_temporary_->number, last_temporary_->at);
   }
   last_temporary_.reset();
+}
+
+/// Nobody says that the program ended, but its log ends so: with what a tool that runs a model's code survives hardly
+/// ever. A missing module is such code's commonest failure, too, and counts in a short log alone.
+bool Interpreter::fileless_ends_the_log() const {
+  if (!last_temporary_ || !last_temporary_->fileless) return false;
+  const event::TraceSeen& trace = last_temporary_->trace;
+  const detect::ExceptionClass is = detect::classify_exception(trace.exception, trace.message, trace.frame);
+  if (number_ <= kExcerptLines && is.kind == "dependency-broken") return true;
+  return is.kind == "gpu-out-of-memory" || is.kind == "gpu-fault" || is.kind == "collective-timeout" ||
+         is.cause == "torch-rendezvous-timeout";
 }
 
 /// An exception without its traceback, whose place says that the program ended of it: near the end of an excerpt that
@@ -247,8 +260,9 @@ void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   last_temporary_.reset();
-  if (stream.reader.temporary_program() && !stream.sample && !stream.caught) {
-    last_temporary_ = {trace, stream.reader.first_line(), stream.at};
+  const bool fileless = stream.reader.fileless_program();
+  if ((stream.reader.temporary_program() || fileless) && !stream.sample && !stream.caught) {
+    last_temporary_ = {trace, stream.reader.first_line(), stream.at, fileless};
     judge_trace(stream, last_temporary_->trace);
     last_temporary_->trace.sample = false;
   }

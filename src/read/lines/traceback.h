@@ -47,6 +47,9 @@ class TracebackReader {
   /// The one that take() or flush() gave out is taken for a tool's only because its program lies in a folder for what
   /// is temporary. Whoever ends right behind it was that program.
   bool temporary_program() const { return temporary_program_; }
+  /// Likewise because its innermost frame is code that lies in no file ("<string>", "<stdin>"): the answer of a model
+  /// that a tool runs, or what a person gave to python -c.
+  bool fileless_program() const { return fileless_program_; }
   bool open() const { return state_ != State::kIdle; }
   /// The line that was fed last is source that the traceback shows: what stands in it is not what happened.
   bool took_source() const { return took_source_; }
@@ -71,6 +74,7 @@ class TracebackReader {
   bool ipython_ = false;  // IPython's
   bool syntax_ = false;   // began with a bare File line: only a SyntaxError makes it one
   bool temporary_program_ = false;
+  bool fileless_program_ = false;
   bool scratch_entry_ = true;  // its outermost frame lies in no program's file
   bool training_ = false;      // a frame of it is the training loop
   bool headless_ = false;      // began with a frame: only an exception makes it one

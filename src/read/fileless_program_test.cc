@@ -1,0 +1,67 @@
+// Code that lies in no file ("<string>", "<stdin>"): a model's answer that a tool runs, or the run's own program.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "read/testing/whole_log.h"
+
+namespace mw {
+namespace {
+
+std::string trained(const std::string& between) {
+  std::string log = "from trl import GRPOTrainer\n";
+  for (int step = 1; step <= 20; ++step) {
+    log += cat("{'loss': 0.5, 'reward': 0.25, 'step': ", step, "}\n");
+    if (step == 10) log += between;
+  }
+  return log;
+}
+
+std::string traceback(std::string_view file, std::string_view exception) {
+  return cat("Traceback (most recent call last):\n  File \"", file, "\", line 2, in <module>\n", exception, "\n");
+}
+
+constexpr std::string_view kBegan =
+    "=== midwatch: attempt 1 began 2026-11-29T15:21:04.752Z (7d293c20bd7c1743), process 9633 ===\n";
+std::string ended(int status) {
+  return cat("=== midwatch: attempt 1 ended 2026-11-29T15:21:05.183Z (7d293c20bd7c1743), exit status ", status,
+             " ===\n");
+}
+
+bool in_trouble(const State& state) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(),
+                     [](const Incident& incident) { return incident.severity > Severity::kInfo; });
+}
+
+std::string first_kind(const State& state) { return state.incidents.empty() ? "" : state.incidents.front().kind; }
+
+}  // namespace
+
+TEST_CASE("a program without a file that ends with an error status ended of its last traceback") {
+  const std::string missing = traceback("<stdin>", "ModuleNotFoundError: No module named 'verl'");
+  CHECK(first_kind(state_of(cat(kBegan, "start\n", missing, ended(1)))) == "dependency-broken");
+  const std::string answer = traceback("<string>", "ZeroDivisionError: division by zero");
+  CHECK(contains(state_of(cat(kBegan, trained(""), answer, ended(1))).verdict, "crashed"));
+  CHECK(first_kind(state_of(cat(kBegan, trained(""), answer, ended(1)))) != "");
+  // Killed, in order, or after it went on: the code of a model it was.
+  for (const std::string& end : {ended(137), ended(0)}) {
+    const State state = state_of(cat(kBegan, trained(""), answer, end));
+    for (const Incident& incident : state.incidents) CHECK_FALSE(contains(incident.summary, "ZeroDivisionError"));
+  }
+  const State went_on = state_of(cat(kBegan, trained(answer), ended(1)));
+  for (const Incident& incident : went_on.incidents) CHECK_FALSE(contains(incident.summary, "ZeroDivisionError"));
+}
+
+TEST_CASE("a log that ends so without a word of an end is believed where a run ends by such an exception") {
+  const std::string nccl = traceback(
+      "<string>", "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1970, unhandled cuda error");
+  CHECK(in_trouble(state_of(cat(trained(""), nccl))));
+  CHECK_FALSE(in_trouble(state_of(trained(nccl))));
+  CHECK(in_trouble(state_of(traceback("<stdin>", "ModuleNotFoundError: No module named 'verl'"))));
+  for (const char* const exception : {"ZeroDivisionError: division by zero", "NameError: name 'x' is not defined"}) {
+    CHECK_FALSE(in_trouble(state_of(cat(trained(""), traceback("<string>", exception)))));
+  }
+}
+
+}  // namespace mw
