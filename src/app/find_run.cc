@@ -188,6 +188,7 @@ RunsAnswer::Run run_of(Disk& disk, Processes& processes, const Known& known) {
   run.record = std::move(*record);
   if (!run.live) {
     run.status.asks = run.record.asks;
+    run.status.output = run.record.ended.known() ? run.record.ended : run.status.heard;
     return run;
   }
   // What midwatch does with a live run now is in its journal.
@@ -195,6 +196,9 @@ RunsAnswer::Run run_of(Disk& disk, Processes& processes, const Known& known) {
   auto status = run_status(disk, processes, known.status.folder, state.ok() ? state->supervision : Supervision());
   if (status.ok()) run.status = std::move(*status);
   run.status.now = known.status.now;
+  // The journal of a run that hangs is written all the same: its age says nothing of the trainer.
+  if (state.ok()) add_ages(disk, *state, run.status);
+  if (!run.status.output.known()) run.status.output = std::max(run.status.stepped, run.record.ended);
   return run;
 }
 

@@ -148,6 +148,10 @@ def silence_has_an_age(base):
     wait_until("the note", lambda: "renews" in words("status", state=state)[1])
     answer = shown()
     assert answer["heard"] > answer["output_at"], answer
+    listed = json.loads(words("runs", "--json", state=state)[1])["runs"][0]
+    assert listed["live"] and listed["heard"] > listed["output_at"] == answer["output_at"], listed
+    text = words("runs", state=state)[1]
+    assert "OUTPUT" in text and "WRITTEN" not in text and "ms ago" not in text, text
     text = words("status", state=state)[1]
     assert "last written" in text and "just now" not in text and "ms ago" not in text, text
     assert words("stop", "--now", state=state)[0] == 0

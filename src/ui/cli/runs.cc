@@ -61,6 +61,8 @@ std::string runs_json(const RunsAnswer& answer) {
       run.began.known() ? json.string(format_utc(run.began)) : json.null();
       json.key("heard");
       run.status.heard.known() ? json.string(format_utc(run.status.heard)) : json.null();
+      json.key("output_at");
+      run.status.output.known() ? json.string(format_utc(run.status.output)) : json.null();
       json.key("asks").string(run.status.asks).key("trouble").string(run.trouble).end_object();
     }
     json.end_array().key("left_out").integer(static_cast<int64_t>(answer.left_out)).end_object();
@@ -81,7 +83,7 @@ std::string runs_table(const RunsAnswer& answer, const Console& console) {
     return cat(pad(a, name), "  ", pad(b, state), "  ", pad(c, step), "  ", pad(d, 12), "  ", e);
   };
   name = std::min(name, kNameCells);
-  std::string out = paint.dim(row("RUN", "STATE", "STEP", "WRITTEN", "ATTENTION")) + "\n";
+  std::string out = paint.dim(row("RUN", "STATE", "STEP", "OUTPUT", "ATTENTION")) + "\n";
   for (const RunsAnswer::Run& run : answer.runs) {
     const RunStatus& status = run.status;
     const std::string attention =
@@ -91,7 +93,7 @@ std::string runs_table(const RunsAnswer& answer, const Console& console) {
             ? cat(run.record.critical, run.record.critical == 1 ? " critical incident" : " critical incidents")
             : "";
     const std::string line = row(short_name(escape_terminal(status.name)), state_of(run), progress(run),
-                                 ago(status.heard, status.now), escape_terminal(attention));
+                                 ago(status.output, status.now), escape_terminal(attention));
     out += cat(attention.empty() && !should_be_watched(status) ? line : paint.yellow(line), "\n");
   }
   if (answer.left_out > 0) out += paint.dim(cat("and ", answer.left_out, " older: --all")) + "\n";
