@@ -20,12 +20,24 @@
 
 namespace mw {
 
+namespace {
+
+constexpr size_t kRunNameBytes = 200;  // it is a folder's name, and files beside it add to it
+
+}  // namespace
+
 Error not_a_run_name(const std::string& name) {
-  return {Error::Code::kInvalid, cat("a run cannot be called '", name, "'"), "Use letters, digits, dots and dashes."};
+  if (name.size() > kRunNameBytes) {
+    return {Error::Code::kInvalid,
+            cat("a run cannot be called '", clip(name, 40), "': a name has at most ", kRunNameBytes, " letters"),
+            "Give it a shorter one; midwatch tell --tag takes what else there is to say."};
+  }
+  return {Error::Code::kInvalid, cat("a run cannot be called '", name, "'"),
+          "Use letters, digits, dots, dashes and underlines; it begins with a letter, a digit or an underline."};
 }
 
 bool is_run_name(std::string_view name) {
-  return !name.empty() && name.front() != '.' && name.front() != '-' && name.size() <= 200 &&
+  return !name.empty() && name.front() != '.' && name.front() != '-' && name.size() <= kRunNameBytes &&
          std::all_of(name.begin(), name.end(),
                      [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
 }
@@ -122,10 +134,7 @@ std::vector<std::string> hidden_words(const RunSpec& spec, const std::vector<std
   KnownSecrets secrets;
   secrets.learn_environment(environ);
   for (const auto& [variable, value] : spec.environment) secrets.learn(variable, value);
-  std::vector<std::string> out;
-  out.reserve(words.size());
-  for (const std::string& word : words) out.push_back(secrets.hide(word));
-  return out;
+  return redact_words(secrets.hide(words));
 }
 
 Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request) {

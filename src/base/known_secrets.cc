@@ -126,6 +126,13 @@ void KnownSecrets::find(std::string_view text, std::vector<SecretSpan>& out) con
   }
 }
 
+std::vector<std::string> KnownSecrets::hide(const std::vector<std::string>& words) const {
+  std::vector<std::string> out;
+  out.reserve(words.size());
+  for (const std::string& word : words) out.push_back(hide(word));
+  return out;
+}
+
 std::string KnownSecrets::hide(std::string_view text) const {
   if (forms_.empty() || text.size() < kLeast) return std::string(text);
   std::vector<SecretSpan> spans;

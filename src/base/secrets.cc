@@ -2,14 +2,39 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/one_of.h"
 #include "base/secret_finder.h"
+#include "base/secret_shapes.h"
 #include "base/text.h"
 
 namespace mw {
 namespace {
+
+/// The names that settings declared; threads that collect an attempt's environment ask.
+class Declared {
+ public:
+  void add(std::string_view name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    names_.emplace(name);
+  }
+  bool has(std::string_view name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return names_.find(name) != names_.end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> names_;
+};
+
+Declared& declared() {
+  static Declared names;
+  return names;
+}
 
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -104,11 +129,32 @@ NameSays name_says(std::string_view name) {
   return says;
 }
 
-bool names_secret(std::string_view name) { return name_says(name) != NameSays::kNothing; }
+bool names_secret(std::string_view name) { return name_says(name) != NameSays::kNothing || declared().has(name); }
+
+void declare_secret_variable(std::string_view name) { declared().add(name); }
+
+bool looks_issued(std::string_view value) {
+  constexpr size_t kLeast = 8;      // bytes behind the prefix: less is a version or a number
+  constexpr ptrdiff_t kJoints = 2;  // more make a name of several words
+  const std::string folded = to_lower(value.substr(0, kLeast));
+  for (const std::string_view prefix :
+       {"tok", "token", "secret", "key", "apikey", "api-key", "api_key", "pat", "auth"}) {
+    if (!folded.starts_with(prefix)) continue;
+    const std::string_view rest = value.substr(prefix.size());
+    if (rest.size() <= kLeast || (rest.front() != '-' && rest.front() != '_')) continue;
+    const bool joined =
+        std::all_of(rest.begin(), rest.end(), [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
+    const bool odd = std::any_of(rest.begin(), rest.end(), upper) && std::any_of(rest.begin(), rest.end(), digit);
+    const auto joints = std::count_if(rest.begin() + 1, rest.end(), [](char c) { return !is_alnum(c); });
+    if (joined && joints <= kJoints && (odd || opaque(rest.substr(1)))) return true;
+  }
+  return false;
+}
 
 std::string redacted_setting(std::string_view name, std::string_view value) {
-  const NameSays says = name_says(name);
+  const NameSays says = declared().has(name) ? NameSays::kPassword : name_says(name);
   const std::string_view bare = trim(value);
+  if (looks_issued(bare)) return std::string(kRedacted);
   const bool number = bare.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
   const bool secret = says == NameSays::kPassword || (says == NameSays::kSecret && !number);
   if (secret && !stands_for_secret(bare)) return std::string(kRedacted);
@@ -122,6 +168,12 @@ std::vector<std::string> redact_words(const std::vector<std::string>& words) {
   bool next = false;
   for (const std::string& word : words) {
     const bool option = word.starts_with("-") && !contains(word, "=");
+    const size_t value = word.find('=') + 1;  // 0: all of the word is one
+    if (looks_issued(std::string_view(word).substr(value))) {
+      out.push_back(cat(std::string_view(word).substr(0, value), kRedacted));
+      next = false;
+      continue;
+    }
     out.push_back(next && !option ? std::string(kRedacted) : redact_secrets(word));
     next = option && names_secret(word);
   }

@@ -23,6 +23,14 @@ NameSays name_says(std::string_view name);
 /// --hf-token means one; "max_tokens", "pad_token" and "input_key" are none. In doubt it is.
 bool names_secret(std::string_view name);
 
+/// From here on this process takes the variable of exactly this name for a secret's, whatever its name says: for what
+/// the settings name as { env = "NAME" }. It is a fact of the process, as its environment is.
+void declare_secret_variable(std::string_view name);
+
+/// Would somebody who issues tokens write such a value ("tok-…", "api_key_…" with capitals and digits behind)? For
+/// whole values, of which nobody says by a name what they are; within text only redact_secrets() is asked.
+bool looks_issued(std::string_view value);
+
 /// The value of a setting of that name: "<redacted>" when the name says so, else as redact_secrets() leaves it.
 std::string redacted_setting(std::string_view name, std::string_view value);
 
@@ -63,6 +71,7 @@ class KnownSecrets {
   bool empty() const { return forms_.empty(); }
   /// `text` without them.
   std::string hide(std::string_view text) const;
+  std::vector<std::string> hide(const std::vector<std::string>& words) const;
   /// Their places in `text`, in no order.
   void find(std::string_view text, std::vector<SecretSpan>& out) const;
 

@@ -60,11 +60,23 @@ TEST_CASE("values of secret names are taken out of lines, the rest stays") {
   CHECK(redact_secrets("") == "");
 }
 
+TEST_CASE("a whole value of an issuer's form is a secret whatever its name") {
+  for (const char* const value :
+       {"tok-VERYSECRET-42", "token_9f8A7b6C5d", "key-0123456789abcdef", "api_key-XY12345678"})
+    CHECK_MESSAGE(looks_issued(value), value);
+  for (const char* const value :
+       {"token-level-loss", "token_level_v2", "key-value", "tokenizer-Qwen2-7B-Instruct", "tok-1", "secret", "keys",
+        "auth-none", "", "token mean 12 of A", "pattern_B2_C3_D4", "token_PPO_Qwen2.5-7B"})
+    CHECK_MESSAGE(!looks_issued(value), value);
+}
+
 TEST_CASE("words of a command") {
   const std::vector<std::string> out =
       redact_words({"python", "train.py", "--hf-token", "abcd", "--lr", "1", "trainer.api_key=xyz", "--token=abcd"});
   CHECK(out == std::vector<std::string>{"python", "train.py", "--hf-token", "<redacted>", "--lr", "1",
                                         "trainer.api_key=<redacted>", "--token=<redacted>"});
+  CHECK(redact_words({"--judge", "tok-VERYSECRET-42", "judge.with=key_ABCDEFGH12"}) ==
+        std::vector<std::string>{"--judge", "<redacted>", "judge.with=<redacted>"});
   CHECK(redact_words({"--token", "--lr", "1"}) == std::vector<std::string>{"--token", "--lr", "1"});
 }
 

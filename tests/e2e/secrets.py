@@ -232,6 +232,74 @@ def supervised_run(base):
     return f"{len(receiver.got)} messages"
 
 
+TRAINER = """import os, sys, time, zipfile
+print('Total training steps: 12', flush=True)
+for step in range(1, 13):
+    time.sleep(0.15)
+    print(f'step:{step} - actor/pg_loss:0.02 - critic/rewards/mean:{0.3 + step / 100} - training/global_step:{step}', flush=True)
+    if step % 4:
+        continue
+    os.makedirs(f'ck/global_step_{step}/actor', exist_ok=True)
+    for kind in ('model', 'optim', 'extra_state'):
+        with zipfile.ZipFile(f'ck/global_step_{step}/actor/{kind}_world_size_1_rank_0.pt', 'w') as file:
+            file.writestr('archive/data.pkl', b'\\x80\\x02}q\\x00.')
+            file.writestr('archive/data/0', os.urandom(2000))
+    with open('ck/latest_checkpointed_iteration.txt', 'w') as file:
+        file.write(str(step))
+    print(f'local_global_step_folder: ck/global_step_{step}', flush=True)
+"""
+
+
+def every_way_out(base):
+    """A command, its variables and what the settings name as a variable of a secret: in none of the ways out of the program."""
+    make = secret_corpus.Maker(16)
+    own = {"JUDGE_API_KEY": make.mixed(24), "PLAIN": "some-words-" + make.mixed(6), "ODD": "tok-" + make.some(secret_corpus.UPPER + secret_corpus.DIGITS, 14)}
+    typed = {"--api-key": secret_corpus.KINDS["openai-project"][1](make), "--password": "hunter2" + make.mixed(8), "--hf_token=": "hf" + make.mixed(12),
+             "trainer.hub_token=": make.mixed(16), "--judge": "key-" + make.mixed(16) + "A7", "--said": own["PLAIN"]}
+    words = [word for name, value in typed.items() for word in ([name + value] if name.endswith("=") else [name, value])]
+    hidden = [(name, [], [value]) for name, value in {**own, **typed}.items()]
+    script, store, home = os.path.join(base, "train.py"), os.path.join(base, "store"), os.path.join(base, "home")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(TRAINER)
+    with open(os.path.join(base, "judge.sh"), "w", encoding="utf-8") as file:
+        file.write(f"# asks the judge with {own['PLAIN']}\n")
+    receiver = Receiver()
+    with open(os.path.join(base, "midwatch.toml"), "w", encoding="utf-8") as file:
+        file.write(f'[notify]\nmin_severity = "info"\n[notify.channel.web]\nkind = "webhook"\nurl = "{receiver.url}/hook"\n'
+                   'token = { env = "PLAIN" }\n[hook.echo]\ncommand = ["sh", "-c", "cat; env | grep MIDWATCH"]\n')
+    env = {**os.environ, **own}
+    for number, more in ((1, []), (2, ["--extra", "1"])):
+        if number == 2:
+            env["ODD"] = own["ODD"][:-1] + "7"
+            hidden.append(("ODD again", [], [env["ODD"]]))
+        done = subprocess.run([PROGRAM, "run", "--home", home, "--name", f"r{number}", "--store", store, "--checkpoints", "ck", "--",
+                               sys.executable, script, "judge.sh", *words, *more], cwd=base, env=env, capture_output=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        check("what run said", done.stderr.decode(errors="replace"), hidden)
+    where, count = ["--home", home], 0
+    both = [os.path.join(home, "runs", f"r{number}") for number in (1, 2)]
+    ways = [["runs"], ["runs", "--json"], ["runs", "show", "r2"], ["runs", "show", "r2", "--json"], ["runs", "export"], ["runs", "export", "--json"],
+            ["runs", "export", "--csv"], ["compare", *both], ["compare", *both, "--json"], ["status", "--run", "r2"],
+            ["status", "--json", "--run", "r2"], ["report", "--run", "r2"], ["verify", "r2"], ["checkpoint", "remote", store], ["checkpoint", "logs", store, os.path.join(base, "received")],
+            ["replay", "--full", os.path.join(home, "runs", "r2")], ["replay", "--json", os.path.join(home, "runs", "r2")]]
+    for way in ways:
+        takes_home = way[0] not in ("replay", "checkpoint", "compare")
+        text = said(*way, *(where if takes_home else []))
+        assert "has no option" not in text, text
+        count += len(text)
+        check(" ".join(way[:2]), text, hidden)
+    assert "<redacted>" in said("runs", "show", "r2", *where)
+    assert "--extra" in said("runs", "show", "r2", *where), "the run before is not compared"
+    check("messages", "\n".join(body.decode(errors="replace") for body in receiver.got), hidden)
+    for number in (1, 2):
+        check("files of the run", kept(os.path.join(home, "runs", f"r{number}"), RAW), hidden)
+    assert "fingerprint" in " ".join(os.listdir(store)), os.listdir(store)
+    check("the store", kept(store), hidden)
+    check("what is received from it", kept(os.path.join(base, "received")), hidden)
+    receiver.server.shutdown()
+    return f"{len(ways)} ways, {count} characters"
+
+
 def private(folder):
     for place, folders, names in os.walk(folder):
         for path in [place, *(os.path.join(place, name) for name in folders + names)]:
@@ -270,7 +338,7 @@ def folders_are_private(base):
     return "folders"
 
 
-TESTS = [corpus_in_tracebacks, corpus_in_log_lines, split_everywhere, supervised_run, folders_are_private]
+TESTS = [corpus_in_tracebacks, corpus_in_log_lines, split_everywhere, supervised_run, every_way_out, folders_are_private]
 
 
 def main():

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/begin_run.h"
 #include "app/config/component_settings.h"
 #include "app/config/notify_settings.h"
 #include "app/config/rule_settings.h"
@@ -331,7 +332,10 @@ class ConfigParser {
     const ConfigKey& key = *out.key;
     switch (key.kind) {
       case Kind::kText:
-        string(at, key, out.text);
+        if (string(at, key, out.text) && key.path == "run.name" && !out.text.empty() && !is_run_name(out.text)) {
+          const Error error = not_a_run_name(out.text);
+          problem(at, error.what, error.hint);
+        }
         break;
       case Kind::kPattern:
         if (string(at, key, out.text)) pattern(at, key, out.text);

@@ -11,6 +11,7 @@
 #include "app/config/rule_settings.h"
 #include "app/config/scrape_settings.h"
 #include "app/config/settings.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "platform/fake/fake_disk.h"
@@ -354,6 +355,26 @@ TEST_CASE("a run's store reaches its specification, a folder from the file's own
   CHECK(spec.store_addressing == "path");
   CHECK(of("[store]\nplace = \"s3://bucket/run\"\n").store == "s3://bucket/run");
   CHECK(of("[store]\nplace = \"/mnt/share/run\"\n").store == "/mnt/share/run");
+}
+
+TEST_CASE("a run's name is refused where it is written, and for what is wrong with it") {
+  CHECK(contains(first_problem("[run]\nname = \"a b\"\n"), "2: a run cannot be called 'a b' | Use letters, digits"));
+  CHECK(contains(first_problem(cat("[run]\nname = \"", std::string(300, 'a'), "\"\n")), "at most 200 letters"));
+  CHECK(first_problem("[run]\nname = \"grpo_qwen-7b.2\"\n").empty());
+}
+
+TEST_CASE("a variable that the settings name as a secret's is one wherever it stands") {
+  FakeDisk disk;
+  disk.put("/etc/midwatch.toml",
+           "[notify.channel.web]\nkind = \"webhook\"\nurl = \"http://127.0.0.1:1/\"\n"
+           "token = { env = \"MIDWATCH_TEST_PLAIN\" }\n");
+  CHECK_FALSE(names_secret("MIDWATCH_TEST_PLAIN"));
+  REQUIRE(load_config(disk, "/etc/midwatch.toml").ok());
+  CHECK(names_secret("MIDWATCH_TEST_PLAIN"));
+  CHECK(redacted_setting("MIDWATCH_TEST_PLAIN", "some words") == kRedacted);
+  KnownSecrets known;
+  known.learn("MIDWATCH_TEST_PLAIN", "VERYSECRET-42");
+  CHECK(known.hide("says VERYSECRET-42!") == "says <redacted>!");
 }
 
 TEST_CASE("a secret is found where it is said to be, and errors do not tell it") {

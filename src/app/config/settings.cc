@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/check.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
@@ -47,6 +48,13 @@ struct Take {
   void operator()(std::map<std::string, std::string>*) const { MW_CHECK(false); }  // no key is of that kind
 };
 
+/// What the file names as a variable that holds a secret is one wherever it stands: in what an attempt is made of, too.
+void declare_secrets(const Config& config) {
+  for (const auto& [path, value] : config.all()) {
+    if (value->secret.from == Secret::From::kEnvironment) declare_secret_variable(value->secret.text);
+  }
+}
+
 }  // namespace
 
 Result<Config> load_config(Disk& disk, const std::string& file) {
@@ -54,7 +62,11 @@ Result<Config> load_config(Disk& disk, const std::string& file) {
   const std::string name = file.empty() ? std::string(kConfigFile) : file;
   const std::string path = absolute_path(name);
   const auto text = read_whole(disk, path, kConfigBytesLimit);
-  if (text.ok()) return Config::parse(*text, path);
+  if (text.ok()) {
+    Config config = Config::parse(*text, path);
+    declare_secrets(config);
+    return config;
+  }
   if (file.empty() && text.error().code == Error::Code::kNotFound) return Config::parse("", "");
   return Error{text.error().code, cat("the settings cannot be read: ", text.error().what),
                file.empty() ? "Mend or remove it, or go without: --config none." : ""};

@@ -1,5 +1,7 @@
 #include "app/config/signal_settings.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <string_view>
 
@@ -34,6 +36,7 @@ std::map<std::string, std::string> own_names(const Config& config) {
 }
 
 void learn_settings(const Config& config, KnowledgeBase& knowledge) {
+  knowledge.known().learn_environment(environ);  // of the variables, too, that the file declares secret
   knowledge.add(user_rules(config));
   knowledge.name_signals(own_names(config));
   knowledge.name_checkpoints(config.text("checkpoints.pattern"));

@@ -66,13 +66,21 @@ Fingerprint::Facts environment_of(System& system, const Subject& subject) {
   return out;
 }
 
-Fingerprint::Facts without_secrets(const Fingerprint::Facts& environment) {
+/// Of an environment: what its own variables hold is redacted in all that the command names, too.
+KnownSecrets secrets_of(const Fingerprint::Facts& environment) {
+  KnownSecrets known;
+  for (const auto& [name, value] : environment) known.learn(name, value);
+  return known;
+}
+
+Fingerprint::Facts without_secrets(const Fingerprint::Facts& environment, const KnownSecrets& known) {
   Fingerprint::Facts out;
   for (const auto& [name, value] : environment) {
     if (std::find(kPassing.begin(), kPassing.end(), name) != kPassing.end()) continue;
     if (out.size() >= kNamesLimit) break;
+    const bool secret = !value.empty() && (names_secret(name) || looks_issued(trim(value)));
     out[sanitize_utf8(clip(name, kValueBytes))] =
-        names_secret(name) && !value.empty() ? std::string(kRedacted) : clip(redact_secrets(value), kValueBytes);
+        secret ? std::string(kRedacted) : clip(redact_secrets(known.hide(value)), kValueBytes);
   }
   return out;
 }
@@ -93,8 +101,8 @@ bool is_text(std::string_view bytes) {
 
 class Files {
  public:
-  Files(System& system, const Subject& subject, std::map<std::string, FileSeen>& out)
-      : system_(system), folder_(subject.folder), out_(out) {}
+  Files(System& system, const Subject& subject, const KnownSecrets& known, std::map<std::string, FileSeen>& out)
+      : system_(system), folder_(subject.folder), known_(known), out_(out) {}
 
   /// `option`: the word in front, whose value `path` may be.
   void add(std::string_view path, std::string_view option) {
@@ -114,7 +122,7 @@ class Files {
     } else {
       file.bytes = static_cast<int64_t>(bytes->size());
       file.hash = hex(fnv1a(*bytes));
-      if (bytes->size() <= kKeptTextBytes && is_text(*bytes)) file.text = redact_secrets(*bytes);
+      if (bytes->size() <= kKeptTextBytes && is_text(*bytes)) file.text = redact_secrets(known_.hide(*bytes));
     }
     out_[sanitize_utf8(path)] = std::move(file);
   }
@@ -122,12 +130,13 @@ class Files {
  private:
   System& system_;
   const std::string& folder_;
+  const KnownSecrets& known_;
   std::map<std::string, FileSeen>& out_;
 };
 
 /// Scripts and settings files among the command's words: a word, what stands behind its "=", or behind an "@".
-void look_at_files(System& system, const Subject& subject, Fingerprint& out) {
-  Files files(system, subject, out.files);
+void look_at_files(System& system, const Subject& subject, const KnownSecrets& known, Fingerprint& out) {
+  Files files(system, subject, known, out.files);
   std::string name, folder, before;  // of Hydra's settings
   for (size_t i = 0; i < subject.command.size(); ++i) {
     const std::string_view word = subject.command[i];
@@ -260,16 +269,17 @@ Fingerprint::Facts limits_of(System& system, const Subject& subject) {
 
 Fingerprint collect_quickly(System& system, const Subject& subject) {
   Fingerprint out;
-  out.command = redact_words(subject.command);
+  const Fingerprint::Facts environment = environment_of(system, subject);
+  const KnownSecrets known = secrets_of(environment);
+  out.command = redact_words(known.hide(subject.command));
   for (std::string& word : out.command) word = sanitize_utf8(clip(word, kValueBytes));
   out.folder = subject.folder;
-  const Fingerprint::Facts environment = environment_of(system, subject);
   if (environment.empty()) {
     out.missing.emplace_back("environment: the process was gone, or is not ours to look at");
   } else {
-    out.facts["environment"] = without_secrets(environment);
+    out.facts["environment"] = without_secrets(environment, known);
   }
-  look_at_files(system, subject, out);
+  look_at_files(system, subject, known, out);
   if (const std::string prefix = python_prefix(system, subject, environment); !prefix.empty()) {
     out.facts["package"] = python_packages(system, prefix);
     put(out.facts["package"], "(Python environment)", prefix);

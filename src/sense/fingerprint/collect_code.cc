@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/checksum.h"
@@ -5,6 +7,7 @@
 #include "base/text.h"
 #include "platform/program.h"
 #include "sense/fingerprint/collect.h"
+#include "sense/processes/known_environment.h"
 
 namespace mw {
 namespace {
@@ -41,7 +44,7 @@ Result<std::string> git(const std::string& folder, std::vector<std::string> word
 }
 
 /// "diff --git a/x b/x\n..." taken apart, by file.
-void take_diff(const std::string& diff, CodeSeen& code) {
+void take_diff(const std::string& diff, const KnownSecrets& known, CodeSeen& code) {
   size_t kept = 0;
   for (size_t at = diff.rfind("diff --git ", 0) == 0 ? 0 : std::string::npos; at != std::string::npos;) {
     const size_t next = diff.find("\ndiff --git ", at);
@@ -51,7 +54,8 @@ void take_diff(const std::string& diff, CodeSeen& code) {
     const size_t b = head.rfind(" b/");
     const std::string path = sanitize_utf8(b == std::string_view::npos ? head : head.substr(b + 3));
     if (code.changed.size() < kDiffFiles) {
-      std::string text = section.size() <= kKeptTextBytes ? redact_secrets(sanitize_utf8(section)) : std::string();
+      std::string text =
+          section.size() <= kKeptTextBytes ? redact_secrets(known.hide(sanitize_utf8(section))) : std::string();
       if (names_secret(basename(path)) || basename(path).starts_with(".env")) text.clear();
       if (kept + text.size() > kKeptDiffBytes) text.clear();
       kept += text.size();
@@ -94,7 +98,10 @@ Fingerprint collect_code(const Subject& subject) {
     return out;  // half of it would look like a change
   }
   code.hash = diff->empty() ? "" : hex(fnv1a(*diff));
-  take_diff(*diff, code);
+  KnownSecrets known;
+  learn_environment_of(*make_posix_system(), subject.pid > 0 ? subject.pid : ::getpid(), known);
+  for (const auto& [name, value] : subject.environment) known.learn(name, value);
+  take_diff(*diff, known, code);
   const auto others = git(subject.folder, {"ls-files", "--others", "--exclude-standard", "--directory"}, 1U << 20);
   if (others.ok()) {
     for (const std::string_view path : split(*others, '\n')) {

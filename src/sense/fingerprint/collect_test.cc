@@ -74,6 +74,17 @@ TEST_CASE("command, environment, files, packages and machine, without secrets") 
   CHECK(of.files.count("conf/a.yaml") == 1);
 }
 
+TEST_CASE("what a variable holds in secret is redacted wherever the attempt has it") {
+  Machine machine;
+  machine.system.files["/proc/7/environ"] =
+      std::string("JUDGE_TOKEN=plain-words-42\0COPY=plain-words-42\0ODD=tok-VERYSECRET-42\0", 69);
+  machine.system.files["/run/train.sh"] = "curl -d plain-words-42 judge\n";
+  machine.subject.command.insert(machine.subject.command.end(), {"--with", "plain-words-42"});
+  const std::string text = fingerprint_text(collect_quickly(machine.system, machine.subject));
+  CHECK_FALSE(contains(text, "plain-words-42"));
+  CHECK_FALSE(contains(text, "VERYSECRET"));
+}
+
 TEST_CASE("a process that is gone is reported as gone, and not taken for one without variables") {
   Machine machine;
   machine.system.files.erase("/proc/7/environ");

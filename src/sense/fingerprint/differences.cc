@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/secrets.h"
 #include "base/text.h"
 #include "sense/fingerprint/fingerprint.h"
 
@@ -72,6 +73,11 @@ class Comparing {
     if (found.size() >= kDifferenceLimit - 1) {
       ++more;
       return;
+    }
+    if (what == "environment") {  // as an earlier midwatch may have kept it
+      for (std::string* const value : {&before, &after}) {
+        if (!value->empty()) *value = names_secret(name) ? std::string(kRedacted) : redacted_setting(name, *value);
+      }
     }
     found.push_back({std::string(what), std::move(name), std::move(before), std::move(after)});
   }

@@ -125,5 +125,11 @@ TEST_CASE("lines that differ") {
   CHECK(differing_lines(long_a, long_b) == Pair{"3000 lines", "3000 other lines"});
 }
 
+TEST_CASE("what an earlier midwatch kept of a secret is not shown as a difference") {
+  Fingerprint before = sample(), after = sample();
+  after.facts["environment"]["JUDGE"] = "tok-VERYSECRET-42";
+  CHECK(shown(before, after) == "environment JUDGE:  > <redacted>\n");
+}
+
 }  // namespace
 }  // namespace mw
