@@ -285,7 +285,7 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   line("  lost        ", lost_time_text(record_of(state)));
   line("  figures     ", figures(state));
   const auto next = save_forecast(state);
-  for (const NowLine& now : run_now(state)) {
+  for (const NowLine& now : run_now(state, status.now)) {
     if (next && now.what == "Next save") continue;  // the forecast below says more
     line(cat("  ", pad(now_label(now), kLabel)), now.text);
   }

@@ -350,6 +350,10 @@ TEST_CASE("the next step, save and the end are expected by one clock") {
   run.state.verdict = "running";
   CHECK(clock_pace(run.state) == doctest::Approx(1));
   CHECK(now_text(run.state, "Next step") == "21 of 40, expected 2026-02-19T09:00:20Z");
+  const auto next_at = [&](Time now) { return run_now(run.state, now).front().text; };
+  CHECK(next_at(clock_of("09:00")) == "21 of 40, expected 2026-02-19T09:00:20Z");
+  CHECK(next_at(clock_of("09:00") + Duration::seconds(28)) == "21 of 40, due now");
+  CHECK(next_at(clock_of("09:02")) == "21 of 40, was expected 2026-02-19T09:00:20Z");
   CHECK(expected_end(run.state).latest < clock_of("09:01"));
   CHECK(seconds_per_step(run.state) == 51);  // what the trainer says of itself stays
 }

@@ -17,9 +17,10 @@
 namespace mw {
 namespace {
 
-constexpr size_t kBarsShown = 3;   // progress bars
-constexpr size_t kNameShown = 60;  // bytes of a bar's name
-constexpr size_t kRhythm = 2;      // equal distances between saves (or evaluations) that make a rhythm
+constexpr size_t kBarsShown = 3;                   // progress bars
+constexpr size_t kNameShown = 60;                  // bytes of a bar's name
+constexpr Duration kLook = Duration::seconds(15);  // midwatch dates lines without clocks at least so often
+constexpr size_t kRhythm = 2;                      // equal distances between saves (or evaluations) that make a rhythm
 
 /// The distance at which steps come again and again: the last ones must agree. 0: there is no rhythm.
 int64_t rhythm_of(const std::set<int64_t>& steps) {
@@ -48,8 +49,9 @@ int64_t setting(const State& state, std::string_view key) {
 
 class Now {
  public:
-  explicit Now(const State& state)
+  Now(const State& state, Time now)
       : state_(state),
+        now_(now),
         done_(detect::last_done(state, state.attempts.size() - 1)),
         pace_(forecast_pace(state, seconds_per_step(state))) {}
 
@@ -98,7 +100,9 @@ class Now {
     if (pace_ <= 0 || !state_.last_at.known()) return "";
     const Time last = done_at();
     const Time at = last + Duration::seconds(pace_ * static_cast<double>(step - done_));
-    return at > state_.last_at ? cat(", expected ", when(at)) : cat(", was expected ", when(at));
+    // A log without clocks is dated when midwatch looks: what came since then is not known yet.
+    if (now_.known() && at <= now_ && now_ - at <= kLook) return ", due now";
+    return at > std::max(state_.last_at, now_) ? cat(", expected ", when(at)) : cat(", was expected ", when(at));
   }
 
   /// When the last step reported last.
@@ -146,6 +150,7 @@ class Now {
   }
 
   const State& state_;
+  Time now_;
   int64_t done_;
   double pace_;
   std::vector<NowLine> lines_;
@@ -153,10 +158,10 @@ class Now {
 
 }  // namespace
 
-std::vector<NowLine> run_now(const State& state) {
+std::vector<NowLine> run_now(const State& state, Time now) {
   const bool on = state.verdict == "running" || state.verdict == "unknown";
   if (!on || state.attempts.empty()) return {};
-  return Now(state).lines();
+  return Now(state, now).lines();
 }
 
 std::string_view now_heading(const State& state) {

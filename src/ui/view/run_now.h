@@ -14,8 +14,9 @@ struct NowLine {
                      ///< "Entropy"
   std::string text;
 };
-/// Only what the run's files show; empty of a run that is over or never did a step.
-std::vector<NowLine> run_now(const State& state);
+/// Only what the run's files show; empty of a run that is over or never did a step. `now`: when this is shown, of a run
+/// that is watched; unknown: its files are all there is.
+std::vector<NowLine> run_now(const State& state, Time now = {});
 
 /// "Now", or "Where it stood at the end of these files" of a run that is not known to go on.
 std::string_view now_heading(const State& state);
