@@ -101,15 +101,32 @@ std::optional<OpenPlan> open_plan(const State& state, size_t number) {
 
 namespace {
 
-/// Is there a word of being done, said after the last step of the attempt, whose text is one of `these`?
-template <typename These>
-bool any_word_of_done(const State& state, const Knowledge& knowledge, size_t number, These&& these) {
+bool is_word_of_done(const Signature& one) { return one.role == Role::kBenign && one.kind == kSaysDone; }
+bool is_word_of_stop(const Signature& one) { return one.role == Role::kRoot && one.kind == "interrupted"; }
+
+/// The first line that was said after the last step of the attempt, whose signature is `such` a one and whose text is
+/// one of `these`; nullptr: there is none.
+template <typename Such, typename These>
+const std::string* find_word(const State& state, const Knowledge& knowledge, size_t number, Such&& such,
+                             These&& these) {
   for (const SignatureState& seen : state.signatures) {
     const Signature* signature = seen.sample ? nullptr : knowledge.find(seen.id);
-    if (signature == nullptr || signature->role != Role::kBenign || signature->kind != kSaysDone) continue;
+    if (signature == nullptr || !such(*signature)) continue;
     for (const SignatureState::Match& match : seen.matches) {
-      if (match.moment.attempt == number && these(match.text) && !trained_after(state, match.moment)) return true;
+      if (match.moment.attempt == number && these(match.text) && !trained_after(state, match.moment))
+        return &match.text;
     }
+  }
+  return nullptr;
+}
+
+bool any_text(std::string_view) { return true; }
+
+/// Did something fail, and end the log of the attempt?
+bool failed_in_its_log(const State& state, const Knowledge& knowledge, size_t number) {
+  for (const detect::FailureChain& chain : detect::fatal_chains(state, detect::symptoms_of(state, knowledge))) {
+    const bool from_outside = chain.kind == "interrupted" || chain.kind == "preempted";
+    if (chain.attempt == number && chain.ended && !from_outside) return true;
   }
   return false;
 }
@@ -117,7 +134,28 @@ bool any_word_of_done(const State& state, const Knowledge& knowledge, size_t num
 }  // namespace
 
 bool said_done(const State& state, const Knowledge& knowledge, size_t number) {
-  return any_word_of_done(state, knowledge, number, [](std::string_view) { return true; });
+  return find_word(state, knowledge, number, is_word_of_done, any_text) != nullptr;
+}
+
+bool stop_was_requested(const State& state, size_t number) {
+  const SupervisedAttempt* attempt = state.supervision.attempt(static_cast<int64_t>(number) + 1);
+  if (attempt == nullptr) return false;
+  const auto& requests = state.supervision.requests;
+  return std::any_of(requests.begin(), requests.end(), [attempt](const Supervision::Request& one) {
+    const bool ends = one.what == "stop" || one.what == "kill";
+    return ends && one.received >= attempt->started_at && (!attempt->exited || one.received <= attempt->exited_at);
+  });
+}
+
+WordOfEnd word_of_end(const State& state, const Knowledge& knowledge, size_t number) {
+  if (number >= state.attempts.size() || !open_plan(state, number)) return {};
+  if (failed_in_its_log(state, knowledge, number)) return {};
+  if (const std::string* own = find_word(state, knowledge, number, is_word_of_done, any_text)) return {*own, false};
+  const AttemptState& attempt = state.attempts[number];
+  const bool recorded = attempt.ended && attempt.ended->how == event::Ended::How::kInterrupted;
+  if (recorded && !attempt.ended->text.empty()) return {attempt.ended->text, true};
+  const std::string* outside = find_word(state, knowledge, number, is_word_of_stop, any_text);
+  return outside == nullptr ? WordOfEnd{} : WordOfEnd{*outside, true};
 }
 
 bool finished_by_its_word(const State& state, const Knowledge& knowledge) {
@@ -127,10 +165,11 @@ bool finished_by_its_word(const State& state, const Knowledge& knowledge) {
     return false;
   constexpr std::array<std::string_view, 8> kParts = {"epoch", "step",  "iter",  "stage",
                                                       "phase", "batch", "round", "warm"};
-  return any_word_of_done(state, knowledge, number, [&kParts](std::string_view text) {
+  const auto of_training = [&kParts](std::string_view text) {
     return contains_folded(text, "train") &&
            std::none_of(kParts.begin(), kParts.end(), [text](std::string_view p) { return contains_folded(text, p); });
-  });
+  };
+  return find_word(state, knowledge, number, is_word_of_done, of_training) != nullptr;
 }
 
 std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t number) {
@@ -147,11 +186,7 @@ bool belies_status(const State& state, const Knowledge& knowledge) {
   if (!by_status && !failed_by_its_word(state, state.attempts[last])) return false;
   if (!by_status && open_plan(state, last)) return true;
   if (!by_status && total_of(state, state.attempts[last]) > 0) return false;
-  for (const detect::FailureChain& chain : detect::fatal_chains(state, detect::symptoms_of(state, knowledge))) {
-    const bool from_outside = chain.kind == "interrupted" || chain.kind == "preempted";
-    if (chain.attempt == last && chain.ended && !from_outside) return true;
-  }
-  return false;
+  return failed_in_its_log(state, knowledge, last);
 }
 
 namespace {

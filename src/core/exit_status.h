@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "core/knowledge.h"
 #include "core/state.h"
@@ -34,6 +35,16 @@ bool finished_by_its_word(const State& state, const Knowledge& knowledge);
 
 /// The attempt ended with status 0, short of its plan, and did not say that it was done.
 std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t attempt);
+
+/// Was the attempt to end when it did: by `midwatch stop`, or by a signal to midwatch?
+bool stop_was_requested(const State& state, size_t attempt);
+
+/// How an attempt that ended with status 0 short of its plan says itself, after its last step, that it was meant to.
+struct WordOfEnd {
+  std::string text;           ///< the line; "": it has no such word
+  bool from_outside = false;  ///< a person, a scheduler or a signal stopped it; else a rule of its own did
+};
+WordOfEnd word_of_end(const State& state, const Knowledge& knowledge, size_t attempt);
 
 /// Do the run's files of the last attempt contradict the status 0 of its command? Its plan was open
 /// (fell_short()), an error ended its log, or its own launcher said that it failed and no step was done after that.

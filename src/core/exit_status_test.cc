@@ -18,6 +18,14 @@ class Log {
     done.role = Role::kBenign;
     knowledge.by_id[done.id] = 0;
     knowledge.signatures.push_back(done);
+    Signature stop;
+    stop.id = "sigterm-received";
+    stop.kind = "interrupted";
+    stop.role = Role::kRoot;
+    stop.fatal = true;
+    stop.severity = Severity::kWarning;
+    knowledge.by_id[stop.id] = 1;
+    knowledge.signatures.push_back(stop);
     say(event::SourceOpened{0, "train.log", "text", 0});
   }
   template <typename Body>
@@ -35,6 +43,16 @@ class Log {
   }
   void trace() { say(event::TraceSeen{"KeyError", "'answer'", "train.py:10 in step", line + 1, false, false}); }
   void done() { say(event::Matched{"said-done", "Training finished", 1, false}); }
+  void signalled() { say(event::Matched{"sigterm-received", "Received SIGTERM, saving", 1, false}); }
+  /// As a supervised run has it: midwatch received what `event` says at second `at`.
+  template <typename Body>
+  void supervise(double at, Body body) {
+    Event event;
+    event.received = Time::from_seconds(1000 + at);
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state, event, knowledge, Judge::kAlways, decided);
+  }
   std::string end(int64_t code = 0) {
     say(event::Ended{event::Ended::How::kExit, code, ""});
     return state.verdict;
@@ -55,6 +73,60 @@ TEST_CASE("status 0 at the end of the plan is success, and what fails as it is t
   log.trace();
   CHECK(log.end() == "finished");
   CHECK_FALSE(log.belied());
+}
+
+TEST_CASE("a signal that the trainer handles by the book: it saves and ends with status 0, and that was wanted") {
+  Log log;
+  log.say(event::Planned{40});
+  log.steps(1, 20);
+  log.signalled();
+  CHECK(log.end() == "interrupted");
+  CHECK(log.belied());  // its plan is open: whoever waits for a trained model has none
+  const WordOfEnd word = word_of_end(log.state, log.knowledge, 0);
+  CHECK(word.text == "Received SIGTERM, saving");
+  CHECK(word.from_outside);
+
+  Log went_on;  // it said so of something else
+  went_on.say(event::Planned{40});
+  went_on.steps(1, 20);
+  went_on.signalled();
+  went_on.steps(21, 25);
+  CHECK(went_on.end() == "ended-early");
+  CHECK(word_of_end(went_on.state, went_on.knowledge, 0).text.empty());
+
+  Log by_rule;
+  by_rule.say(event::Planned{40});
+  by_rule.steps(1, 20);
+  by_rule.done();
+  CHECK(by_rule.end() == "finished");
+  CHECK_FALSE(word_of_end(by_rule.state, by_rule.knowledge, 0).from_outside);
+  CHECK(word_of_end(by_rule.state, by_rule.knowledge, 0).text == "Training finished");
+
+  Log failed;  // an error before it is what ended it
+  failed.say(event::Planned{40});
+  failed.steps(1, 20);
+  failed.trace();
+  failed.end();
+  CHECK(word_of_end(failed.state, failed.knowledge, 0).text.empty());
+}
+
+TEST_CASE("what was to end when it did is no incident, whatever its plan was") {
+  for (const bool asked : {true, false}) {
+    CAPTURE(asked);
+    Log log;
+    log.supervise(0, event::AttemptStarted{1, 42, "boot"});
+    log.say(event::Planned{40});
+    log.steps(1, 20);
+    if (asked) {
+      log.supervise(20, event::Requested{"stop", "mira@node7"});
+      log.signalled();  // midwatch sent it
+    }
+    log.supervise(25, event::AttemptExited{1, true, 0, 0, ""});
+    if (!asked) log.supervise(30, event::Requested{"stop", "mira@node7"});  // once it had ended
+    CHECK(log.end() == (asked ? "interrupted" : "ended-early"));
+    CHECK(log.state.incidents.empty() == asked);
+    CHECK(stop_was_requested(log.state, 0) == asked);
+  }
 }
 
 TEST_CASE("status 0 in the middle of the plan") {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/advance.h"
+#include "core/exit_status.h"
 #include "core/incident_kind.h"
 
 namespace mw {
@@ -34,6 +35,11 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       return in_last(i) && i.open && i.kind == kind && !state.by_host(i.onset.where);
     });
   };
+  // It ended in order, as it was asked to; its plan was not done.
+  const auto stopped_short = [&] {
+    const bool asked = open_in_last("interrupted") || open_in_last("preempted") || stop_was_requested(state, number);
+    return asked && open_plan(state, number).has_value();
+  };
   // A stall is reported of a run that nothing is known to have ended: one without its engine may still wait for it.
   const bool stalled = !last.ended && open_in_last("stall");
   const bool crashed = std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
@@ -45,6 +51,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
         return crashed ? "crashed" : open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kExit:
         if (last.ended->code != 0 || crashed) return "crashed";
+        if (stopped_short()) return "interrupted";
         return open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kInterrupted:
       case event::Ended::How::kStopped:

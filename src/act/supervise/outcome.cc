@@ -1,6 +1,7 @@
 #include "act/supervise/outcome.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/exit_status.h"
 #include "sense/checkpoints/roots.h"
@@ -15,6 +16,20 @@ bool is_complete(const State& state, const AttemptState& attempt, int64_t last_c
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total <= 0 || attempt.last_step == kNoStep || attempt.last_step < total) return false;
   return state.checkpoints.empty() || last_checkpoint >= attempt.last_step;
+}
+
+/// What is known of its cause.
+void add_knowledge(const Knowledge& knowledge, bool engine_failed, AttemptOutcome& of) {
+  if (const Signature* known = knowledge.find(of.cause); known != nullptr) {
+    of.transient = known->transient;
+    of.layer = knowledge.is_engine(known->layer) ? std::string(kEngineLayer) : known->layer;
+    // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
+    if (!known->reaction.empty()) of.reaction = known->reaction;
+  }
+  if (engine_failed) of.layer = kEngineLayer;  // whatever leads: the answers were not the policy's
+  if (const Cause* row = knowledge.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
+    of.reaction = row->reaction;
+  }
 }
 
 }  // namespace
@@ -41,8 +56,12 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;
   // A keeper that took over gets no usage, and output that its command wrote while no keeper ran may be lost.
   const bool heard_out = end.kept.ending && end.kept.ending->peak_bytes > 0;
-  of.unfinished =
-      heard_out && of.known && of.code == 0 && !of.tripped && !of.stop_requested && belies_status(state, knowledge);
+  if (heard_out && of.known && of.code == 0 && !of.tripped && !of.stop_requested) {
+    of.unfinished = belies_status(state, knowledge);
+    WordOfEnd word = word_of_end(state, knowledge, state.attempts.size() - 1);
+    of.said = std::move(word.text);
+    of.from_outside = word.from_outside;
+  }
   of.finished = !of.known && is_complete(state, last, of.last_checkpoint);
   if (end.trip) {
     of.kind = end.trip->kind;
@@ -65,16 +84,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
     return one.kind == "engine-dead" && one.latest.attempt + 1U == state.attempts.size();
   });
   of.provider = of.kind == "preempted";
-  if (const Signature* known = knowledge.find(of.cause); known != nullptr) {
-    of.transient = known->transient;
-    of.layer = knowledge.is_engine(known->layer) ? std::string(kEngineLayer) : known->layer;
-    // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
-    if (!known->reaction.empty()) of.reaction = known->reaction;
-  }
-  if (engine_failed) of.layer = kEngineLayer;  // whatever leads: the answers were not the policy's
-  if (const Cause* row = knowledge.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
-    of.reaction = row->reaction;
-  }
+  add_knowledge(knowledge, engine_failed, of);
   return of;
 }
 

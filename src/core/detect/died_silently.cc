@@ -261,7 +261,9 @@ void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& m
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     auto open = fell_short(state, knowledge, i);
     if (!open && never_began(state, knowledge, i)) open = OpenPlan{0, planned(state, state.attempts[i])};
-    if (!open || goes_on_behind(state, i) || judged_otherwise(state, knowledge, memory, i)) continue;
+    if (!open || stop_was_requested(state, i) || goes_on_behind(state, i) ||
+        judged_otherwise(state, knowledge, memory, i))
+      continue;
     const AttemptState& attempt = state.attempts[i];
     Finding finding;
     finding.kind = finding.detector = "died-silently";

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/exit_status.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -45,8 +46,10 @@ const Signature* known_stop(const State& state, const Knowledge& knowledge, cons
   return found;
 }
 
-/// midwatch itself ended the attempt, for cause; what the command says of the signal is no word of anybody else.
+/// midwatch itself ended the attempt, for cause or as a person requested; what the command says of the signal is no
+/// word of anybody else.
 bool by_midwatch(const State& state, size_t attempt) {
+  if (stop_was_requested(state, attempt)) return true;
   const auto& ended = state.attempts[attempt].ended;
   if (ended) return ended->how == event::Ended::How::kStopped;
   const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(attempt) + 1);

@@ -16,6 +16,7 @@ void write_outcome(JsonWriter& json, const AttemptOutcome& of) {
   json.key("lasted_ns").integer(of.lasted.ns);
   json.key("stop_requested").boolean(of.stop_requested);
   json.key("unfinished").boolean(of.unfinished).key("finished").boolean(of.finished);
+  json.key("said").string(of.said).key("from_outside").boolean(of.from_outside);
   json.key("planned").integer(of.planned).key("made_room").boolean(of.made_room);
   json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
   put_step(json, "suspect", of.suspect);
@@ -39,6 +40,8 @@ AttemptOutcome read_outcome(const Json& json) {
   // The second name is that of midwatch 0.1.
   of.stop_requested = json.boolean_or("stop_requested", json.boolean_or("told_to_stop", false));
   of.unfinished = json.boolean_or("unfinished", false);
+  of.said = json.string_or("said", "");
+  of.from_outside = json.boolean_or("from_outside", false);
   of.finished = json.boolean_or("finished", false);
   of.planned = json.integer_or("planned", 0);
   of.made_room = json.boolean_or("made_room", false);

@@ -15,6 +15,7 @@ constexpr int kSigInt = 2, kSigTerm = 15;
 constexpr int kShellSignal = 128;                    // a shell says 128 + n when its command died of signal n
 constexpr int64_t kStepsAfterResume = 2;             // a failure this close behind a resume is the resume's
 constexpr Duration kAtOnce = Duration::seconds(60);  // a large model takes longer to load
+constexpr size_t kSaidLimit = 120;                   // bytes of a line that is quoted
 constexpr std::string_view kStall = "stall", kNonFinite = "non-finite";
 
 RestartDecision stop(EndClass end, std::string why) { return {end, false, {}, std::move(why), 0}; }
@@ -24,11 +25,17 @@ int ending_signal(const AttemptOutcome& attempt) {
   return attempt.code > kShellSignal ? attempt.code - kShellSignal : 0;
 }
 
+/// " at step 40 of 200", or "".
+std::string place_in_plan(const AttemptOutcome& attempt) {
+  if (attempt.planned <= 0 || attempt.last_step == kNoStep) return "";
+  return cat(" at step ", attempt.last_step, " of ", attempt.planned);
+}
+
 std::string ending(const AttemptOutcome& attempt) {
   if (!attempt.known) return "It ended, and its exit status is not known";
   if (attempt.signal != 0) return cat("It was ended by signal ", attempt.signal);
   if (attempt.unfinished && attempt.planned > 0 && attempt.last_step != kNoStep) {
-    return cat("It ended with exit status 0 at step ", attempt.last_step, " of ", attempt.planned);
+    return cat("It ended with exit status 0", place_in_plan(attempt));
   }
   return cat("It ended with exit status ", attempt.code);
 }
@@ -177,6 +184,12 @@ std::optional<RestartDecision> not_a_failure(const std::vector<AttemptOutcome>& 
   }
   if (!last.known && last.finished)
     return stop(EndClass::kFinished, "Its exit status is not known, but its output says that it was complete.");
+  if (!last.provider && last.known && last.code == 0 && !last.said.empty()) {
+    return stop(last.from_outside ? EndClass::kInterrupted : EndClass::kFinished,
+                cat(last.from_outside ? "It was stopped from outside and ended with exit status 0"
+                                      : "It ended by itself, with exit status 0",
+                    place_in_plan(last), "; its log says: \"", clip(last.said, kSaidLimit), "\"."));
+  }
   if (limits.restarts <= 0 && !(last.known && last.code == 0 && !last.unfinished)) {
     return stop(last.provider ? EndClass::kProvider : class_of_failure(last),
                 cat(failure(last).empty() ? ending(last) : cat("It ended: ", failure(last)),

@@ -30,6 +30,8 @@ struct AttemptOutcome {
   int code = -1;                ///< exit status, -1 when a signal ended it or it is not known
   int signal = 0;               ///< 0: none
   bool unfinished = false;      ///< its status is 0, and its files contradict that (core/exit_status.h)
+  std::string said;             ///< its own line of why it ended short of its plan, with status 0; "": none
+  bool from_outside = false;    ///< by that line somebody else stopped it; else it followed a rule of its own
   bool finished = false;        ///< how it ended is not known, but what it wrote shows that it was complete
   bool stop_requested = false;  ///< by a person, or by midwatch because the watch was to end
   bool provider = false;        ///< the provider took the machine, or is about to
@@ -74,9 +76,9 @@ struct RestartDecision {
 ///     run has come further than the last time. An attempt that hung is started again;
 ///  3. complete by its output where its exit status is unknown: stop;
 ///  4. no restart is allowed at all: stop. The provider took the machine: restart, and no budget is touched;
-///  5. exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop. A status of 0 that the files contradict
-///  counts
-///     as a failure; twice in a row without any error it may be the run's own rule: stop, a person must look;
+///  5. exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop. So does what was stopped from outside by its
+///     own word, saved and gave status 0. A status of 0 that the files contradict counts as a failure; twice in a row
+///     without any error it may be the run's own rule: stop, a person must look;
 ///  6. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic. So is what ended twice within a minute of its start, the same way, and never trained;
 ///  7. a failure that is known to repeat (deterministic or poison): stop before any attempt trained a step. Later,

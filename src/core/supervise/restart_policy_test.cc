@@ -83,6 +83,22 @@ void add_ends(std::vector<Example>& all) {
                  "SIGTERM from elsewhere",
                  {with(failed(1, 40), [](auto& one) { one.code = -1, one.signal = 15; })},
                  false});
+  all.push_back({EndClass::kFinished,
+                 "exit status 0 at step 40 of 200 behind a word of its own rule: early stopping, a time limit",
+                 {with(early,
+                       [](auto& one) {
+                         one.unfinished = false;
+                         one.said = "max_time 00:30:00 reached. Stopping.";
+                       })},
+                 false});
+  all.push_back({EndClass::kInterrupted,
+                 "SIGTERM from elsewhere that the trainer handles: it says so, saves, exit status 0 at step 40 of 200",
+                 {with(early,
+                       [](auto& one) {
+                         one.said = "Received SIGTERM, saving checkpoint before exit";
+                         one.from_outside = true;
+                       })},
+                 false});
   const AttemptOutcome taken = with(failed(1, 40), [](auto& one) { one.provider = true; });
   all.push_back({EndClass::kProvider, "the provider's notice, however often", {taken, taken, taken}, true});
   AttemptOutcome never = never_trained();
@@ -185,6 +201,12 @@ A restart waits `[run] first_wait` (10 s), and twice as long each time while the
 Progress is a newer complete checkpoint; where no attempt saved one, a later step. `[run] restarts` (5) counts attempts in a row without
 progress, `restarts_total` (50) all of them; what the provider does is not counted. `[actions] restart = "ask"` asks before each
 restart, `"watch"` never restarts. midwatch changes neither seeds nor the order of data: what it resumes is the trainer's own checkpoint.
+
+A trainer that handles a signal by the book saves and ends with status 0. What its log says behind its last step is believed: a signal
+or a person's stop (signatures of the kind `interrupted`), early stopping or a time limit (benign signatures of the kind
+`died-silently`; knowledge/signatures, which `--knowledge` adds to). Such an end is wanted, and nothing is started again; without such
+words a status of 0 short of the plan counts as a failure. On a machine that is about to be taken away nothing is lost by that:
+`midwatch onstart` goes on on the next one. After a signal from outside `midwatch run` itself ends with status 1, as the plan is open.
 
 ## What others do
 
