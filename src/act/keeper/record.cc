@@ -69,6 +69,12 @@ std::string outcome_text(const Ending& end) {
   return cat("exit status ", -end.signal, ", ended by signal ", end.signal, end.core ? ", core dumped" : "");
 }
 
+std::string ended_how(const Ending& end) {
+  if (!end.known) return "ended, and how is not known";
+  if (end.signal == 0) return cat("ended with exit status ", end.code);
+  return cat("ended by signal ", end.signal, end.core ? ", core dumped" : "");
+}
+
 std::string record_keeping(const ProcessId& keeper, std::string_view boot, Time at) {
   return line("keeping", at, [&](JsonWriter& json) {
     put_process(json, keeper);

@@ -26,6 +26,8 @@ struct Ending {
 
 /// "exit status 3", "exit status -9, ended by signal 9, core dumped", "how is not known".
 std::string outcome_text(const Ending& ending);
+/// The same in a sentence, after its subject: "ended by signal 9, core dumped".
+std::string ended_how(const Ending& ending);
 
 /// The fold of a keeper's record.
 struct Kept {

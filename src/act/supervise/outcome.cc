@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/exit_status.h"
+#include "core/incident_kind.h"
 #include "sense/checkpoints/roots.h"
 
 namespace mw {
@@ -30,6 +31,27 @@ void add_knowledge(const Knowledge& knowledge, bool engine_failed, AttemptOutcom
   if (const Cause* row = knowledge.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
     of.reaction = row->reaction;
   }
+}
+
+/// What is learnt got worse, which ends no process: something else did.
+bool only_learns_worse(std::string_view kind) {
+  const IncidentKind* const known = find_incident_kind(kind);
+  return known != nullptr && known->family == IncidentKind::Family::kLearning && !taints(kind);
+}
+
+/// The incident that leads in the last attempt: the earliest that is critical and that can have ended it, else the
+/// earliest; nullptr: there is none.
+const Incident* leading(const State& state) {
+  const Incident* found = nullptr;
+  for (const Incident& incident : state.incidents) {
+    if (incident.severity != Severity::kCritical || incident.latest.attempt + 1U != state.attempts.size()) continue;
+    // Without the breaker they are for people.
+    if (incident.kind == kUserRule || incident.kind == "restart-from-scratch") continue;
+    if (incident.kind == "checkpoint-incomplete" && state.by_host(incident.onset.where)) continue;  // it ended nothing
+    if (!only_learns_worse(incident.kind)) return &incident;
+    if (found == nullptr) found = &incident;
+  }
+  return found;
 }
 
 }  // namespace
@@ -70,15 +92,10 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
     of.reaction = end.trip->reaction;
   }
   of.suspect = end.suspect;
-  for (const Incident& incident : state.incidents) {
-    if (end.trip || incident.severity != Severity::kCritical) continue;
-    if (incident.latest.attempt + 1U != state.attempts.size()) continue;
-    if (incident.kind == kUserRule) continue;  // without the breaker it is for people
-    if (incident.kind == "checkpoint-incomplete" && state.by_host(incident.onset.where)) continue;  // it ended nothing
-    of.kind = incident.kind;
-    of.reaction = incident.reaction;
-    if (!incident.causes.empty()) of.cause = incident.causes.front().id;
-    break;  // the earliest leads
+  if (const Incident* const lead = end.trip ? nullptr : leading(state); lead != nullptr) {
+    of.kind = lead->kind;
+    of.reaction = lead->reaction;
+    if (!lead->causes.empty()) of.cause = lead->causes.front().id;
   }
   const bool engine_failed = std::any_of(state.incidents.begin(), state.incidents.end(), [&state](const Incident& one) {
     return one.kind == "engine-dead" && one.latest.attempt + 1U == state.attempts.size();

@@ -135,8 +135,8 @@ Result<void> SupervisedComponent::look() {
   if (!had_child && kept_.child.known()) doors_.say(cat("component ", spec_.name, " began, process ", kept_.child.pid));
   const bool ended = kept_.ending.has_value() || !kept_.failure.empty();
   if (ended && !had_ended) {
-    const std::string how = kept_.failure.empty() ? cat("ended: ", outcome_text(*kept_.ending))
-                                                  : cat("could not be started: ", kept_.failure);
+    const std::string how =
+        kept_.failure.empty() ? ended_how(*kept_.ending) : cat("could not be started: ", kept_.failure);
     doors_.say(cat("component ", spec_.name, " ", how));
     ended_ = doors_.clock.steady();
     phase_ = Phase::kEnded;
@@ -154,7 +154,7 @@ Result<void> SupervisedComponent::look() {
 ComponentLife SupervisedComponent::life_of(const State& state) const {
   ComponentLife life;
   if (phase_ == Phase::kEnded) {
-    life.ended = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
+    life.ended = kept_.failure.empty() ? cat("It ", ended_how(*kept_.ending)) : kept_.failure;
   }
   const ComponentState* component = seen(state);
   if (component != nullptr && is_of_this_life(*component)) life.seen = component;
