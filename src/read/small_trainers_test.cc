@@ -231,6 +231,26 @@ TEST_CASE("an answer that is cut within a dict takes no step of a trainer that n
   }
 }
 
+TEST_CASE("a bar that is drawn behind its record begins anew with the process, not between the record and the bar") {
+  std::string text;
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    text += cat("=== midwatch: attempt ", attempt, " began 2026-01-02T10:2", attempt,
+                ":30Z (0123abcd), process 4711 ===\n");
+    for (int step = 1; step <= (attempt == 1 ? 12 : 20); ++step) {
+      text +=
+          cat("{'loss': 0.0231, 'grad_norm': 0.4, 'learning_rate': 1e-06, 'num_tokens': ", step, "000.0, ",
+              "'completions/mean_length': 250.1, 'rewards/reward_fn/mean': 0.3, 'reward': 0.3, 'reward_std': 0.1, ",
+              "'kl': 0.001, 'epoch': 0.0", step, "}\n", 5 * step, "%|##   | ", step, "/20 [00:01<01:00,  0.4s/it]\n");
+    }
+    if (attempt == 1) text += "=== midwatch: attempt 1 ended 2026-01-02T10:21:50Z (0123abcd), exit status 3 ===\n";
+  }
+  const State state = state_of(text);
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[0].last_step >= 11);
+  CHECK(state.attempts[1].first_step <= 1);
+  CHECK(state.attempts[1].last_step >= 19);
+}
+
 TEST_CASE("what each GPU does and what the whole group does are two figures") {
   std::string text = "Logged data to /data/nemo-rl-logs/exp_008/train_data_step1.jsonl\n";
   for (int step = 1; step <= 3; ++step) {

@@ -5,6 +5,7 @@
 
 #include "base/one_of.h"
 #include "base/text.h"
+#include "core/attempts.h"
 #include "core/trajectory.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
@@ -238,6 +239,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       code_done();
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
       if (step != kNoStep) records_.resumed(step);
+      if (fields.text("why") == kKeeperBegan) records_.another_process();
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
           line.number, line.at);
       break;

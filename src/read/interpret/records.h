@@ -51,6 +51,10 @@ class Records {
   /// A progress bar or the trainer's own counter says how many steps are done, of how many (0: it does not say).
   void steps_done(int64_t done, int64_t total = 0);
   void resumed(int64_t step);
+  /// The trainer was started again: the bar that is shown next is another one. Where none is, epochs may go on.
+  void another_process() {
+    if (counter_.shown() >= 0) resumed(0);
+  }
   /// A checkpoint of this step (as written) was saved.
   void saved(int64_t step);
   void set_stride(int64_t stride) { counter_.set_stride(stride); }
