@@ -62,7 +62,35 @@ bool only_counts(const State& state) {
   return nameless && state.total_steps <= 0 && state.checkpoints.empty() && state.progress.empty();
 }
 
+/// Is all that was last seen on the disk of the checkpoints of each step broken?
+std::set<int64_t> broken_steps(const State& state) {
+  std::map<std::string_view, const event::CheckpointSeen*> last;  // by path
+  for (const auto& [moment, seen] : state.checkpoint_scans) last[seen.path] = &seen;
+  std::set<int64_t> broken, others;
+  for (const auto& [path, seen] : last) (seen->how == Seen::kBroken ? broken : others).insert(seen->step);
+  for (const int64_t step : others) broken.erase(step);
+  return broken;
+}
+
 }  // namespace
+
+bool left_whole(const State& state, size_t end, int64_t most, const SaveIsGone& gone) {
+  std::optional<std::set<int64_t>> broken;  // made where it is asked for
+  const auto counts = [&](const Moment& moment, int64_t step) {
+    if (moment.attempt >= end || (most != kNoStep && step != kNoStep && step > most)) return false;
+    if (gone && gone(moment.attempt, step)) return false;
+    if (!broken) broken = broken_steps(state);
+    return broken->count(step) == 0;
+  };
+  const auto said = [&](const auto& one) {
+    return one.second.complete && counts(one.first, one.second.step != kNoStep ? one.second.step : one.first.step);
+  };
+  const auto found = [&](const auto& one) {
+    return one.second.how == Seen::kWhole && counts(one.first, one.second.step);
+  };
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), said) ||
+         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), found);
+}
 
 const event::CheckpointRead* unsound(const State& state, const std::string& path) {
   return Found(state, {}).unsound(path);

@@ -118,9 +118,15 @@ class Folder {
     if (std::string* value = named(state_.config, configured.key)) *value = clip(configured.value, kTextLimit);
     const auto steps = configured.key == "total_steps" ? parse_int(configured.value) : std::nullopt;
     if (steps && *steps > 0) plan(*steps);  // -1 says that the epochs decide
+    if (configured.key == "save_folder" && !state_.attempts.empty())
+      state_.attempts.back().save_folder = clip(configured.value, kTextLimit);
   }
   void operator()(const event::AttemptBegan&) { live(); }
-  void operator()(const event::Resumed& resumed) { live().attempt.resumed_at = resumed.step; }
+  void operator()(const event::Resumed& resumed) {
+    AttemptState& attempt = live().attempt;
+    attempt.resumed_at = resumed.step;
+    attempt.resumed = true;
+  }
   void operator()(const event::Planned& planned) { plan(planned.total_steps); }
   void operator()(const event::StepBegan& began) {
     Place place = live();

@@ -55,7 +55,8 @@ std::map<int64_t, Saved> saved_in(const State& state) {
 /// Does what is wrong, in the last attempt, spoil what is saved from its onset on?
 bool spoils(const State& state, const Incident& incident) {
   const bool here = incident.open && incident.latest.attempt + 1U >= state.attempts.size();
-  const bool bad = taints(incident.kind) || usual_reaction(incident.kind) == "rollback-before-onset";
+  const bool ruled = incident.kind == kUserRule && !incident.reaction.empty() && incident.reaction != "ignore";
+  const bool bad = ruled || taints(incident.kind) || usual_reaction(incident.kind) == "rollback-before-onset";
   return here && bad && incident.severity != Severity::kInfo && incident.onset.step != kNoStep;
 }
 

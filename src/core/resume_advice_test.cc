@@ -55,6 +55,15 @@ TEST_CASE("what is saved after the onset of poisoned data is suspect") {
         "No checkpoint from before step 10 was seen; steps 20, 40, 80 and 100 are suspect.");
 }
 
+TEST_CASE("what is saved after a broken rule that ends attempts is suspect, and not after one that only reports") {
+  State state = run("interrupted");
+  went_bad(state, kUserRule, 75);
+  state.incidents.back().reaction = "ignore";
+  CHECK(resume_advice(state)->step == 100);
+  state.incidents.back().reaction = "stop-and-notify";
+  CHECK(resume_advice(state)->step == 60);
+}
+
 TEST_CASE("a save of which the log says only that it began is over once the log has gone on for long") {
   State state = run("stalled");
   state.checkpoints.clear();

@@ -80,6 +80,8 @@ struct AttemptState {
   Quiet quiet;
   int64_t first_step = kNoStep, last_step = kNoStep;
   int64_t resumed_at = kNoStep;
+  bool resumed = false;               ///< the trainer said that it resumed, from whatever step
+  std::string save_folder;            ///< where it said that it would save, if that was said in this attempt
   int64_t total_steps = 0;            ///< as planned, 0 when not known
   bool plan_from_checkpoint = false;  ///< the trainer's plan counted from the checkpoint on; total_steps does not
   std::optional<event::Ended> ended;

@@ -65,6 +65,16 @@ TEST_CASE("a rule that is broken trips the breaker, and is over when the figure 
   CHECK(breaker(run.state).incident == nullptr);
 }
 
+TEST_CASE("a save that only the disk shows to be whole is there to roll back to") {
+  Run run{with(low_reward()), {}, 0};
+  for (int64_t step = 1; step <= 10; ++step) run.step(step, 0.5);
+  run.put(event::CheckpointSaved{10, "out/global_step_10", false});
+  run.put(event::CheckpointSeen{10, "/out/global_step_10", event::CheckpointSeen::How::kWhole, "", "", 100, 2, ""});
+  for (int64_t step = 11; step <= 12; ++step) run.step(step, 0.01);
+  REQUIRE(run.state.incidents.size() == 1);
+  CHECK(run.state.incidents.front().reaction == "rollback-before-onset");
+}
+
 TEST_CASE("in the attempt that went back it counts anew") {
   Run run{with(low_reward()), {}, 0};
   for (int64_t step = 1; step <= 10; ++step) run.step(step, 0.5);

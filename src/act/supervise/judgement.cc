@@ -51,6 +51,7 @@ std::string plan_text(const Judgement& judgement) {
   {
     JsonWriter json(out);
     json.begin_object().key("framework").string(judgement.framework);
+    if (judgement.from_scratch) json.key("from_scratch").boolean(true);
     json.key("quarantine").begin_object().key("roots").begin_array();
     for (const std::string& root : judgement.back.roots) json.string(root);
     json.end_array();
@@ -89,6 +90,7 @@ event::Decided decided_event(int64_t attempt, const Judgement& judgement) {
 
 bool read_plan(const Json& json, Judgement& into) {
   into.framework = json.string_or("framework", "");
+  into.from_scratch = json.boolean_or("from_scratch", false);
   if (const Json* resume = json.find("resume"); resume != nullptr && resume->is_object()) {
     into.resume.step = resume->integer_or("step", kNoStep);
     into.resume.path = resume->string_or("path", "");

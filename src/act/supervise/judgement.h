@@ -45,7 +45,8 @@ struct Judgement {
   std::string framework;  ///< whose layout the checkpoints have
   Rollback back;
   Resume resume;
-  bool asks = false;  ///< the restart waits for a person's approval
+  bool from_scratch = false;  ///< the next attempt may begin from nothing (core/overwrites.h)
+  bool asks = false;          ///< the restart waits for a person's approval
   std::string facts;  ///< core/supervise/outcome_json.h: what core/supervise/policy.h was asked, and what it said
 };
 event::Decided decided_event(int64_t attempt, const Judgement& judgement);

@@ -106,7 +106,7 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
   if (kept_.lost_bytes > lost) doors_.say(cat(kept_.lost_bytes, " bytes of output are lost: the disk is full"));
   if (!had_ended && kept_.ending) {
     ended_ = doors_.clock.steady();
-    doors_.say(cat("attempt ", attempt_, " ended: ", outcome_text(*kept_.ending)));
+    doors_.say(cat("attempt ", attempt_, " ", ended_how(*kept_.ending)));
     settle(&stopping_, true, outcome_text(*kept_.ending), writer);
     settle(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
   }
@@ -229,6 +229,7 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   if (!plan.ok()) return plan.error();
   judgement.back = plan->back;
   judgement.framework = state.saver();
+  judgement.from_scratch = spec_.from_scratch;
   judgement.outcome.can_roll_back = !remains_->roots.empty() && may_roll_back(*plan, spec_);
   std::vector<AttemptOutcome> all;
   for (const SupervisedAttempt& before : state.supervision.attempts) {

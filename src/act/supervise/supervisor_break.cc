@@ -79,7 +79,8 @@ Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer)
   }
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
   if (waits && looked_at_ && looked_at_()) return {};
-  if (save_is_due(state)) {
+  // What began anew has nothing to lose; asked to end it might save, and make that what a resume goes on from.
+  if (save_is_due(state) || trip_->kind == "restart-from-scratch") {
     tree_.kill();
   } else {
     tree_.ask_to_end(spec_.grace, false);

@@ -4,9 +4,12 @@
 #include <string>
 
 #include "base/text.h"
+#include "core/attempts.h"
+#include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/tools/track.h"
+#include "core/overwrites.h"
 
 namespace mw::detect {
 namespace {
@@ -21,8 +24,13 @@ constexpr Knob kKnobs[] = {
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
 
-bool from_the_start(const AttemptState& attempt, const Done& done) {
-  return attempt.resumed_at == kNoStep && done.first != kNoStep && done.first <= 1;
+/// One that logs every tenth step names no first one: where midwatch began it, a step before all that earlier attempts
+/// left shows it, too.
+bool from_the_start(const State& state, size_t number, const Done& done) {
+  const AttemptState& attempt = state.attempts[number];
+  if (attempt.resumed_at != kNoStep || done.first == kNoStep) return false;
+  if (done.first <= 1) return true;
+  return attempt.why == kKeeperBegan && !left_whole(state, number, done.first) && would_overwrite(state, number);
 }
 
 bool was_complete(const AttemptState& attempt, int64_t done) {
@@ -82,16 +90,17 @@ bool costs_hours(const State& state, size_t attempt, bool finished) {
   return (before.last.at - before.began.at).seconds() >= 3600 * kKnobs[1].value;
 }
 
-bool has_checkpoint(const State& state, size_t before) {
-  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
-                     [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
-}
-
 /// Did anything show that the run saves, even where no save came to its end?
 bool has_saved(const State& state, size_t before) {
   const auto earlier = [before](const auto& one) { return one.first.attempt < before; };
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), earlier) ||
          std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), earlier);
+}
+
+/// Is it known of a run that is watched, and not only read afterwards, that its saves are about to be written over?
+bool loses_saves(const State& state, size_t attempt) {
+  const bool watched = state.attempts[attempt].why == kKeeperBegan || !state.checkpoint_scans.empty();
+  return watched && would_overwrite(state, attempt);
 }
 
 /// Where the attempt's first record of `step` stands, in the file that logs its beginning when that one has
@@ -125,35 +134,39 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const AttemptState& attempt = state.attempts[i];
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
     const Done done = done_in(state, i);
-    if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
+    if (i > 0 && lost && done.first < furthest && from_the_start(state, i, done)) {
       const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
       jobs = jobs || (finished && only_a_counter(state, i));
       // Of unfinished work nothing could be resumed where nothing is saved: that is worth a warning only for its hours.
       const bool saves = has_saved(state, i);
       const bool sure =
           ((saves || finished) && !(only_a_counter(state, i) || (finished && jobs))) || costs_hours(state, i, finished);
+      const bool whole = left_whole(state, i);
+      const bool danger = sure && whole && loses_saves(state, i);
+      const Severity severity = danger ? Severity::kCritical : sure ? Severity::kWarning : Severity::kInfo;
       if (is_other_job(state, furthest_attempt, i, finished)) {
         furthest = kNoStep;  // its own steps count from here on
-      } else if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
+      } else if (++restarts == 1 || severity > finding.severity || danger) {
         finding = {};
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
-        finding.severity = sure ? Severity::kWarning : Severity::kInfo;
+        finding.severity = severity;
         finding.onset = attempt.began;
         finding.onset.step = done.first;
         finding.detected = first_record(state, i, done.first);
         finding.summary =
             cat("Attempt ", i + 1, " began at step ", done.first, " although attempt ", furthest_attempt + 1,
                 finished ? " had finished at step " : " had reached step ", furthest,
-                has_checkpoint(state, i) ? " and had saved checkpoints"
-                : saves                  ? ""
-                                         : "; no save was seen in it");
+                danger  ? " and had saved checkpoints, which it would save over"
+                : whole ? " and had saved checkpoints"
+                : saves ? ""
+                        : "; no save was seen in it");
         finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
         if (finished) finding.suggests.push_back({"autoretry-crash-loop", 0.6, "the finished work was started again"});
         if (saves || sure)
           finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
         // Where nothing was saved nothing could be resumed: once the steps are done again, all is made good.
-        if (!finished && !has_checkpoint(state, i) && done.last >= furthest) {
+        if (!finished && !whole && done.last >= furthest) {
           finding.resolved = true;
           finding.resolved_at = first_record(state, i, furthest);
         }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/incident_kind.h"
 
 namespace mw::diagnose {
@@ -118,11 +119,7 @@ bool seen_in(const SignatureState& seen, uint16_t attempt) {
 }
 
 bool has_checkpoint_before(const State& state, const Moment& onset) {
-  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
-    if (!saved.second.complete || saved.first.attempt > onset.attempt) return false;
-    const int64_t step = saved.second.step != kNoStep ? saved.second.step : saved.first.step;
-    return onset.step == kNoStep || step == kNoStep || step <= onset.step;
-  });
+  return left_whole(state, onset.attempt + 1U, onset.step);
 }
 
 }  // namespace

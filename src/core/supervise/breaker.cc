@@ -10,6 +10,7 @@
 #include "core/components.h"
 #include "core/detect/tools/track.h"
 #include "core/incident_kind.h"
+#include "core/overwrites.h"
 #include "core/supervise/policy.h"
 
 namespace mw {
@@ -23,26 +24,12 @@ constexpr std::string_view kRestart = "restart";  // the action of beginning ano
 constexpr size_t kPoisonedSteps = 2;
 // One figure alone, without another kind of evidence, must stay so for longer.
 constexpr size_t kGoneAlone = 4;
+// Half precision skips a step whose gradients overflow and halves the loss's scale, from 2^16 down to 1: so many norms
+// in a row are no numbers where nothing is wrong with the weights.
+constexpr size_t kNormsAlone = 20;
 constexpr size_t kNeverAbove = 10;                       // as a cold start may be
 constexpr double kEmptyLength = 2, kGivenUpShare = 0.9;  // of answers, as core/detect/zero_reward.cc has them
 constexpr int64_t kTogether = 3;                         // steps between the onsets of two signs of one failure
-
-/// Is all that was last seen on the disk of the checkpoints of `step` broken?
-bool broken_on_disk(const State& state, int64_t step) {
-  std::map<std::string_view, bool> broken;  // by path
-  for (const auto& [moment, seen] : state.checkpoint_scans) {
-    if (seen.step == step) broken[seen.path] = seen.how == event::CheckpointSeen::How::kBroken;
-  }
-  return !broken.empty() && std::all_of(broken.begin(), broken.end(), [](const auto& one) { return one.second; });
-}
-
-/// Did an earlier attempt save a checkpoint that can be resumed from?
-bool left_behind(const State& state) {
-  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&state](const auto& saved) {
-    return saved.second.complete && saved.first.attempt + 1U < state.attempts.size() &&
-           !broken_on_disk(state, saved.second.step);
-  });
-}
 
 /// midwatch is just restarting a component: what that cannot mend still shows in the rewards.
 bool being_restarted(const State& state) {
@@ -153,7 +140,7 @@ bool weights_are_gone(const State& state) {
   size_t short_runs = 0;
   for (const std::string_view signal : {"loss.total", "loss.policy", "grad_norm"}) {
     const std::vector<double> values = values_since(state, signal, 0);
-    if (all_of_last(values, kGoneAlone, is_nan)) return true;
+    if (all_of_last(values, signal == "grad_norm" ? kNormsAlone : kGoneAlone, is_nan)) return true;
     short_runs += all_of_last(values, kPoisonedSteps, is_nan) ? 1 : 0;
   }
   return short_runs >= 2;
@@ -214,7 +201,8 @@ BreakCase breaker(const State& state, bool from_scratch) {
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of one that is over
     const bool anew = incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo;
-    if (anew && begun_by_midwatch(state) && left_behind(state)) return {&incident, BreakReason::kFromScratch};
+    if (anew && begun_by_midwatch(state) && would_overwrite(state, incident.latest.attempt))
+      return {&incident, BreakReason::kFromScratch};
     const BreakCase found = on(state, incident);
     if (found.incident == nullptr) continue;
     if (found.why != BreakReason::kHang) return found;

@@ -82,9 +82,9 @@ bool serves_answers(std::string_view layer) {
 std::string after_rollback(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   const std::string step = last.onset == kNoStep ? "" : cat(" at step ", last.onset);
-  const bool can_go_back = last.kind == kUserRule ? last.reaction == kGoBack
-                                                  : last.last_checkpoint != kNoStep || last.resumed_at != kNoStep ||
-                                                        (last.suspect != kNoStep && last.can_roll_back);
+  // The reaction knows the saves of all attempts, as they were known at the onset; the rest is what lies there now.
+  const bool can_go_back = (last.kind == kUserRule && last.reaction == kGoBack) || last.last_checkpoint != kNoStep ||
+                           last.resumed_at != kNoStep || (last.suspect != kNoStep && last.can_roll_back);
   if (!can_go_back) return cat(failure(last), step, ": there is no checkpoint from before to roll back to.");
   const bool again = std::any_of(attempts.begin(), attempts.end() - 1, [&last](const AttemptOutcome& before) {
     const bool as_far = last.onset == kNoStep || before.last_step == kNoStep || last.onset <= before.last_step;
@@ -96,7 +96,11 @@ std::string after_rollback(const std::vector<AttemptOutcome>& attempts) {
 std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   if (last.tripped && last.kind == kFromScratch) {
-    return "It began from nothing, although an earlier attempt saved a checkpoint: its command must request a resume.";
+    const std::string at = last.first_step == kNoStep ? "" : cat(" at step ", last.first_step);
+    return cat("It began from nothing", at,
+               ", although an earlier attempt saved a checkpoint, and was ended before it could save over it: its "
+               "command must request a resume (with {resume} in it midwatch does), and the trainer heed that. "
+               "--from-scratch lets it begin anew.");
   }
   if (last.suspect != kNoStep && !last.can_roll_back) {
     return cat(failure(last), ": the checkpoints from step ", last.suspect,

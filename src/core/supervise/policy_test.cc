@@ -241,8 +241,11 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   CHECK(after_end({suspect}, {}).restart);
   AttemptOutcome scratch = tripped;
   scratch.kind = "restart-from-scratch";
-  CHECK(after_end({scratch}, {}).why ==
-        "It began from nothing, although an earlier attempt saved a checkpoint: its command must request a resume.");
+  CHECK(
+      after_end({scratch}, {}).why ==
+      "It began from nothing at step 1, although an earlier attempt saved a checkpoint, and was ended before it could "
+      "save over it: its command must request a resume (with {resume} in it midwatch does), and the trainer heed that. "
+      "--from-scratch lets it begin anew.");
   AttemptOutcome policy = tripped;
   policy.kind = "zero-reward";
   policy.reaction = "stop-and-notify";
@@ -266,8 +269,14 @@ TEST_CASE("after a rule of the user's own: once more from before it, and never i
   CHECK_FALSE(after_end({counted}, {}).restart);
   AttemptOutcome nowhere = tripped;
   nowhere.reaction = "stop-and-notify";
+  nowhere.last_checkpoint = nowhere.suspect = kNoStep;
+  nowhere.can_roll_back = false;
   CHECK(after_end({nowhere}, {}).why ==
         "user-rule (rule.low) at step 25: there is no checkpoint from before to roll back to.");
+  nowhere.last_checkpoint = 20;  // that was found whole once the attempt was over; its log never said so
+  CHECK(after_end({nowhere}, {}).restart);
+  nowhere.last_checkpoint = nowhere.suspect = 25;
+  CHECK_FALSE(after_end({nowhere}, {}).restart);  // nothing lies before it
   AttemptOutcome again = tripped;
   again.first_step = 21;
   again.resumed_at = 20;
