@@ -87,9 +87,10 @@ struct StartRequest {
   std::vector<std::string> command;  ///< of the run
   std::vector<std::string> resume;   ///< of its settings, for {resume}
   std::string framework;  ///< that the command line or midwatch.toml names; "": as the store or its files say
-  std::vector<std::string> knowledge;  ///< folders with the user's own dialects
-  std::string home, name;              ///< of the run that is to begin, as of RunRequest
-  bool may_move = true;                ///< broken checkpoints may be quarantined without asking
+  std::vector<std::string> knowledge;                         ///< folders with the user's own dialects
+  std::string home, name;                                     ///< of the run that is to begin, as of RunRequest
+  bool may_move = true;                                       ///< broken checkpoints may be quarantined without asking
+  std::function<void(int64_t, int64_t)> comparing = nullptr;  ///< as StoreAddress::progress, of what is here and read
 };
 struct StartAnswer {
   std::string taken, taken_hint;  ///< who has the folder of checkpoints, and what to do; else "". Nothing was done then

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -108,7 +109,7 @@ class Looking {
     options.now = now_;
     options.earlier = earlier.ok() && mw::is_sound(*earlier) ? &*earlier : nullptr;
     for (const CheckpointManifest& other : others) options.others.push_back(&other);
-    options.beside = nearest_beside(disk_, path, kNearest);
+    options.beside = nearest_in(beside(path), path, kNearest);
     options.writer = [this](const std::string& place) { return writer_of(*system_, place); };
     if (request_.progress) {
       options.progress = [this, &path](int64_t done, int64_t all) {
@@ -170,6 +171,13 @@ class Looking {
     answer.resume_from = one;
     answer.resume_with = std::move(parts);
     return true;
+  }
+
+  /// checkpoints_beside(), once for each folder: of a list of thousands each would look at all others.
+  const std::vector<FoundCheckpoint>& beside(const std::string& path) {
+    const auto [known, anew] = beside_.try_emplace(folder_of(path));
+    if (anew) known->second = checkpoints_beside(disk_, cat(folder_of(path), "/step_0"));
+    return known->second;
   }
 
   /// Of a checkpoint that is a file: those in its folder.
@@ -304,6 +312,7 @@ class Looking {
   const CheckpointsRequest& request_;
   Time now_;
   std::string home_;
+  std::map<std::string, std::vector<FoundCheckpoint>> beside_;  // by folder
   std::unique_ptr<System> system_ = make_posix_system();
 };
 

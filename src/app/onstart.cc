@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "act/fleet/shell_word.h"
 #include "act/supervise/resume.h"
 #include "act/vault/ship_logs.h"
 #include "app/begin_run.h"
@@ -15,6 +14,7 @@
 #include "app/start_fence.h"
 #include "app/start_local.h"
 #include "app/start_shipped.h"
+#include "app/start_words.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
@@ -105,21 +105,18 @@ Result<std::string> root_for(const StartRequest& request, const vault::Checkpoin
                "Say --checkpoints DIR."};
 }
 
-/// How a person moves it out of the way.
-std::string how_to_move(const std::string& path) {
-  return cat("mv ", fleet::shell_word(path), " ", fleet::shell_word(cat(path, ".away")));
-}
-
 /// Broken ones leave the trainer's way where that is allowed, which is noted; else what kept them there is.
 bool move_away(Disk& disk, const StartRequest& request, const LocalScope& scope, const LocalCheckpoint& one,
                int64_t keep, StartAnswer& answer) {
   const std::string folder = run_folder_of(request.home, answer.name);
   const auto clock = make_posix_clock();
-  const std::string what = cat(one.path, " is broken (", one.why, ")");
+  const bool broken = one.how == LocalCheckpoint::How::kBroken;
+  const std::string what = cat(one.path, broken ? " is broken (" : " is not what was shipped (", one.why, ")");
   const auto moved =
       request.may_move && one.other.empty()
           ? move_broken(disk, scope, folder, clock->now(), {one.step}, keep,
-                        "It was broken, and in the way of the run that began.")
+                        broken ? "It was broken, and in the way of the run that began."
+                               : "It was not what the run has of that step in its store, and in its way.")
           : Result<std::string>(Error{
                 Error::Code::kDenied,
                 one.other.empty() ? "restart of [actions] does not let it" : cat("run ", one.other, " saved it"), ""});
@@ -133,16 +130,40 @@ bool move_away(Disk& disk, const StartRequest& request, const LocalScope& scope,
   return moved.ok();
 }
 
+/// Whole by its structure: is it what the store has of that step? One that is not leaves its way; false: it did.
+Result<bool> is_the_shipped(Disk& disk, const StartRequest& request, const LocalScope& local, const std::string& folder,
+                            const vault::CheckpointManifest& shipped, StartAnswer& answer) {
+  const auto unlike = unlike_shipped(disk, folder, shipped, request.comparing);
+  if (!unlike.ok()) return unlike.error();
+  if (unlike->empty()) return true;
+  const auto number = step_in(local.layout.folder, basename(folder));
+  LocalCheckpoint one;
+  if (number) {
+    auto known = look_at_local_one(disk, local, *number);
+    if (!known.ok()) return known.error();
+    one = std::move(*known);
+  }
+  one.path = folder;
+  one.how = LocalCheckpoint::How::kUnproven;
+  one.why = *unlike;
+  if (one.step != kNoStep && move_away(disk, request, local, one, kNoStep, answer)) return false;
+  return Error{Error::Code::kDenied, cat(folder, " is not what the store has of step ", shipped.step, ": ", *unlike),
+               cat("Nothing is written over. Move it away, and run this again: ", how_to_move(folder),
+                   ". To go on from it all the same, push it to the store by hand, or begin with midwatch run.")};
+}
+
 /// What lies there under the checkpoint's name; false: nothing, or no longer, as it was broken and quarantined.
 Result<bool> is_here(Disk& disk, const StartRequest& request, const LocalScope& local, const std::string& folder,
-                     int64_t step, StartAnswer& answer) {
+                     const vault::CheckpointManifest& shipped, StartAnswer& answer) {
   const auto names = disk.list(folder);
   if (!names.ok() && names.error().code == Error::Code::kNotFound) return false;
   if (!names.ok()) return names.error();
   if (names->empty()) return false;
-  const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr);
-  if (scan.there && scan.seen.how != How::kBroken && !scan.doubtful) return true;
+  const CheckpointScan scan = scan_checkpoint(disk, folder, shipped.step, nullptr);
+  if (scan.there && scan.seen.how != How::kBroken && !scan.doubtful)
+    return is_the_shipped(disk, request, local, folder, shipped, answer);
   LocalCheckpoint one;
+  one.how = LocalCheckpoint::How::kBroken;
   one.step = step_in(local.layout.folder, basename(folder)).value_or(kNoStep);
   one.path = folder;
   one.why =
@@ -222,7 +243,7 @@ Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& fo
 Result<bool> take(Disk& disk, const StartRequest& request, const LocalScope& local,
                   const vault::CheckpointManifest& manifest, const EarlyEnd& early, StartAnswer& answer) {
   const std::string folder = cat(answer.root, "/", manifest.name);
-  const auto here = is_here(disk, request, local, folder, manifest.step, answer);
+  const auto here = is_here(disk, request, local, folder, manifest, answer);
   if (!here.ok()) return here.error();
   answer.here = *here;
   std::vector<std::string> notes = std::move(answer.pulled.notes);
@@ -259,11 +280,14 @@ LocalScope local_scope(Disk& disk, const KnowledgeBase& knowledge, const StartRe
   scope.home = request.home;
   scope.place = request.store.place;
   scope.since = shipped.back;
+  scope.threads = std::max(1, request.store.parallel);
+  scope.progress = request.comparing;
   PullAnswer like;
   if (!shipped.whole.empty()) {
     like = as_pulled(shipped.whole.front(), cat(scope.root, "/", shipped.whole.front().name));
     scope.after = like.step;
     scope.unproven = shipped.whole.front().scanned != "whole";
+    for (const vault::ManifestFile& file : shipped.whole.front().files) scope.like.emplace_back(file.path, file.size);
   }
   if (like.framework.empty()) {
     const auto there = find_checkpoints(disk, scope.root);
@@ -282,24 +306,17 @@ LocalScope local_scope(Disk& disk, const KnowledgeBase& knowledge, const StartRe
 /// Another run's, and the trainer would take it: going on would be two runs in one folder.
 Result<void> must_not_be_taken(const LocalScope& scope, const StartRequest& request, const LocalCheckpoint& one) {
   const bool by_words = scope.layout.pointer.empty() && asks_to_resume(request.command);
+  if (one.alien && scope.layout.pointer.empty() && !by_words) {
+    return Error{
+        Error::Code::kDenied,
+        cat(one.path, " is what the trainer would resume from, and seems to be another run's: ", one.why),
+        cat("Nothing was changed. Name another folder (--checkpoints DIR), or move it away: ", how_to_move(one.path))};
+  }
   if (one.other.empty() || !one.named || by_words) return {};
   return Error{Error::Code::kDenied,
                cat(one.path, " is what the trainer would resume from, and run ", one.other,
                    ", which ships to another place, saved it"),
                "Nothing was changed. Name another folder (--checkpoints DIR), or move that run's checkpoints away."};
-}
-
-/// Why one that is further is not gone on from.
-std::string not_gone_on_from(const LocalScope& scope, const LocalCheckpoint& one, bool by_number) {
-  if (one.why.empty()) {
-    return one.named ? ""
-                     : cat(one.path, " is whole, and ", scope.layout.pointer,
-                           " names an earlier step: it is not gone on from");
-  }
-  return cat(one.path, " is not gone on from: ", one.why,
-             by_number
-                 ? cat(". Its trainer takes the highest number all the same. To move it away: ", how_to_move(one.path))
-                 : "");
 }
 
 /// What is here and further than the one that is taken: broken ones leave the way of a trainer that takes the highest
@@ -336,20 +353,6 @@ void go_on_from(const vault::CheckpointManifest* shipped, const LocalScope& scop
   answer.pulled.name = basename(local.path);
   answer.pulled.step = local.step;
   answer.pulled.layout = scope.layout.folder;
-}
-
-/// The store is empty, and this is here: what the trainer makes of it is its own affair unless it is this run's.
-std::string beside_nothing(const LocalCheckpoint& one) {
-  const char* state = one.how == LocalCheckpoint::How::kWhole    ? "whole"
-                      : one.how == LocalCheckpoint::How::kBroken ? "broken"
-                                                                 : "not proven whole";
-  std::string text = cat(one.path, " lies there, ", state);
-  if (!one.why.empty()) text += cat(" (", one.why, ")");
-  text += one.other.empty() ? "; that it is this run's is not proven" : cat("; run ", one.other, " saved it");
-  return cat(text,
-             ". A trainer that resumes by itself takes what it finds there. To begin from scratch, name an empty "
-             "folder, or move it away: ",
-             how_to_move(one.path));
 }
 
 /// Which of them a trainer is led to, the words and the pointer for it.

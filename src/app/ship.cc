@@ -11,6 +11,8 @@
 #include "act/vault/pull.h"
 #include "act/vault/push.h"
 #include "app/harbour.h"
+#include "app/run_of_folder.h"
+#include "app/start_fence.h"
 #include "app/store_mark.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -201,6 +203,27 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   return std::pair(path, own);
 }
 
+/// A store in a checkpoint is part of what would be shipped, and one in a folder of checkpoints is what a trainer finds
+/// there.
+Result<void> must_lie_apart(Disk& disk, const std::string& checkpoint, const PushRequest& request) {
+  std::string place = request.store.place;
+  if (place.starts_with("file://")) place.erase(0, 7);
+  if (contains(place, "://")) return {};
+  place = real_path_to_be(disk, absolute_path(place));
+  const auto refuse = [&request](const std::string& folder, std::string_view what) {
+    return Error{Error::Code::kInvalid, cat(request.store.place, " lies within ", what, ", ", folder),
+                 cat("Nothing is put there. Name a place outside of it, such as ", folder_of(folder), "/store.")};
+  };
+  const std::string own = real_path(checkpoint), root = folder_of(own);
+  const auto info = disk.info(own);
+  if (info.ok() && info->kind == FileInfo::Kind::kFolder && is_within(place, own))
+    return refuse(own, "the checkpoint that is to be shipped");
+  const bool several = checkpoints_beside(disk, own).size() > 1 || real_path(absolute_path(request.path)) == root ||
+                       !pointers_beside(disk, own).empty();
+  if (several && is_within(place, root)) return refuse(root, "a run's folder of checkpoints");
+  return {};
+}
+
 /// Every byte that came was compared with the store's manifest: a later verification compares with the same.
 void remember(Disk& disk, PullAnswer& answer, const vault::CheckpointManifest& pulled, Time now) {
   CheckpointManifest kept;
@@ -237,6 +260,7 @@ std::vector<std::pair<std::string, std::string>> run_facts() {
 Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   const auto what = chosen(disk, knowledge, request);
   if (!what.ok()) return what.error();
+  MW_TRY(must_lie_apart(disk, what->first, request));
   const auto harbour = open_harbour(disk, request.store);
   if (!harbour.ok()) return harbour.error();
   const Duration began = (*harbour)->clock->steady();

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "act/supervise/run_files.h"
@@ -22,6 +24,9 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kStartsFolder = "starts";  // in the user's own home: two files for each folder
+
+constexpr int kTries = 10;
+constexpr std::chrono::milliseconds kBetween{50};
 
 struct Holder {
   int64_t pid = 0;
@@ -79,8 +84,14 @@ StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now,
   if (!disk.make_folders(folder).ok()) return fence;  // such a home must not keep a run from starting
   make_private(folder);
   auto lock = locks.take(cat(file, ".lock"));
-  const Holder holder = holder_in(disk, note);
+  Holder holder = holder_in(disk, note);
+  if (lock.ok()) (void)write_privately(disk, note, holder_text(now, absolute_path(home_of(home)), what)).ok();
   if (!lock.ok() && lock.error().code == Error::Code::kDenied) {
+    // It says who it is right after it has the lock.
+    for (int tries = 0; tries < kTries && (holder.pid == 0 || !processes.info(holder.pid).ok()); ++tries) {
+      std::this_thread::sleep_for(kBetween);
+      holder = holder_in(disk, note);
+    }
     const std::string who = holder.pid == 0 ? std::string("another midwatch onstart")
                                             : cat("process ", holder.pid, ", a midwatch onstart of ", holder.at, ",");
     fence.by = cat(who, " has ", what);
@@ -99,7 +110,6 @@ StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now,
                      " shows it; midwatch run --reattach ", basename(run), " watches it again.");
     return fence;
   }
-  (void)write_privately(disk, note, holder_text(now, absolute_path(home_of(home)), what)).ok();
   return fence;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,26 +13,34 @@
 #include "act/supervise/run_ownership.h"
 #include "app/find_run.h"
 #include "app/start_fence.h"
+#include "base/digest.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
 #include "core/shipments.h"
+#include "platform/clock.h"
 #include "platform/real/posix_disk.h"
 #include "platform/system.h"
 #include "platform/uses.h"
 #include "read/recorder.h"
+#include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/manifest.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw {
 namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr size_t kLooked = 64;  // checkpoints, as before a restart
-constexpr size_t kBefore = 8;   // older ones among which one with weights is looked for
-constexpr size_t kRuns = 8;     // whose journals are read: the latest begun
+constexpr size_t kLooked = 64;        // checkpoints, as before a restart
+constexpr size_t kBefore = 8;         // older ones among which one with weights is looked for
+constexpr int64_t kSmall = 64 << 10;  // bytes of a file that says nothing of what is trained
+constexpr double kAlike = 0.02;       // of the bytes of a file of two saves of one run
+constexpr size_t kRead = size_t{8} << 20;
+constexpr size_t kRuns = 8;  // whose journals are read: the latest begun
 
 /// A recorded run that declared the folder.
 struct Saver {
@@ -46,6 +55,14 @@ std::string plain_place(std::string place) {
   if (place.starts_with("file://")) place.erase(0, 7);
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
   return contains(place, "://") ? place : absolute_path(place);
+}
+
+/// "global_step40/x.pt" of step 40 as that of step 60: "global_step60/x.pt".
+std::string of_step(std::string path, int64_t from, int64_t to) {
+  const std::string before = cat(from), after = cat(to);
+  for (size_t at = path.find(before); at != std::string::npos; at = path.find(before, at + after.size()))
+    path.replace(at, before.size(), after);
+  return path;
 }
 
 class LocalLook {
@@ -66,13 +83,72 @@ class LocalLook {
       auto one = look_at(*steps, i);
       if (!one.ok()) return one.error();
       one->named = !pointed || one->step <= *pointed;
+      if (one->usable()) judge_contents(*one);
       found.push_back(std::move(*one));
       if (found.back().usable()) break;
     }
     return found;
   }
 
+  Result<LocalCheckpoint> one(int64_t number) {
+    const auto steps = checkpoint_steps(disk_, scope_.root, scope_.layout);
+    if (!steps.ok() && steps.error().code != Error::Code::kNotFound) return steps.error();
+    const auto at =
+        steps.ok() ? std::find(steps->begin(), steps->end(), number) : std::vector<int64_t>::const_iterator();
+    if (!steps.ok() || at == steps->end()) return LocalCheckpoint();
+    MW_TRY(read_savers());
+    return look_at(*steps, static_cast<size_t>(at - steps->begin()));
+  }
+
  private:
+  /// Of what nobody has a checksum of: its files, and all of their bytes.
+  void judge_contents(LocalCheckpoint& one) {
+    if (scope_.threads <= 0 || (scope_.after == kNoStep && !one.own)) return;
+    if (!one.own) one.why = unlike_run(one);
+    one.alien = !one.why.empty();
+    if (one.alien) return;
+    one.why = wrong_in(one.path);
+    if (one.why.empty()) return;
+    one.how = LocalCheckpoint::How::kBroken;
+    (*scope_.wrong)[one.path] = one.why;
+  }
+
+  /// Is each large file of the store's newest there, and about as large? Numbers of steps in names may differ.
+  std::string unlike_run(const LocalCheckpoint& one) const {
+    for (const auto& [path, bytes] : scope_.like) {
+      if (bytes < kSmall) continue;
+      auto info = disk_.info(cat(one.path, "/", path));
+      if (!info.ok()) info = disk_.info(cat(one.path, "/", of_step(path, scope_.after, one.step)));
+      const std::string as = cat(" as in step ", scope_.after, " of the run in the store");
+      if (!info.ok()) return cat(path, " is not in it,", as);
+      const auto size = static_cast<double>(info->size), shipped = static_cast<double>(bytes);
+      if (std::abs(size - shipped) > kAlike * shipped)
+        return cat(path, " has ", format_bytes(size), " and not ", format_bytes(shipped), as);
+    }
+    return "";
+  }
+
+  /// What reading all of it shows; "" also where that was done since anybody wrote to it.
+  std::string wrong_in(const std::string& path) const {
+    const std::string home = home_of(scope_.home);
+    const auto then = load_manifest(disk_, home, path);
+    if (then.ok() && then->verdict == "whole" && is_untouched(path, *then)) return "";
+    VerifyOptions options;
+    options.deep = true;
+    options.threads = scope_.threads;
+    options.now = make_posix_clock()->now();
+    options.progress = [this](int64_t done, int64_t all) {
+      if (scope_.progress) scope_.progress(done, all);
+      return true;
+    };
+    const auto verdict = verify_checkpoint(disk_, path, options);
+    if (!verdict.ok()) return "";
+    const event::CheckpointRead read = read_of(*verdict, {path, verdict->step, home, 1, options.now});
+    if (may_be_remembered(*verdict, nullptr)) (void)save_manifest(disk_, home, manifest_of(*verdict, options.now)).ok();
+    using Read = event::CheckpointRead::How;
+    return read.how == Read::kSuspect || read.how == Read::kCorrupt ? read.what : "";
+  }
+
   std::string path_of(int64_t step) const { return cat(scope_.root, "/", with_step(scope_.layout.folder, step)); }
 
   Result<void> read_savers() {
@@ -114,7 +190,12 @@ class LocalLook {
       out.why = "its files do not prove that it is whole";
     }
     if (out.why.empty() && scope_.since.known() && scan.newest <= scope_.since)
-      out.why = "it was saved before the store was led back to an earlier step";
+      out.why = cat("it was saved before the store's newest was shipped, at ", format_utc(scope_.since),
+                    ", and that is of an earlier step: the run had left it behind by then");
+    if (const auto known = scope_.wrong->find(out.path); known != scope_.wrong->end()) {
+      out.how = LocalCheckpoint::How::kBroken;
+      out.why = known->second;
+    }
     if (out.why.empty()) out.why = remembered(out.path);
     MW_TRY(ask_savers(scan, out));
     return out;
@@ -139,11 +220,15 @@ class LocalLook {
   std::string remembered(const std::string& path) {
     const auto then = load_manifest(disk_, home_of(scope_.home), path);
     if (!then.ok() || then->verdict == "whole") return "";
-    const bool untouched = std::all_of(then->files.begin(), then->files.end(), [&](const ManifestFile& file) {
+    return is_untouched(path, *then) ? cat("all of it was read at ", format_utc(then->at), " and found ", then->verdict)
+                                     : "";
+  }
+
+  bool is_untouched(const std::string& path, const CheckpointManifest& then) const {
+    return std::all_of(then.files.begin(), then.files.end(), [&](const ManifestFile& file) {
       const auto now = disk_.info(cat(path, "/", file.path));
       return now.ok() && now->changed == file.changed && now->size == file.bytes;
     });
-    return untouched ? cat("all of it was read at ", format_utc(then->at), " and found ", then->verdict) : "";
   }
 
   static std::string against(const State& state, const CheckpointScan& scan) {
@@ -185,6 +270,37 @@ class LocalLook {
 
 Result<std::vector<LocalCheckpoint>> look_at_local(Disk& disk, const LocalScope& scope) {
   return LocalLook(disk, scope).run();
+}
+
+Result<LocalCheckpoint> look_at_local_one(Disk& disk, const LocalScope& scope, int64_t number) {
+  return LocalLook(disk, scope).one(number);
+}
+
+Result<std::string> unlike_shipped(Disk& disk, const std::string& folder, const vault::CheckpointManifest& shipped,
+                                   const std::function<void(int64_t, int64_t)>& progress) {
+  for (const vault::ManifestFile& file : shipped.files) {
+    const auto info = disk.info(cat(folder, "/", file.path));
+    if (!info.ok() && info.error().code == Error::Code::kNotFound) return cat(file.path, " is not in it");
+    if (!info.ok()) return info.error();
+    if (info->size != file.size) return cat(file.path, " has ", info->size, " bytes and not ", file.size);
+  }
+  const int64_t all = shipped.bytes();
+  int64_t done = 0;
+  for (const vault::ManifestFile& file : shipped.files) {
+    const auto open = disk.open_read(cat(folder, "/", file.path));
+    if (!open.ok()) return open.error();
+    ContentHash hash;
+    std::string bytes;
+    for (uint64_t at = 0; at < static_cast<uint64_t>(file.size); at += bytes.size()) {
+      MW_TRY((*open)->read_at(at, kRead, bytes));
+      if (bytes.empty()) return cat(file.path, " became shorter meanwhile");
+      hash.add(bytes);
+      done += static_cast<int64_t>(bytes.size());
+      if (progress) progress(done, all);
+    }
+    if (hash.hex() != file.hash) return cat(file.path, " has other bytes");
+  }
+  return std::string();
 }
 
 Result<std::string> move_broken(Disk& disk, const LocalScope& scope, const std::string& run_folder, Time now,

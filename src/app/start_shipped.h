@@ -19,7 +19,7 @@ struct Shipped {
   std::vector<vault::CheckpointManifest> whole;  ///< in the order in which a pull would choose them; none: it is empty
   std::vector<std::pair<int64_t, std::string>> passed_over;  ///< step, and a sentence: the others, highest step first
   std::vector<std::string> notes;                            ///< what is wrong with the pointer
-  Time back;  ///< when its pointer was moved last, where it was led back to an earlier step before
+  Time back;  ///< when its pointer was moved last, where later steps of before do not count any more
 };
 
 /// kNotFound: there are some, and none of them is whole.

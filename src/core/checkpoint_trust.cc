@@ -55,11 +55,17 @@ class Found {
   std::map<std::string_view, const LastRead*> reads_;  // the last of each path
 };
 
-/// Whether nothing shows what the steps of its records are, which name none, so that they were only counted: of every
-/// fifth step there may be one.
+/// Whether nothing shows what the steps of such records are.
 bool only_counts(const State& state) {
-  const bool nameless = state.framework == "trl" || state.framework == "transformers";
-  return nameless && state.total_steps <= 0 && state.checkpoints.empty() && state.progress.empty();
+  return has_nameless_records(state) && state.total_steps <= 0 && state.checkpoints.empty() && state.progress.empty();
+}
+
+/// By its records and its resumes.
+int64_t highest_step(const State& state) {
+  int64_t highest = kNoStep;
+  for (const AttemptState& attempt : state.attempts)
+    highest = std::max({highest, attempt.last_step, attempt.resumed_at});
+  return highest;
 }
 
 /// Is all that was last seen on the disk of the checkpoints of each step broken?
@@ -142,11 +148,37 @@ int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap) {
   return highest + std::max(kUnlogged, gap > 0 ? kGaps * gap : span);
 }
 
+bool has_nameless_records(const State& state) { return state.framework == "trl" || state.framework == "transformers"; }
+
+int64_t furthest_planned(const State& state) {
+  int64_t furthest = state.total_steps;
+  for (const AttemptState& attempt : state.attempts) {
+    const bool trained = attempt.last_step != kNoStep;
+    if (trained && attempt.total_steps <= 0) return kNoStep;
+    furthest = std::max(furthest, attempt.total_steps);
+  }
+  if (furthest <= 0) return kNoStep;
+  // Some count their last step beyond the plan, as AttemptState::total_steps does not mind either.
+  return std::max(furthest + 1, highest_step(state));
+}
+
+int64_t furthest_named(const State& state) {
+  int64_t furthest = highest_step(state), bar = kNoStep;
+  for (const auto& [title, progress] : state.progress) {
+    if (progress.total == state.total_steps && progress.total > 0) bar = std::max(bar, progress.done);
+  }
+  if (has_nameless_records(state) && bar == kNoStep) return kNoStep;
+  for (const AttemptState& attempt : state.attempts) {
+    if (!attempt.bar.empty()) bar = std::max(bar, attempt.bar.back().done);
+  }
+  return std::max(furthest, bar);
+}
+
 int64_t furthest_saved(const State& state) {
   if (only_counts(state)) return kNoStep;
-  int64_t lowest = kNoStep, highest = kNoStep, gap = 0;
+  const int64_t highest = highest_step(state), planned = furthest_planned(state);
+  int64_t lowest = kNoStep, gap = 0;
   for (const AttemptState& attempt : state.attempts) {
-    highest = std::max({highest, attempt.last_step, attempt.resumed_at});
     if (attempt.first_step != kNoStep)
       lowest = lowest == kNoStep ? attempt.first_step : std::min(lowest, attempt.first_step);
   }
@@ -156,7 +188,8 @@ int64_t furthest_saved(const State& state) {
     if (before != kNoStep && tick.step > before) gap = std::max(gap, tick.step - before);
     if (tick.step != kNoStep) before = tick.step;
   }
-  return furthest_unlogged(highest, lowest == kNoStep ? highest : highest - lowest + 1, gap);
+  const int64_t furthest = furthest_unlogged(highest, lowest == kNoStep ? highest : highest - lowest + 1, gap);
+  return planned == kNoStep ? furthest : std::min(furthest, planned);
 }
 
 bool is_named_later(std::string_view one, std::string_view other) {

@@ -67,8 +67,16 @@ std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before =
 /// in many, save before they log, or are killed before they wrote out what they logged. `gap`: the widest between two
 /// steps that it names; 0: not known, and then as many again as `span`, which it is known to have trained.
 int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap);
-/// Likewise for all attempts of a run. kNoStep where its files name no steps, or only records that name none.
+/// Likewise for all attempts of a run, and not beyond what they planned. kNoStep where its files name no steps, or only
+/// records that name none.
 int64_t furthest_saved(const State& state);
+/// Its records name no steps and are counted: of every fifth step there may be one.
+bool has_nameless_records(const State& state);
+/// The furthest step that any of its attempts planned, or was seen to reach; kNoStep where one of them has no plan.
+int64_t furthest_planned(const State& state);
+/// The furthest step that its records, the bar over its plan or a resume name. kNoStep where nothing names one, or only
+/// records that name none, which are fewer than the steps.
+int64_t furthest_named(const State& state);
 /// Of two whose names are alike but for the number at their end: has `one` the higher one? The longer is the higher.
 bool is_named_later(std::string_view one, std::string_view other);
 /// Of those whose step nobody says, as their names count saves: the one with the highest number that was found whole,

@@ -56,6 +56,20 @@ struct Run {
 
 constexpr const char* kNan = "model.safetensors: 3 of the 4096 numbers of layers.0.mlp are NaN";
 
+TEST_CASE("how far a run came, and how far it can come at the most") {
+  Run run;
+  CHECK(furthest_named(run.state) == 60);
+  CHECK(furthest_planned(run.state) == kNoStep);
+  CHECK(furthest_saved(run.state) > 65);
+  run.say(event::Planned{64});
+  CHECK(furthest_planned(run.state) == 65);
+  CHECK(furthest_saved(run.state) == 65);
+  run.state.framework = "trl";  // its records name no steps
+  CHECK(furthest_named(run.state) == kNoStep);
+  run.say(event::Progressed{"", 62, 64, 10});
+  CHECK(furthest_named(run.state) == 62);
+}
+
 TEST_CASE("a checkpoint with numbers that are not sane is an incident that names the tensor and what to go back to") {
   Run run;
   for (const int64_t step : {20, 40}) {

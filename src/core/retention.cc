@@ -1,6 +1,7 @@
 #include "core/retention.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 
@@ -18,16 +19,24 @@ int64_t best_of(const std::vector<RetainedCheckpoint>& all) {
 }
 
 std::string no_value_of(const RetentionRules& rules) {
-  if (!rules.doubt.empty()) return cat("no value of ", rules.keep_best, " can be used: ", rules.doubt);
-  return cat("no value of ", rules.keep_best, " is known", rules.known.empty() ? "" : cat(", but of ", rules.known));
+  const std::string signal = best_rule(rules.keep_best).signal;
+  if (!rules.doubt.empty()) return cat("no value of ", signal, " can be used: ", rules.doubt);
+  return cat("no value of ", signal, " is known", rules.known.empty() ? "" : cat(", but of ", rules.known));
 }
 
 }  // namespace
 
+BestRule best_rule(std::string_view keep_best) {
+  if (keep_best.starts_with("min:")) return {std::string(keep_best.substr(4)), BestRule::Way::kLowest};
+  if (keep_best.starts_with("max:")) return {std::string(keep_best.substr(4)), BestRule::Way::kHighest};
+  return {std::string(keep_best), BestRule::Way::kByName};
+}
+
 std::optional<double> RetentionFacts::score_at(int64_t step) const {
   auto after = scores.upper_bound(step);
   if (step == kNoStep || after == scores.begin()) return std::nullopt;
-  return (--after)->second;
+  const double value = (--after)->second;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> all, const RetentionRules& rules,
@@ -46,14 +55,14 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
   const auto why_kept = [&](const RetainedCheckpoint& one) -> std::string {
     if (!one.own) return "it is not proven to be this run's";
     if (!one.whole) return "it is not proven to be whole";
-    if (one.in_use) return "it is in use";
+    if (one.in_use) return one.use.empty() ? "it is in use" : one.use;
     if (one.step == newest) return "it is the newest whole one here";
     if (rules.keep_last <= 0) return "all are kept";
     if (counted < rules.keep_last || one.step >= last) return cat("it is one of the last ", rules.keep_last);
     if (has_store && (shipped == kNoStep || one.step > shipped)) return "no newer one has been shipped yet";
     if (rules.keep_every > 0 && one.step % rules.keep_every == 0)
       return cat("every ", rules.keep_every, "th step stays");
-    if (one.step == best) return cat(rules.keep_best, " was best there");
+    if (one.step == best) return cat(best_rule(rules.keep_best).signal, " was best there");
     return "";
   };
   std::vector<RetentionVerdict> out;

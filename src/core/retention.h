@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/event.h"
@@ -16,23 +17,32 @@ namespace mw {
 struct RetentionRules {
   int64_t keep_last = 0;   ///< the newest whole ones, counted over this machine and the store; 0: all are kept
   int64_t keep_every = 0;  ///< those whose step it divides; 0: none
-  std::string keep_best;   ///< a signal: the checkpoint at whose step it was best is kept; "": none
+  std::string keep_best;   ///< a signal, or one after "min:" or "max:": the checkpoint at whose step it was best is
+                           ///< kept; "": none
   std::string known = {};  ///< RetentionFacts::known, for a message
   std::string doubt = {};  ///< RetentionFacts::doubt, likewise
   bool any() const { return keep_last > 0; }
 };
+
+/// What `keep_best` says: "min:NAME", "max:NAME", or only a name, of which the name decides which way is better.
+struct BestRule {
+  enum class Way { kByName, kLowest, kHighest };
+  std::string signal;
+  Way way = Way::kByName;
+};
+BestRule best_rule(std::string_view keep_best);
 
 /// What a run's journal says that a decision over its checkpoints needs.
 struct RetentionFacts {
   bool has_store = false;            ///< the run ships its checkpoints
   std::set<int64_t> shipped;         ///< steps that the store has, verified
   std::set<int64_t> sending;         ///< steps that are on their way there
-  std::map<int64_t, double> scores;  ///< values of a signal by the step of each; higher is better
+  std::map<int64_t, double> scores;  ///< values of a signal by the step of each, NaN as well; higher is better
   std::string known = {};  ///< where there are none: what the run has values of that may have been meant, "a, b, …"
   std::string doubt =
       {};  ///< where there are none although the run has values: why, after "no value of SIGNAL can be used: "
 
-  /// The last value up to `step`.
+  /// The last value up to `step`; none where that is not finite.
   std::optional<double> score_at(int64_t step) const;
 };
 
@@ -44,6 +54,7 @@ struct RetainedCheckpoint {
   bool paired = true;           ///< what belongs to it in other folders (its optimizer, its weights) is whole, too
   bool own = false;             ///< seen to be written by this run
   bool in_use = false;          ///< somebody writes or reads it, or the trainer's pointer names it
+  std::string use = {};         ///< which of these, one clause; "": not known
   bool shipped = false;         ///< the store has it, verified
   std::optional<double> score;  ///< the value of `keep_best` at its step, higher is better
 };

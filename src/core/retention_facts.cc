@@ -1,10 +1,12 @@
 #include "core/retention_facts.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <cctype>
 #include <vector>
 
 #include "base/text.h"
+#include "core/evaluation_name.h"
 #include "core/shipments.h"
 #include "core/signal.h"
 
@@ -36,17 +38,61 @@ bool fits_saves(const State& state, const Series& series) {
   });
 }
 
-void add_scores(const State& state, const std::string& signal, RetentionFacts& into) {
+using Way = BestRule::Way;
+
+/// Names of which less is better, where they are a word of their own.
+bool is_divergence(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames = {"kl", "nll", "wer", "cer", "mse", "mae", "rmse"};
+  const std::string lower = to_lower(name);
+  size_t begin = 0;
+  while (begin < lower.size()) {
+    size_t end = begin;
+    while (end < lower.size() && std::isalnum(static_cast<unsigned char>(lower[end])) != 0) ++end;
+    if (std::find(kNames.begin(), kNames.end(), lower.substr(begin, end - begin)) != kNames.end()) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// By the words of the trainer's own name.
+Way way_of_name(std::string_view name) {
+  if (is_divergence(name)) return Way::kLowest;
+  const EvaluationSense sense = evaluation_sense(name);
+  return sense == EvaluationSense::kLower    ? Way::kLowest
+         : sense == EvaluationSense::kHigher ? Way::kHighest
+                                             : Way::kByName;
+}
+
+/// Which way is better. kByName: nothing says it.
+Way better_way(const Series& series, bool evaluation) {
+  const std::string_view signal = series.signal;
+  const SignalRow* row = find_signal(signal);
+  if (evaluation || row == nullptr || signal.starts_with("eval.")) return way_of_name(series.raw);
+  // A penalty may be logged as a positive number, or as one that is added to the reward.
+  if (signal.starts_with("reward.component."))
+    return evaluation_sense(series.raw) == EvaluationSense::kNoResult ? Way::kByName : Way::kHighest;
+  if (signal.starts_with("loss.") && signal != "loss.entropy") return Way::kLowest;
+  return row->worse == Worse::kUp ? Way::kLowest : row->worse == Worse::kDown ? Way::kHighest : Way::kByName;
+}
+
+void add_scores(const State& state, const BestRule& rule, RetentionFacts& into) {
+  const std::string& signal = rule.signal;
   const Series* series = evaluated(state, signal);
   if (series == nullptr) return;
   if (!fits_saves(state, *series)) {
     into.doubt = "the steps of its records, which were counted, are not those of the run's saves";
     return;
   }
-  const SignalRow* row = find_signal(series->signal);
-  const double sign = row != nullptr && row->worse == Worse::kUp ? -1 : 1;
+  const bool evaluation =
+      std::any_of(state.eval.begin(), state.eval.end(), [&](const Series& one) { return &one == series; });
+  const Way way = rule.way != Way::kByName ? rule.way : better_way(*series, evaluation);
+  if (way == Way::kByName) {
+    into.doubt = cat("nothing says which way is better: \"max:", signal, "\" or \"min:", signal, "\" does");
+    return;
+  }
+  const double sign = way == Way::kLowest ? -1 : 1;
   for (const Point& point : series->points()) {  // what a later attempt says of a step holds
-    if (point.step != kNoStep && std::isfinite(point.value)) into.scores[point.step] = sign * point.value;
+    if (point.step != kNoStep) into.scores[point.step] = sign * point.value;
   }
 }
 
@@ -72,7 +118,7 @@ RetentionFacts retention_facts(const State& state, const std::string& keep_best,
     if (one.how == Shipment::How::kShipped) facts.shipped.insert(one.step);
     if (one.how == Shipment::How::kSending) facts.sending.insert(one.step);
   }
-  if (!keep_best.empty()) add_scores(state, keep_best, facts);
+  if (!keep_best.empty()) add_scores(state, best_rule(keep_best), facts);
   if (!keep_best.empty() && facts.scores.empty() && facts.doubt.empty()) facts.known = known_scores(state);
   return facts;
 }

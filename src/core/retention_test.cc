@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <set>
 
 #include "base/text.h"
@@ -62,6 +63,68 @@ TEST_CASE("a signal that is not known is named beside those that are") {
   CHECK_FALSE(verdicts[1].goes);
   CHECK_FALSE(verdicts[3].no_value);  // it stays whatever is known
   CHECK(retention_facts(state, "val-core/reward", false).known.empty());
+}
+
+TEST_CASE("of a loss the lowest is the best, of a reward the highest, and of what says neither the rule has to") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](Event::Body body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 0});
+  for (int64_t step = 10; step <= 40; step += 10) {
+    const double value = step == 20 ? 0.1 : step == 30 ? 0.9 : 0.5;
+    say(event::Measured{step,
+                        false,
+                        {{"loss.policy", "actor/pg_loss", value},
+                         {"reward.mean", "critic/score/mean", value},
+                         {"kl.ref", "kl", value},
+                         {"loss.entropy", "entropy_loss", value},
+                         {"reward.component.length_penalty", "rewards/length_penalty", value},
+                         {"reward.component.format", "rewards/format", value},
+                         {"", "my_figure", value},
+                         {"", "probe/nll", value}}});
+    say(event::Measured{step, true, {{"", "val/perplexity", value}, {"", "val-core/gsm8k/acc/mean@1", value}}});
+  }
+  const auto left = [&state](const char* best) {
+    const RetentionFacts facts = retention_facts(state, best, false);
+    auto all = steps_10_to(40);
+    for (RetainedCheckpoint& one : all) one.score = facts.score_at(one.step);
+    Steps out = {10, 20, 30, 40};
+    for (const int64_t step : gone(all, {1, 0, best, facts.known, facts.doubt})) out.erase(step);
+    return out;
+  };
+  for (const char* low : {"loss.policy", "kl.ref", "probe/nll", "val/perplexity", "min:reward.mean", "min:my_figure"}) {
+    CAPTURE(std::string(low));
+    CHECK(left(low) == Steps{20, 40});
+  }
+  for (const char* high :
+       {"reward.mean", "reward.component.format", "val-core/gsm8k/acc/mean@1", "max:loss.policy", "max:my_figure"}) {
+    CAPTURE(std::string(high));
+    CHECK(left(high) == Steps{30, 40});
+  }
+  for (const char* unsaid : {"my_figure", "loss.entropy", "reward.component.length_penalty", "min:nothing"}) {
+    CAPTURE(std::string(unsaid));
+    CHECK(left(unsaid) == Steps{10, 20, 30, 40});
+  }
+  const RetentionFacts facts = retention_facts(state, "my_figure", false);
+  const auto verdicts = decide_retention(steps_10_to(40), {1, 0, "my_figure", facts.known, facts.doubt}, false);
+  CHECK(verdicts[1].why ==
+        "no value of my_figure can be used: nothing says which way is better: \"max:my_figure\" or \"min:my_figure\" "
+        "does");
+}
+
+TEST_CASE("a save whose own figure is NaN is not the best by the figure of the step before") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](Event::Body body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 0});
+  for (int64_t step = 1; step <= 12; ++step) {
+    const double value = step % 4 == 0 ? std::numeric_limits<double>::quiet_NaN() : step == 7 ? 0.9 : 0.1;
+    say(event::Measured{step, false, {{"reward.mean", "r", value}}});
+  }
+  const RetentionFacts facts = retention_facts(state, "reward.mean", false);
+  CHECK_FALSE(facts.score_at(8).has_value());
+  CHECK(facts.score_at(7) == 0.9);
+  CHECK(facts.score_at(9) == 0.1);
 }
 
 TEST_CASE("figures whose steps are not those of the run's saves say of none that it is the best") {

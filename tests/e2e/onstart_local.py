@@ -145,6 +145,47 @@ def further_here(base):
     assert pointer(base) == "30" and "names it (it said 40)" in text, text
 
 
+def not_what_was_shipped(base):
+    """Under the name of the store's newest lies something else, whole by its structure: the shipped one is received."""
+    store = fill_store(base, "verl", [20])
+    command = trainer(base, "verl", 20)
+    shutil.copytree(base + "/first/global_step_20", base + "/out/global_step_20")
+    code, text = through(base, "onstart", "same", command, "--from", store)
+    assert code == 0 and "step 20 is here already, as it was shipped" in text, text
+    data = base + "/out/global_step_20/actor/optim_world_size_1_rank_0.pt"
+    with open(data, "r+b") as file:
+        bytes_ = file.read()
+        at = bytes_.index(b"archive/data/0") + 2000
+        file.seek(at)
+        file.write(bytes([bytes_[at] ^ 1]))
+    code, text = through(base, "onstart", "other", command, "--from", store)
+    assert code == 0 and "global_step_20 is not what was shipped (actor/optim_world_size_1_rank_0.pt has other bytes): moved to" in text, text
+    assert "step 20 was received" in text, text
+    with open(base + "/first/global_step_20/actor/optim_world_size_1_rank_0.pt", "rb") as shipped_one, open(data, "rb") as received:
+        assert shipped_one.read() == received.read()
+    assert len(glob.glob(base + "/out/.midwatch-quarantine/*/global_step_20")) == 1
+
+
+def insane_or_foreign_here(base):
+    """What is further here is read before it is gone on from, and must have the files that the run has in the store."""
+    store = fill_store(base, "trl", [20])
+    command = trainer(base, "trl", 30)
+    save("trl", base + "/out", 40)
+    with open(base + "/out/checkpoint-40/model.safetensors", "r+b") as file:
+        file.seek(-4000, 2)
+        file.write(b"\xff" * 4000)  # NaN
+    code, text = through(base, "onstart", "nan", command, "--from", store, "--framework", "trl")
+    assert code == 0 and "BEGAN 20" in text and "checkpoint-40 is broken (" in text and "NaN" in text, text
+    assert not os.path.exists(base + "/out/checkpoint-40")
+    for step, size in ((50, 100_000), (70, 300_000)):
+        save("trl", base + ("/first" if step == 50 else "/out"), step)
+        with open(f"{base}/{'first' if step == 50 else 'out'}/checkpoint-{step}/extra.dat", "wb") as file:
+            file.write(b"1" * size)
+    assert checkpoint("push", base + "/first/checkpoint-50", store, "--json").get("step") == 50
+    code, text = through(base, "onstart", "foreign", command, "--from", store, "--framework", "trl")
+    assert code == 3 and "seems to be another run's: extra.dat has " in text and "Nothing was changed" in text, (code, text)
+
+
 def another_run_lives(base):
     """A start-up script that runs twice: the second one says who has the folder, and changes nothing."""
     store = fill_store(base, "verl", [20])
@@ -264,7 +305,7 @@ def passed_over(base):
 
 
 def main():
-    cases = (another_runs, further_here, another_run_lives, at_once, broken_here, empty_store, passed_over)
+    cases = (another_runs, further_here, not_what_was_shipped, insane_or_foreign_here, another_run_lives, at_once, broken_here, empty_store, passed_over)
     for case in cases:
         if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
             continue

@@ -116,6 +116,10 @@ class Planner {
       const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, (*steps)[i]);
       if (!whose.ok()) silent(whose.error());
       if (!whose.ok() || *whose != Whose::kOwn) continue;
+      const auto ahead = is_ahead(disk_, scope_.own, root, scope_.layout, *steps, (*steps)[i]);
+      if (!ahead.ok()) silent(ahead.error());
+      plan_.waits = plan_.waits || (ahead.ok() && *ahead);
+      if (!ahead.ok() || *ahead) continue;
       const std::string folder = cat(root, "/", with_step(scope_.layout.folder, (*steps)[i]));
       CheckpointScan scan =
           scan_checkpoint(disk_, folder, step_of_number(scope_.layout, (*steps)[i]), before ? &*before : nullptr);
@@ -130,14 +134,17 @@ class Planner {
     const auto steps = checkpoint_steps(disk_, root, scope_.layout);
     for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
       const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, step);
-      if (whose.ok() && *whose == Whose::kOwn) continue;
-      const bool foreign = whose.ok() && *whose == Whose::kForeign;
+      const auto ahead = is_ahead(disk_, scope_.own, root, scope_.layout, *steps, step);
+      const bool own = whose.ok() && *whose == Whose::kOwn, foreign = whose.ok() && *whose == Whose::kForeign;
+      const bool beyond = ahead.ok() && (*ahead || (scope_.own.planned != kNoStep && step > scope_.own.planned));
+      if (own && !beyond) continue;
       plan_.left.push_back({std::string(kOld),
                             root,
                             with_step(scope_.layout.folder, step),
                             0,
-                            foreign ? "it was there before this run, or was written while no attempt of it lived"
-                                    : "nothing proves that this run wrote it",
+                            foreign  ? "it was there before this run, or was written while no attempt of it lived"
+                            : beyond ? "by its log this run has not reached its step"
+                                     : "nothing proves that this run wrote it",
                             {}});
     }
   }
@@ -162,20 +169,23 @@ class Planner {
                                 : used_.emplace(root, used_below(doors_.system, root, ::getpid())).first->second;
   }
 
-  /// A process, a link or the trainer's pointer holds it in one of the trees: what belongs to it in the others stays,
-  /// too.
-  bool in_use(int64_t step) {
+  /// What holds it in one of the trees, a process, a link or the trainer's pointer, one clause: what belongs to it in
+  /// the others stays, too. "": nothing.
+  std::string held_by(int64_t step) {
     const std::string name = with_step(scope_.layout.folder, step);
-    const std::vector<std::string> all = roots();
-    return std::any_of(all.begin(), all.end(), [&](const std::string& root) {
+    for (const std::string& root : roots()) {
       const auto scan = scans(root).find(step);
       if (scan != scans(root).end() && (!scan->second.there || scan->second.partial)) {
         note(cat("Not all of ", root, "/", name, " can be read: it stays, and what belongs to it"));
-        return true;
+        return "not all of it can be read";
       }
-      return pointed_[root] == step || used(root).count(name) != 0 || linked(root).count(name) != 0 ||
-             best_of_trainer(root) == name;
-    });
+      if (const auto use = used(root).find(name); use != used(root).end())
+        return use->second.pid == 0 ? "it is in use" : cat("process ", use->second.pid, " ", use->second.how);
+      if (pointed_[root] == step) return cat("the trainer's pointer, ", scope_.layout.pointer, ", names it");
+      if (linked(root).count(name) != 0) return "a link leads to it";
+      if (best_of_trainer(root) == name) return "the trainer calls it its best one";
+    }
+    return facts_.sending.count(step) != 0 ? "it is being shipped" : "";
   }
 
   void checkpoints(const std::string& root, const std::string& word) {
@@ -191,7 +201,7 @@ class Planner {
       const auto one = all.find(step);
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
-      if (!info.ok() || in_use(step)) return;
+      if (!info.ok() || !held_by(step).empty()) return;
       if (const std::string file = put_there(step); !file.empty()) {
         why = cat("a person put ", file, " into it");
         plan_.left.push_back({word, root, name, one->second.seen.bytes, std::move(why), {}});
@@ -221,6 +231,7 @@ class Planner {
       if (any && ask_store()) verdicts = retention(root, all);
       for (const RetentionVerdict& one : verdicts) {
         if (one.goes) put(one.step, cat(checkpoint_called(scope_.layout, one.step), ": ", one.why));
+        plan_.waits = plan_.waits || one.no_value;
         if (one.no_value) note(cat("No old checkpoint goes: ", one.why));
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
@@ -355,7 +366,8 @@ class Planner {
       one.own = is_proven(root, step);
       one.whole = scan.seen.how == How::kWhole;
       one.paired = paired(root, step);
-      one.in_use = in_use(step) || facts.sending.count(step) != 0;
+      one.use = held_by(step);
+      one.in_use = !one.use.empty();
       one.shipped = facts.shipped.count(step) != 0;
       one.score = facts.score_at(step);
       known.push_back(one);

@@ -48,6 +48,13 @@ size_t retention_news(const State& state) {
   return state.checkpoint_scans.size() + static_cast<size_t>(shipped);
 }
 
+/// How much of what a plan by [retention] needs is known: that the run came to some step, and the figures of its best.
+int known_of(const State& state, const std::string& keep_best) {
+  const bool steps = std::any_of(state.attempts.begin(), state.attempts.end(),
+                                 [](const AttemptState& one) { return one.last_step != kNoStep; });
+  return (steps ? 1 : 0) + (keep_best.empty() || retention_facts(state, keep_best, false).scores.empty() ? 0 : 1);
+}
+
 /// Steps of checkpoints that are not in the store yet and are to come there.
 std::set<int64_t> due_in_store(const State& state) {
   std::set<int64_t> due;
@@ -106,6 +113,10 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   if (scope_.settings.mode == Mode::kAct && (what == For::kSpace || what == For::kShare))
     places.asks = what == For::kSpace ? CleanupFor::kSpace : CleanupFor::kShare;
   for_ = what;
+  if (what == For::kRetention) {
+    retention_waits_ = false;
+    retention_known_ = known_of(state, settings.keep_best);
+  }
   planned_ = clock_.steady();
   planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,
                    user = scope_.user, places = std::move(places), settings = std::move(settings),
@@ -125,6 +136,7 @@ void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
     for (const CleanupItem& item : plan.items) hope_->bytes += item.bytes;
     return;
   }
+  if (for_ == For::kRetention) retention_waits_ = plan.waits;
   const bool by_share = for_ == For::kShare;
   if (by_share) share_due_ = {clock_.steady().ns + (plan.above_share && plan.items.empty() ? kFutile : kAgain).ns};
   for (const std::string& note : plan.notes) {
@@ -255,6 +267,7 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
     begin_plan(state, For::kStale, {std::string(kSharedMemory)});
     return true;
   }
+  retention_due_ = retention_due_ || learnt_more(state);
   if (const size_t news = retention_news(state);
       scope_.settings.keep_last > 0 && (retention_due_ || news != retention_seen_)) {
     retention_seen_ = news;
@@ -270,6 +283,11 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
     }
   }
   return begin_by_share(state, quiet);
+}
+
+/// Of what the last plan by [retention] waited for something is known by now.
+bool CleanupTask::learnt_more(const State& state) const {
+  return retention_waits_ && known_of(state, scope_.settings.keep_best) > retention_known_;
 }
 
 /// Before the disk is short: what may go by the rules, as long as that brings its use below the share.
@@ -288,7 +306,11 @@ bool CleanupTask::may_end(const State& state, int stops) {
   if (!ended_) ended_ = clock_.steady();
   const Duration most = stops > 0 || state.supervision.stop ? kAtStop : kAtEnd;
   if (stops > 1 || clock_.steady().ns - ended_->ns >= most.ns) return true;
-  return !busy() && (scope_.settings.keep_last <= 0 || retention_news(state) == retention_seen_);
+  if (busy()) return false;
+  if (scope_.settings.keep_last <= 0) return true;
+  // Its last records come behind its last save.
+  if (retention_waits_ && !std::exchange(retention_last_, true)) retention_due_ = true;
+  return !retention_due_ && !learnt_more(state) && retention_news(state) == retention_seen_;
 }
 
 std::optional<bool> CleanupTask::room_by_cleanup(const State& state) {

@@ -80,6 +80,7 @@ class CleanupTask final : public Task {
   void begin_plan(const State& state, For what, std::vector<std::string> words);
   void take_plan(CleanupPlan plan, EventWriter& writer);
   void report_plan(const CleanupPlan& plan, EventWriter& writer);
+  bool learnt_more(const State& state) const;
   bool begin_by_share(const State& state, bool quiet);
   void drop_plan();
   void take_removed(const Result<Removed>& removed, EventWriter& writer);
@@ -98,6 +99,9 @@ class CleanupTask final : public Task {
   uint32_t reported_ = 0;           ///< incident for which the deletable files were reported
   size_t retention_seen_ = 0;       ///< retention_news() up to which retention was done
   bool retention_due_ = false;      ///< whatever is new: its last plan could not be carried out
+  bool retention_waits_ = false;    ///< CleanupPlan::waits of its last plan
+  int retention_known_ = 0;         ///< how much was known for that
+  bool retention_last_ = false;     ///< it was planned once more at the end of the run
   size_t shipped_seen_ = 0;         ///< shipments of these
   bool held_ = false;               ///< an attempt was running at the last turn
   bool stale_due_ = false;          ///< one has ended since

@@ -54,6 +54,71 @@ TEST_CASE("where another trainer may have saved, too, no rule deletes what nothi
   CHECK(resumed.plan() == Names{"step_51"});
 }
 
+TEST_CASE("what lies beyond the step that the run reached stays, and none of its own goes for it") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints", "broken-checkpoints"};
+  p.settings.explain = true;
+  p.scope.own.logged.clear();
+  p.scope.own.steps = {{1, 24}};
+  p.scope.own.reached = 24;
+  for (const int step : {4, 8, 12, 16, 20, 24, 28, 32, 36}) p.whole(step);
+  CHECK(p.plan() == Names{"step_4", "step_8", "step_12", "step_16", "step_20"});
+  const CleanupPlan plan = p.all();
+  const auto why = [&plan](const std::string& name) -> std::string {
+    for (const CleanupItem& one : plan.left) {
+      if (one.name == name) return one.why;
+    }
+    return "";
+  };
+  CHECK(why("step_28") == "by its log this run has not reached its step");
+  CHECK(why("step_24") == "it is the newest whole one here");
+  p.scope.own.logged = {4, 8, 12, 16, 20, 24, 28};  // the log says that it saved it
+  CHECK(p.plan() == Names{"step_4", "step_8", "step_12", "step_16", "step_20", "step_24"});
+}
+
+TEST_CASE("one step beyond the log is its own, as some count from 0, but not where it saved that last step, too") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints"};
+  p.scope.own.logged.clear();
+  p.scope.own.reached = 23;
+  for (const int step : {8, 16, 24}) p.whole(step);
+  CHECK(p.plan() == Names{"step_8", "step_16"});
+  Place each;
+  each.settings = p.settings;
+  each.scope.own.logged.clear();
+  each.scope.own.reached = 23;
+  for (const int step : {22, 23, 24}) each.whole(step);
+  CHECK(each.plan() == Names{});  // step 22 would not be the first
+}
+
+TEST_CASE("a checkpoint whose trainer_state.json speaks of another plan or a later epoch is not counted") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints"};
+  p.scope.own.logged.clear();
+  p.scope.own.plans = {40};
+  p.scope.own.counts_records = true;
+  CHECK(p.plan().empty());
+  p.scope.own.epoch = 0.45;
+  const auto save = [&p](int step, int plan, double epoch) {
+    p.whole(step);
+    p.put(cat("/data/ck/step_", step, "/trainer_state.json"),
+          cat("{\"epoch\": ", epoch, ",\n  \"global_step\": ", step,
+              ",\n  \"log_history\": [{\"epoch\": 9}],\n  \"max_steps\": ", plan, "\n}"));
+  };
+  for (const int step : {4, 8, 12, 16}) save(step, 40, step / 40.0);
+  CHECK(p.plan() == Names{"step_4", "step_8", "step_12"});
+  save(20, 24, 0.4);  // as far by its epoch, and of a shorter plan
+  CHECK(p.plan() == Names{"step_4", "step_8", "step_12"});
+  save(24, 40, 0.6);  // further than any record
+  CHECK(p.plan() == Names{"step_4", "step_8", "step_12"});
+  p.scope.own.epoch = 0.62;
+  save(20, 40, 0.5);
+  CHECK(p.plan() == Names{"step_4", "step_8", "step_12", "step_16", "step_20"});
+}
+
 TEST_CASE("a checkpoint into which a person put a file stays, and the plan says so") {
   Place p;
   p.settings.keep_last = 1;

@@ -4,6 +4,7 @@
 
 #include "act/keeper/record.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/writers.h"
@@ -12,6 +13,7 @@ namespace mw {
 namespace {
 
 constexpr int kAttempts = 100'000;                         // whose records are read
+constexpr double kEpochsUnlogged = 1.01;                   // records; they are rounded
 constexpr Duration kSnapshotLasts = Duration::seconds(3);  // at most: the first attempt waits for it
 
 /// When each attempt lived, by its keeper's record.
@@ -57,6 +59,24 @@ void add_counted_before(const State& state, const CheckpointLayout& layout, Owne
       highest = std::max(highest, step_in(layout.folder, name).value_or(kNoStep));
     if (highest != kNoStep && into.may_save_in(folder)) into.resumed.insert(highest);
   }
+}
+
+/// How far the run came, by which what lies beyond is not its own.
+void add_reach(const State& state, Ownership& into) {
+  into.planned = furthest_planned(state);
+  into.reached = furthest_named(state);
+  into.counts_records = into.reached == kNoStep && has_nameless_records(state);
+  for (const AttemptState& attempt : state.attempts) {
+    if (attempt.total_steps > 0) into.plans.insert(attempt.total_steps);
+    if (attempt.total_steps <= 0 && attempt.last_step != kNoStep) return into.plans.clear();
+  }
+  const Series* epochs = state.find("epoch");
+  if (epochs == nullptr) epochs = state.find_raw("epoch");
+  if (epochs == nullptr || epochs->points().size() < 2) return;
+  double widest = 0;  // between two records
+  const std::vector<Point>& points = epochs->points();
+  for (size_t i = 1; i < points.size(); ++i) widest = std::max(widest, points[i].value - points[i - 1].value);
+  into.epoch = epochs->max() + std::min(widest, epochs->max()) * kEpochsUnlogged;
 }
 
 void add_what_was_reported(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
@@ -114,6 +134,7 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
   }
   of.places = places_of(spec);
   layout.counts_saves ? add_counted(state, layout, spec, of) : add_what_was_reported(state, layout, spec, of);
+  if (!layout.counts_saves) add_reach(state, of);
   if (spec.first_step > 0 && !layout.counts_saves) of.resumed.insert(static_cast<int64_t>(spec.first_step));
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
     Writers writers = parse_writers(*text);

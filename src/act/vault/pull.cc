@@ -61,6 +61,10 @@ class Pull {
     if (!there.ok() && (there.error().code != Error::Code::kNotFound || doors_.disk.info(options_.folder).ok())) {
       return there.error();
     }
+    if (!there.ok() && doors_.disk.read_link(options_.folder).ok()) {
+      return Error{Error::Code::kInvalid, cat(options_.folder, " is a link that leads nowhere"),
+                   "Nothing is written over: remove it, or name another folder."};
+    }
     // What is received beside it could not be renamed to it, and would have filled another disk.
     const auto own = doors_.disk.info(options_.folder), above = doors_.disk.info(folder_of(options_.folder));
     if (own.ok() && above.ok() && own->device != above->device) {

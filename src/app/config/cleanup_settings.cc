@@ -20,7 +20,7 @@ CleanupSettings cleanup_settings(const Config& config, bool dry, bool unattended
 }
 
 std::string doubt_of_rules(const CleanupSettings& settings) {
-  const std::string& best = settings.keep_best;
+  const std::string best = best_rule(settings.keep_best).signal;
   if (settings.keep_last <= 0 || best.empty() || find_signal(best) != nullptr) return "";
   size_t count = 0;
   const SignalRow* rows = all_signals(&count);

@@ -207,7 +207,9 @@ constexpr std::array kKeys = {
               "milestones to go back to, or to evaluate"},
     ConfigKey{"retention.keep_best", Kind::kText, "", 0, 0, "",
               "A signal (docs/signals.md), such as reward.mean: the checkpoint at whose step it was best is kept, too. "
-              "While no value of it is known none is deleted.",
+              "Of losses, errors and divergences the lowest is the best, of rewards and accuracies the highest; "
+              "\"min:NAME\" and \"max:NAME\" say which, and have to where the name does not. While no value of it "
+              "is known, or which way is better is not, none is deleted.",
               "no signal says for every run what is best"},
     ConfigKey{"store.place", Kind::kText, "", 0, 0, "",
               "s3://BUCKET/RUN, or a folder, also on a file server. Each run needs a place of its own.",

@@ -85,7 +85,11 @@ void Pacer::rest(Duration worked) const {
 }
 
 std::vector<std::string> nearest_beside(Disk& disk, const std::string& path, std::ptrdiff_t most) {
-  const auto all = checkpoints_beside(disk, path);
+  return nearest_in(checkpoints_beside(disk, path), path, most);
+}
+
+std::vector<std::string> nearest_in(const std::vector<FoundCheckpoint>& all, const std::string& path,
+                                    std::ptrdiff_t most) {
   const auto own =
       std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
   std::vector<std::string> out;

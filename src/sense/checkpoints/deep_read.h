@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "core/event.h"
 #include "platform/disk.h"
+#include "sense/checkpoints/find.h"
 #include "sense/checkpoints/manifest.h"
 #include "sense/checkpoints/verify.h"
 
@@ -56,6 +57,9 @@ std::vector<CheckpointManifest> manifests_beside(Disk& disk, const std::string& 
 bool may_be_remembered(const CheckpointVerdict& verdict, const CheckpointManifest* earlier);
 /// Those whose saves were next to its own, the nearest first, `most` before it and as many after it.
 std::vector<std::string> nearest_beside(Disk& disk, const std::string& path, std::ptrdiff_t most);
+/// Likewise of `all` that lie in its folder, by step.
+std::vector<std::string> nearest_in(const std::vector<FoundCheckpoint>& all, const std::string& path,
+                                    std::ptrdiff_t most);
 
 /// Of each stretch of time in which work is done it sleeps so long that the work takes `share` of the whole.
 class Pacer {

@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "platform/durable.h"
 #include "sense/checkpoints/quarantine.h"
 
 namespace mw {
@@ -99,9 +100,13 @@ bool within(const Ownership::Life& life, Time at) {
 }
 
 bool can_have_saved(const Ownership& of, int64_t step) {
+  if (of.logged.count(step) != 0) return true;
+  if (of.planned != kNoStep && step > of.planned) return false;  // the disk alone says that it was saved
   if (of.said.count(step) != 0) return true;
-  // It spoke of the saves before and after this one, and never of this: somebody's copy, under a name of their own.
-  if (!of.said.empty() && *of.said.begin() < step && step < *of.said.rbegin()) return false;
+  // Its files spoke of the saves before and after this one, and never of this: somebody's copy, under a name of their
+  // own. What only the disk says misses saves that lay there for a moment.
+  const std::set<int64_t>& spoke = of.logged.empty() && of.steps.empty() ? of.said : of.logged;
+  if (!spoke.empty() && *spoke.begin() < step && step < *spoke.rbegin()) return false;
   // Of a run that logs no steps: what it names are its saves.
   if (of.steps.empty() && !of.logged.empty()) {
     int64_t widest = *of.logged.begin();
@@ -114,6 +119,36 @@ bool can_have_saved(const Ownership& of, int64_t step) {
   return of.steps.empty() || std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
            return step >= range.lowest && step <= furthest_unlogged(range.highest, range.highest - range.lowest + 1, 0);
          });
+}
+
+/// What transformers writes into each checkpoint of the run that saved it.
+struct TrainerState {
+  std::optional<int64_t> step, planned;
+  std::optional<double> epoch;
+};
+
+/// The text after the first `key`; in its history, which may be long, none of these stands before.
+std::string_view value_of(std::string_view text, std::string_view key) {
+  const size_t at = text.find(key);
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = text.substr(at + key.size());
+  return trim(rest.substr(0, rest.find_first_of(",}\n")));
+}
+
+Result<TrainerState> trainer_state(Disk& disk, const std::string& folder) {
+  const auto text = read_small(disk, cat(folder, "/trainer_state.json"));
+  if (!text.ok()) return silent(text.error()) ? Result<TrainerState>(text.error()) : TrainerState();
+  return TrainerState{parse_int(value_of(*text, "\"global_step\":")), parse_int(value_of(*text, "\"max_steps\":")),
+                      parse_double(value_of(*text, "\"epoch\":"))};
+}
+
+/// Of what its log does not show it to have reached: does its own word of itself speak of another run?
+Result<bool> is_of_another_plan(Disk& disk, const Ownership& of, const std::string& folder, int64_t step) {
+  if (of.plans.empty() || of.logged.count(step) != 0 || (of.reached != kNoStep && step <= of.reached)) return false;
+  const auto says = trainer_state(disk, folder);
+  if (!says.ok()) return says.error();
+  return (says->step && *says->step != step) ||
+         (says->planned && *says->planned > 0 && of.plans.count(*says->planned) == 0);
 }
 
 }  // namespace
@@ -250,6 +285,21 @@ bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int6
   return (own[0] - begin) % interval == 0;
 }
 
+Result<bool> is_ahead(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
+                      const std::vector<int64_t>& steps, int64_t step) {
+  if (layout.counts_saves || of.logged.count(step) != 0) return false;
+  if (of.reached != kNoStep) {
+    // Some name the first step 0 in their logs and 1 in their checkpoints. Who saves at both steps is not one of them.
+    const bool next = step == of.reached + 1 && std::find(steps.begin(), steps.end(), of.reached) == steps.end();
+    return step > of.reached && !next;
+  }
+  if (!of.counts_records) return false;  // nothing is known of its steps, also not how far they are known
+  if (of.epoch < 0) return true;
+  const auto says = trainer_state(disk, cat(root, "/", with_step(layout.folder, step)));
+  if (!says.ok()) return says.error();
+  return !says->epoch || *says->epoch > of.epoch;
+}
+
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,
                        int64_t step) {
   const std::string root = plain_path(path);
@@ -285,8 +335,10 @@ Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path,
   const bool watched = std::any_of(of.lives.begin(), of.lives.end(), [&written](const auto& life) {
     return written.newest >= life.began && (!life.ended.known() || written.newest <= life.ended);
   });
-  const bool own = watched ? can_have_saved(of, step) : of.said.count(step) != 0;
-  return own ? Whose::kOwn : Whose::kUnknown;
+  if (!(watched ? can_have_saved(of, step) : of.said.count(step) != 0)) return Whose::kUnknown;
+  const auto other = is_of_another_plan(disk, of, folder, step);
+  if (!other.ok()) return other.error();
+  return *other ? Whose::kUnknown : Whose::kOwn;
 }
 
 }  // namespace mw

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/checkpoint_layout.h"
+#include "core/event.h"
 #include "platform/disk.h"
 
 namespace mw {
@@ -69,6 +70,11 @@ struct Ownership {
   std::set<std::string> seen;       ///< likewise in which its processes had files open to write
   std::set<std::string> strangers;  ///< likewise somebody else's
   std::set<int64_t> logged = {};    ///< of `said`, those of which a file of the run says it, and not the disk alone
+  int64_t planned = kNoStep;        ///< furthest_planned(), furthest_named() of core/checkpoint_trust.h
+  int64_t reached = kNoStep;        ///< likewise
+  std::set<int64_t> plans = {};     ///< steps that its attempts planned; none: one of them has no plan
+  double epoch = -1;                ///< the furthest that it can have come since its last record; below 0: not known
+  bool counts_records = false;      ///< its records name no steps, so that only its epochs say how far it came
 
   /// May checkpoints in `root` be this run's at all? Declared itself; or below a place, and named or seen.
   bool may_save_in(const std::string& path) const;
@@ -78,6 +84,11 @@ struct Ownership {
 /// same time has both: to delete one by a rule it takes more. The run's files name its step; or, where they name none,
 /// those there (`steps`) lie evenly, with no wide hole, as those of one trainer do.
 bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int64_t step);
+
+/// The log does not show that the run has come to this step, of which `steps` are the ones there. By a rule such a one
+/// is neither deleted nor does any go for it: it may be somebody else's. kIo when the disk does not answer.
+Result<bool> is_ahead(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
+                      const std::vector<int64_t>& steps, int64_t step);
 
 /// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,

@@ -101,6 +101,8 @@ TEST_CASE("a step of which the run never spoke, between saves of which it did, i
   run.own.said = {5};
   CHECK(run.whose(7) == Whose::kOwn);
   run.own.said = {5, 10};
+  CHECK(run.whose(7) == Whose::kOwn);  // which the disk alone says: the watch saw two of three
+  run.own.logged = {5, 10};
   CHECK(run.whose(7) == Whose::kUnknown);
   CHECK(run.whose(10) == Whose::kOwn);
   CHECK(run.whose(15) == Whose::kOwn);  // its line may be still to come
@@ -132,6 +134,18 @@ TEST_CASE("steps that it cannot have reached, a folder in which somebody else wr
   run.own.strangers.clear();
   run.own.has_snapshot = false;
   CHECK(run.whose(25) == Whose::kUnknown);
+}
+
+TEST_CASE("what lies beyond the plan of the run is not its own, though it was found on the disk") {
+  Run run;
+  for (const int step : {20, 21, 24}) run.save(1500, kRoot, step);
+  run.own.said = {20, 21, 24};  // by the disk alone
+  CHECK(run.whose(24) == Whose::kOwn);
+  run.own.planned = 21;
+  CHECK(run.whose(24) == Whose::kUnknown);
+  CHECK(run.whose(21) == Whose::kOwn);
+  run.own.logged = {24};  // its log names it
+  CHECK(run.whose(24) == Whose::kOwn);
 }
 
 TEST_CASE("what was not looked into is not known, what was not there is") {

@@ -41,6 +41,7 @@ std::string logs_text(const LogsAnswer& answer) {
 Exit run(const Args& args, Services& services, const Console& console) {
   auto store = take_store(args, args.get("place"));
   if (!store.ok()) return report_error(console, store.error());
+  if (const auto named = must_name("DIR", args.get("dir")); !named.ok()) return report_error(console, named.error());
   const auto answer = services.shipped_logs({std::move(*store), args.get("dir")});
   if (!answer.ok()) return report_error(console, answer.error());
   console.out(args.has("json") ? logs_json(*answer) : logs_text(*answer));

@@ -11,7 +11,9 @@ namespace {
 void declare(ArgSpec& spec) {
   spec.option("keep-last", "K", "keep the newest K that are proven whole, here or in the run's store", "2");
   spec.option("keep-every", "N", "keep those whose step N divides");
-  spec.option("keep-best", "SIGNAL", "keep the one at whose step this signal was best: reward.mean");
+  spec.option("keep-best", "SIGNAL",
+              "keep the one at whose step this signal was best: reward.mean; min:NAME, max:NAME where its name does "
+              "not say which way is better");
   spec.flag("dry-run", "only say what would go, what stays, and why");
   spec.flag("yes", "remove it without asking");
   spec.option("run", "NAME",

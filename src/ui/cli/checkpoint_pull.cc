@@ -55,6 +55,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   request.store = std::move(*store);
   request.store.progress = progress_line(console, args, "receiving");
   request.folder = args.get("dir");
+  if (const auto named = must_name("DIR", request.folder); !named.ok()) return report_error(console, named.error());
   request.step = *step;
   const auto answer = services.pull_checkpoint(request);
   end_progress(console, args);

@@ -29,7 +29,8 @@ std::string start_text(const StartAnswer& answer, const std::string& place) {
                                                escape_terminal(place)),
                ": the run goes on from ", folder, "\n");
   } else {
-    out += cat("midwatch: step ", pulled.step, answer.here ? " is here already: " : " was received into ", folder,
+    out += cat("midwatch: step ", pulled.step,
+               answer.here ? " is here already, as it was shipped: " : " was received into ", folder,
                answer.here ? "" : cat(", ", transfer_text(pulled.received, pulled.seconds)), "\n");
   }
   if (!answer.pointer.empty()) {
@@ -54,7 +55,11 @@ Exit run(const Args& args, Services& services, const Console& console) {
   auto request = run_request(args, services);
   if (!request.ok()) return report_error(console, request.error());
   RunSpec& spec = request->spec;
-  if (args.has("from")) spec.store = args.get("from");
+  if (args.has("from")) {
+    if (const auto named = must_name("--from", args.get("from")); !named.ok())
+      return report_error(console, named.error());
+    spec.store = args.get("from");
+  }
   if (spec.store.empty() || !request->reattach.empty() || spec.dry) {
     const bool place = spec.store.empty();
     return report_error(console, {Error::Code::kInvalid,
@@ -72,6 +77,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
                      request->name,
                      spec.restarting == Mode::kAct || spec.unattended};
   start.store.progress = progress_line(console, args, "receiving");
+  start.comparing = progress_line(console, args, "reading what is here");
   const auto answer = services.prepare_start(start);
   end_progress(console, args);
   if (!answer.ok()) return report_error(console, answer.error());
@@ -100,12 +106,14 @@ const Verb onstart = {"onstart",
                       "\nFor a machine's start-up script: the newest checkpoint that is whole in the\n"
                       "store is received and compared with its checksums, put where the command looks\n"
                       "for it, and the command is run as by 'midwatch run --store'. A checkpoint that\n"
-                      "lies there already is used as it is. Where a whole one of the run is further\n"
-                      "than the store's, as after a reboot, the run goes on from that, and the\n"
-                      "trainer's pointer stays; to begin from an earlier one, move the later ones\n"
-                      "away first. Broken ones in the way are quarantined ('midwatch restore' puts\n"
-                      "them back; with [actions] restart = \"ask\" or \"watch\" they stay, and that is\n"
-                      "said). With an empty store the run begins as its trainer does by itself, and\n"
+                      "lies there already is used where all of its bytes are those that were shipped.\n"
+                      "Where a whole one of the run is further than the store's, as after a reboot,\n"
+                      "all of it is read, and the run goes on from that where its numbers are sane;\n"
+                      "the trainer's pointer stays. To begin from an earlier one, move the later ones\n"
+                      "away first. Broken ones in the way, and one that is not what was shipped, are\n"
+                      "quarantined ('midwatch restore' puts them back; with [actions] restart =\n"
+                      "\"ask\" or \"watch\" they stay, and that is said). With an empty store the run begins as its "
+                      "trainer does by itself, and\n"
                       "that is said. The W&B run goes on under its id. What differs from the run that\n"
                       "shipped it (command, scripts, code, environment, packages, machine) is said\n"
                       "and recorded. Exit status: as of midwatch run; 3 when the store cannot be\n"

@@ -6,6 +6,7 @@
 #include "ui/cli/shown_incidents.h"
 #include "ui/cli/take_duration.h"
 #include "ui/cli/take_price.h"
+#include "ui/cli/take_store.h"
 #include "ui/cli/verb.h"
 #include "ui/live/live_display.h"
 #include "ui/report/terminal.h"
@@ -203,7 +204,11 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("store") && !request->reattach.empty()) {
     return report_error(console, {Error::Code::kInvalid, "--store is said when a run begins", "Leave it out."});
   }
-  if (args.has("store")) request->spec.store = args.get("store");
+  if (args.has("store")) {
+    if (const auto named = must_name("--store", args.get("store")); !named.ok())
+      return report_error(console, named.error());
+    request->spec.store = args.get("store");
+  }
   return run_and_show(args, services, console, *request);
 }
 

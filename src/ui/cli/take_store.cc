@@ -37,7 +37,14 @@ StoreAddress take_place(const Args& args, const std::string& place) {
   return address;
 }
 
+Result<void> must_name(std::string_view word, std::string_view place) {
+  if (!trim(place).empty()) return {};
+  return Error{Error::Code::kInvalid, cat(word, " is empty"),
+               "It is s3://BUCKET/RUN, or a folder: /mnt/share/RUN. Is a variable in the command not set?"};
+}
+
 Result<StoreAddress> take_store(const Args& args, const std::string& place) {
+  MW_TRY(must_name("PLACE", place));
   StoreAddress address = take_place(args, place);
   const auto parallel = parse_int(args.get("parallel"));
   if (!parallel || *parallel < 1 || *parallel > 64) {

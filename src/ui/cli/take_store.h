@@ -13,7 +13,9 @@ namespace mw {
 void declare_place(ArgSpec& spec);
 StoreAddress take_place(const Args& args, const std::string& place);
 void declare_store(ArgSpec& spec);
-/// kInvalid: a number or a size that is none.
+/// kInvalid: what stands for `word` is empty, as a variable that is not set makes it: no folder of that name is meant.
+Result<void> must_name(std::string_view word, std::string_view place);
+/// kInvalid: no place, a number or a size that is none.
 Result<StoreAddress> take_store(const Args& args, const std::string& place);
 /// --step; kNoStep when it is not given.
 Result<int64_t> take_step(const Args& args);
