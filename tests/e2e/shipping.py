@@ -230,6 +230,28 @@ def odd_ones(base):
     assert midwatch("push", folder, base + "/store", "--allow-suspect", "--json")["latest"] == "moved"
 
 
+def apart(base):
+    """A store within the checkpoint, or within a run's folder of checkpoints, would be taken for one; an empty PLACE is a variable that is not set."""
+    one, _ = checkpoint(base + "/run", 20, 1, 1), checkpoint(base + "/run", 40, 1, 2)
+    before = sorted(os.listdir(base + "/run")), sorted(os.listdir(one))
+    for path, place in ((one, one + "/store"), (one, one), (one, base + "/run/store"), (base + "/run", base + "/run"),
+                        (one, base + "/run/global_step_40/store"), (one, "file://" + base + "/run/store")):
+        assert "lies within" in midwatch("push", path, place, expect=2), place
+    os.symlink(base + "/run", base + "/link")
+    assert "lies within" in midwatch("push", one, base + "/link/store", expect=2)
+    assert before == (sorted(os.listdir(base + "/run")), sorted(os.listdir(one)))
+    midwatch("push", one, base + "/run-store")
+    for words in (("push", one, ""), ("pull", "", base + "/out"), ("pull", base + "/run-store", ""), ("remote", ""), ("logs", "", base + "/out"),
+                  ("logs", base + "/run-store", "")):
+        assert "is empty" in midwatch(*words, expect=2), words
+    for words in (("run", "--store", ""), ("onstart", "--from", "")):
+        done = subprocess.run([PROGRAM, *words, "--", "true"], cwd=base, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2 and "is empty" in done.stderr, (words, done)
+    os.symlink(base + "/nowhere", base + "/dangling")
+    assert "a link that leads nowhere" in midwatch("pull", base + "/run-store", base + "/dangling", expect=2)
+    assert sorted(os.listdir(base)) == ["dangling", "link", "run", "run-store"], os.listdir(base)
+
+
 def passed_over(base):
     """What was received of a checkpoint that turned out to be damaged does not stay."""
     first, second = checkpoint(base, 20, 1, 1), checkpoint(base, 40, 1, 2)
@@ -502,7 +524,7 @@ def lost(base, gateway):
 
 
 def main():
-    cases = [folders, limited_folder, pushed_by_hand, folders_that_end_in_a_number, odd_ones, passed_over]
+    cases = [folders, limited_folder, pushed_by_hand, folders_that_end_in_a_number, odd_ones, passed_over, apart]
     why = missing()
     if why:
         skips.skip("s3", why)

@@ -4,6 +4,7 @@ whose.py MIDWATCH PRACTICE_RUN
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -185,7 +186,57 @@ def last_ones():
     print("last ones: ok")
 
 
+# Trains 24 steps as TRL's trainer says it (no bar, no step in a record), and saves every fourth.
+PLANNED = r'''
+import json, os, sys, time
+root, plan, last, pace = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+print("***** Running training *****\n  Total optimization steps = %d" % plan, flush=True)
+def put(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file: file.write(data)
+def save(step):
+    at = os.path.join(root, "checkpoint-%d" % step)
+    header = b'{"w":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}'
+    put(at + "/model.safetensors", len(header).to_bytes(8, "little") + header + bytes([step]) * 64)
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"): put(at + "/" + name, b"\x80\x02 pickle")
+    put(at + "/config.json", b'{"model_type": "qwen2"}')
+    put(at + "/trainer_state.json", json.dumps({"epoch": step / plan, "global_step": step, "log_history": [], "max_steps": plan}).encode())
+for step in range(1, last + 1):
+    time.sleep(pace)
+    reward = 0.9 if step == 8 else 0.1
+    print({"loss": 1 / step, "grad_norm": 0.5, "learning_rate": 1e-5, "reward": reward, "reward_std": 0.1, "kl": 0.01,
+           "completions/mean_length": 100.0, "epoch": round(step / plan, 4)}, flush=True)
+    if step % 4 == 0: save(step)
+'''
+
+
+def never_reached():
+    """Another trainer's checkpoints of later steps come into the folder: none of the run's own goes for them, and they stay."""
+    with Scratch() as base:
+        root, script = os.path.join(base, "out"), os.path.join(base, "trainer.py")
+        with open(script, "w") as file:
+            file.write(PLANNED)
+        for other, plan, last in (("other", 40, 36), ("twin", 24, 24)):
+            subprocess.run([sys.executable, script, os.path.join(base, other), str(plan), str(last), "0"], check=True, capture_output=True)
+        with open(os.path.join(base, "midwatch.toml"), "w") as file:
+            file.write("[retention]\nkeep_last = 1\nkeep_best = \"reward.mean\"\n")
+        run = Run(base, [sys.executable, script, root, "24", "16", "0.25"], "--quiet", "--checkpoints", root)
+        wait_until("a checkpoint", lambda: os.path.exists(os.path.join(root, "checkpoint-12", "trainer_state.json")))
+        for other, steps in (("twin", (20, 24)), ("other", (28, 32, 36))):
+            for step in steps:
+                shutil.copytree(os.path.join(base, other, f"checkpoint-{step}"), os.path.join(root, f"checkpoint-{step}"))
+        assert run.end() == 0, run.err
+        left = sorted(int(name[11:]) for name in os.listdir(root) if name.startswith("checkpoint-"))
+        # 8 is the best, by a figure whose step is known only when the run is over.
+        assert left == [8, 16, 20, 24, 28, 32, 36], (left, run.err)
+        code, text = midwatch(base, "checkpoint", "prune", "--keep-last", "1", "--dry-run")
+        assert code == 0 and text.count("by its log this run has not reached its step") == 5, (code, text)
+        assert f"{root}/checkpoint-16 — it is the newest whole one here" in text.replace("\n             ", " "), text
+    print("never reached: ok")
+
+
 if __name__ == "__main__":
+    never_reached()
     last_ones()
     odd_layouts()
     linked_ones()

@@ -90,7 +90,7 @@ TEST_CASE("one step beyond the log is its own, as some count from 0, but not whe
   each.scope.own.logged.clear();
   each.scope.own.reached = 23;
   for (const int step : {22, 23, 24}) each.whole(step);
-  CHECK(each.plan() == Names{});  // step 22 would not be the first
+  CHECK(each.plan() == Names{"step_22"});  // and not step_23
 }
 
 TEST_CASE("a checkpoint whose trainer_state.json speaks of another plan or a later epoch is not counted") {
