@@ -7,9 +7,11 @@
 #include <optional>
 #include <set>
 
+#include "act/supervise/run_files.h"
 #include "act/vault/catalogue.h"
 #include "act/vault/pull.h"
 #include "act/vault/push.h"
+#include "app/find_run.h"
 #include "app/harbour.h"
 #include "app/run_of_folder.h"
 #include "app/start_fence.h"
@@ -218,9 +220,13 @@ Result<void> must_lie_apart(Disk& disk, const std::string& checkpoint, const Pus
   const auto info = disk.info(own);
   if (info.ok() && info->kind == FileInfo::Kind::kFolder && is_within(place, own))
     return refuse(own, "the checkpoint that is to be shipped");
-  const bool several = checkpoints_beside(disk, own).size() > 1 || real_path(absolute_path(request.path)) == root ||
-                       !pointers_beside(disk, own).empty();
-  if (several && is_within(place, root)) return refuse(root, "a run's folder of checkpoints");
+  const auto runs = recorded_runs(disk, "");
+  const bool of_run = real_path(absolute_path(request.path)) == root || !pointers_beside(disk, own).empty() ||
+                      std::any_of(runs.begin(), runs.end(), [&](const std::string& run) {
+                        const auto spec = load_run_spec(disk, run);
+                        return spec.ok() && declares(disk, *spec, root);
+                      });
+  if (of_run && is_within(place, root)) return refuse(root, "a run's folder of checkpoints");
   return {};
 }
 
