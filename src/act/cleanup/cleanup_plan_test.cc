@@ -168,7 +168,7 @@ TEST_CASE("old checkpoints go when a newer one is shipped, where there is a stor
   for (const CleanupItem& item : plan_cleanup(p.disk, doors, p.scope, p.settings).left) left[item.name] = item.why;
   CHECK(left == std::map<std::string, std::string>{
                     {"step_5", "it was there before this run, or was written while no attempt of it lived"},
-                    {"step_20", "the trainer's pointer, latest, names it"},
+                    {"step_20", "it is being shipped"},
                     {"step_30", "it is the newest whole one here"},
                     {"step_40", "it is not proven to be whole"}});
 }
