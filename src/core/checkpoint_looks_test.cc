@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
-#include "core/advance.h"
 #include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
+#include "core/said_run_for_test.h"
 #include "core/state.h"
 
 namespace mw {
@@ -11,18 +11,7 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-struct Run {
-  Knowledge knowledge;
-  State state;
-  uint64_t line = 0;
-
-  template <typename Body>
-  void say(Body body, uint32_t source = 0) {
-    Event event{Time::from_seconds(1'700'000'000.0 + static_cast<double>(++line)), {source, line}, std::move(body)};
-    event.received = event.at;
-    std::vector<Event> decided;
-    advance(state, event, knowledge, Judge::kAlways, decided);
-  }
+struct Run : SaidRun {
   void seen(int64_t step, How how, const char* path) {
     say(event::CheckpointSeen{step, path, how, how == How::kBroken ? "no weights" : "", "ckpt-metadata-only", 100, 2,
                               ""},

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
-#include "core/advance.h"
 #include "core/resume_advice.h"
+#include "core/said_run_for_test.h"
 #include "core/shipments.h"
 
 namespace mw {
@@ -14,21 +14,11 @@ namespace {
 using Seen = event::CheckpointSeen::How;
 using Read = event::CheckpointRead::How;
 
-struct Run {
-  Knowledge knowledge;
-  State state;
-  uint64_t line = 0;
-
+struct Run : SaidRun {
   Run() {
     say(event::SourceOpened{0, "train.log", "text", 0});
     say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
     steps(1, 60);
-  }
-  template <typename Body>
-  void say(Body body, uint32_t source = 0) {
-    Event event{Time::from_seconds(1'700'000'000.0 + static_cast<double>(++line)), {source, line}, std::move(body)};
-    std::vector<Event> decided;
-    advance(state, event, knowledge, Judge::kAlways, decided);
   }
   void steps(int64_t from, int64_t to) {
     for (int64_t step = from; step <= to; ++step) say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/text.h"
-#include "core/advance.h"
 #include "core/attempts.h"
 #include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
+#include "core/said_run_for_test.h"
 #include "core/supervise/breaker.h"
 
 namespace mw {
@@ -17,21 +17,11 @@ namespace {
 using Seen = event::CheckpointSeen::How;
 
 /// A trainer as verl is: it says that a save begins, and only the disk shows that it is whole.
-struct Run {
-  Knowledge knowledge;
-  State state;
-  uint64_t line = 0;
-
+struct Run : SaidRun {
   Run() {
     say(event::SourceOpened{0, "train.log", "text", 0});
     say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
     say(event::AttemptBegan{std::string(kKeeperBegan)});
-  }
-  template <typename Body>
-  void say(Body body, uint32_t source = 0) {
-    Event event{Time::from_seconds(1'700'000'000.0 + static_cast<double>(++line)), {source, line}, std::move(body)};
-    std::vector<Event> decided;
-    advance(state, event, knowledge, Judge::kAlways, decided);
   }
   void steps(int64_t from, int64_t to, int64_t stride = 1, int64_t ahead = 0) {
     for (int64_t step = from; step <= to; step += stride) {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/verdict_text_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -25,14 +26,6 @@ struct World {
     return std::move(*verdict);
   }
 };
-
-std::string text_of(const CheckpointVerdict& verdict) {
-  std::string out(word_of(verdict.state));
-  for (const CheckpointProblem& one : verdict.problems)
-    out += cat("\n  ", word_of(one.trouble), " ", one.path, ": ", one.what);
-  for (const std::string& note : verdict.notes) out += cat("\n  note ", note);
-  return out;
-}
 
 std::string file_of(const std::string& header, const std::string& data) {
   std::string size(8, '\0');

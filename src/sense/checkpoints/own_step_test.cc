@@ -5,6 +5,7 @@
 
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/verdict_text_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -30,14 +31,6 @@ struct World {
     return std::move(*verdict);
   }
 };
-
-std::string text_of(const CheckpointVerdict& verdict) {
-  std::string out(word_of(verdict.state));
-  for (const CheckpointProblem& one : verdict.problems)
-    out += cat("\n  ", word_of(one.trouble), " ", one.path, ": ", one.what);
-  for (const std::string& note : verdict.notes) out += cat("\n  note ", note);
-  return out;
-}
 
 TEST_CASE("a file that says another step than its folder is of another checkpoint") {
   struct Case {

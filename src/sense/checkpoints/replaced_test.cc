@@ -13,6 +13,7 @@
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/open_files.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/verdict_text_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -27,14 +28,6 @@ CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep = 
   auto verdict = verify_checkpoint(disk, path, options);
   REQUIRE(verdict.ok());
   return std::move(*verdict);
-}
-
-std::string text_of(const CheckpointVerdict& verdict) {
-  std::string out(word_of(verdict.state));
-  for (const CheckpointProblem& one : verdict.problems)
-    out += cat("\n  ", word_of(one.trouble), " ", one.path, ": ", one.what);
-  for (const std::string& note : verdict.notes) out += cat("\n  note ", note);
-  return out;
 }
 
 std::string random_bytes(size_t size) {
