@@ -70,15 +70,15 @@ class Push(Case):
     name = "push"
 
     def prepare(self, bench):
-        copy(SAMPLES, self.base + "/kept")
+        copy(SAMPLES, self.base + "/kept/run")
         copy(self.base + "/kept", self.base + "/live")
-        done = bench.midwatch(self, ["checkpoint", "push", self.base + "/live/global_step_10", self.base + "/live/store"])
+        done = bench.midwatch(self, ["checkpoint", "push", self.base + "/live/run/global_step_10", self.base + "/live/store"])
         assert done.returncode == 0, done
         shutil.rmtree(self.base + "/kept")
         os.rename(self.base + "/live", self.base + "/kept")
 
     def words(self):
-        return ["checkpoint", "push", self.base + "/live/global_step_20", self.base + "/live/store", "--json"]
+        return ["checkpoint", "push", self.base + "/live/run/global_step_20", self.base + "/live/store", "--json"]
 
     def latest(self):
         """The step that latest.json names, and what is wrong with what it names."""
@@ -90,7 +90,7 @@ class Push(Case):
                 json.load(file)
         except (OSError, ValueError) as error:
             return 0, [f"latest does not lead to a manifest: {error}"]
-        source = files(f"{self.base}/kept/global_step_{content['step']}")
+        source = files(f"{self.base}/kept/run/global_step_{content['step']}")
         there = files(f"{store}/checkpoints/{content['checkpoint']}")
         return content["step"], [] if there == source else [f"latest names step {content['step']}, whose files are not those of the checkpoint"]
 
@@ -101,7 +101,7 @@ class Push(Case):
         if done.returncode == 0 and step != 20:
             wrong.append("exit code 0, and latest was not moved")
         for name in ("global_step_10", "global_step_20"):
-            if files(f"{self.base}/live/{name}") != files(f"{self.base}/kept/{name}"):
+            if files(f"{self.base}/live/run/{name}") != files(f"{self.base}/kept/run/{name}"):
                 wrong.append(f"{name} was changed")
         return wrong
 
@@ -381,16 +381,16 @@ class Bucket(Push):
         self.bench = bench
         status, text = self.gateway.ask("PUT", "/bucket")
         assert status in (200, 409), text
-        copy(SAMPLES, self.base + "/kept")
+        copy(SAMPLES, self.base + "/kept/run")
 
     def reset(self):
         super().reset()
         self.tries += 1
-        done = self.bench.midwatch(self, ["checkpoint", "push", self.base + "/live/global_step_10", self.store()])
+        done = self.bench.midwatch(self, ["checkpoint", "push", self.base + "/live/run/global_step_10", self.store()])
         assert done.returncode == 0, done
 
     def words(self):
-        return ["checkpoint", "push", self.base + "/live/global_step_20", self.store(), "--json"]
+        return ["checkpoint", "push", self.base + "/live/run/global_step_20", self.store(), "--json"]
 
     def get(self, key):
         status, content = self.gateway.ask("GET", f"/bucket/{self.name}-{self.tries}/{key}")
@@ -402,7 +402,7 @@ class Bucket(Push):
             json.loads(self.get(f"manifests/{content['checkpoint']}.json"))
         except (TypeError, ValueError) as error:
             return 0, [f"latest does not lead to a manifest: {error}"]
-        source = files(f"{self.base}/kept/global_step_{content['step']}")
+        source = files(f"{self.base}/kept/run/global_step_{content['step']}")
         there = {name: self.get(f"checkpoints/{content['checkpoint']}/{name}") for name in source}
         return content["step"], [] if there == source else [f"latest names step {content['step']}, whose files are not those of the checkpoint"]
 
@@ -414,7 +414,7 @@ class FromBucket(Bucket):
     def prepare(self, bench):
         super().prepare(bench)
         for step in (10, 20):
-            done = bench.midwatch(self, ["checkpoint", "push", f"{self.base}/kept/global_step_{step}", "s3://bucket/pulled"])
+            done = bench.midwatch(self, ["checkpoint", "push", f"{self.base}/kept/run/global_step_{step}", "s3://bucket/pulled"])
             assert done.returncode == 0, done
 
     def reset(self):
@@ -426,7 +426,7 @@ class FromBucket(Bucket):
     def wrong(self, done):
         out = self.base + "/live/out/global_step_20"
         if os.path.exists(out):
-            return [] if files(out) == files(self.base + "/kept/global_step_20") else ["what lies under the checkpoint's name is not the checkpoint"]
+            return [] if files(out) == files(self.base + "/kept/run/global_step_20") else ["what lies under the checkpoint's name is not the checkpoint"]
         return ["exit code 0, and nothing is there"] if done.returncode == 0 else []
 
     def wrong_at_last(self, done):
