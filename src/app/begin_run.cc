@@ -23,6 +23,7 @@ namespace mw {
 namespace {
 
 constexpr size_t kRunNameBytes = 200;  // it is a folder's name, and files beside it add to it
+constexpr int kSameName = 100;         // runs of one command that begin within one second
 
 }  // namespace
 
@@ -53,7 +54,7 @@ std::vector<std::string> without_secrets(const RunSpec& spec) {
 }  // namespace
 
 /// Of letters that no shell and no path minds.
-std::string new_run_name(Time now, const std::vector<std::string>& command) {
+std::string new_run_name(Disk& disk, const std::string& home, Time now, const std::vector<std::string>& command) {
   std::string stamp;
   for (const char c : format_utc(now).substr(0, 19))
     stamp += c == 'T' ? "-" : c == '-' || c == ':' ? "" : std::string(1, c);
@@ -70,7 +71,11 @@ std::string new_run_name(Time now, const std::vector<std::string>& command) {
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     name += plain ? c : '-';
   }
-  return cat(stamp, "-", name);
+  name = cat(stamp, "-", name);
+  const auto taken = [&](const std::string& one) { return disk.info(run_folder_of(home, one)).ok(); };
+  std::string free = name;
+  for (int i = 2; i < kSameName && taken(free); ++i) free = cat(name, "-", i);  // begun within one second
+  return free;
 }
 
 std::string run_folder_of(const std::string& home, const std::string& name) {
@@ -103,7 +108,8 @@ Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
 }
 
 Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
-  auto made = new_run_folder(disk, home, request.name.empty() ? new_run_name(now, request.spec.command) : request.name);
+  auto made = new_run_folder(disk, home,
+                             request.name.empty() ? new_run_name(disk, home, now, request.spec.command) : request.name);
   if (!made.ok()) return made.error();
   const std::string folder = std::move(*made);
   RunSpec spec = request.spec;

@@ -15,8 +15,8 @@ namespace mw {
 /// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached.
 Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request);
 
-/// What a run is called that nobody named: "20260219-090811-train".
-std::string new_run_name(Time now, const std::vector<std::string>& command);
+/// What a run is called that nobody named: "20260219-090811-train", with "-2" behind it where there is one already.
+std::string new_run_name(Disk& disk, const std::string& home, Time now, const std::vector<std::string>& command);
 /// Where a run of that name is recorded, or would be, below `home` (as given).
 std::string run_folder_of(const std::string& home, const std::string& name);
 /// The same for a run that begins. kInvalid: no run may be called so, or there is one already.

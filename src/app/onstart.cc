@@ -383,7 +383,8 @@ class Start {
     const EarlyEnd early;
     MW_TRY(await_turn(disk_, early.send()));
     const auto clock = make_posix_clock();
-    answer_.name = request_.name.empty() ? new_run_name(clock->now(), request_.command) : request_.name;
+    answer_.name =
+        request_.name.empty() ? new_run_name(disk_, request_.home, clock->now(), request_.command) : request_.name;
     const auto own = new_run_folder(disk_, request_.home, answer_.name);
     if (!own.ok()) return own.error();
     if (!request_.folder.empty()) answer_.root = *root_for(request_, {});

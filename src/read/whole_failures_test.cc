@@ -216,5 +216,16 @@ TEST_CASE("a log that ends while one rank waits for the other says that it has n
   CHECK_FALSE(waiting(2));
 }
 
+TEST_CASE("another trainer's record that is quoted in a log says nothing of the run") {
+  std::string log;
+  for (int i = 1; i <= 20; ++i) {
+    log += cat("step:", i, " - actor/pg_loss:0.01 - critic/rewards/mean:0.", 300 + i, " - perf/time_per_step:10.0\n");
+    if (i == 10) log += "(RolloutManager pid=77)     {'loss': nan, 'grad_norm': nan, 'learning_rate': 5e-07}\n";
+  }
+  const State state = state_of(log);
+  CHECK(of_kind(state, "non-finite").empty());
+  CHECK(state.attempts.size() == 1);
+}
+
 }  // namespace
 }  // namespace mw

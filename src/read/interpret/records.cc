@@ -167,6 +167,8 @@ Reading Records::trained(KnownName& name, const Record& record, double value) co
 }
 
 void Records::add(const Record& record) {
+  // One that has to be counted, in the log of a trainer that says its steps: somebody quotes another trainer.
+  if (record.policy == StepPolicy::kCount && speaker_ && !counting() && current_ != kNoStep) return;
   if (record.stale) {
     const int64_t step = own_step(record);
     if (step == kNoStep) return;
