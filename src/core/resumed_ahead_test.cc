@@ -28,6 +28,7 @@ struct Run {
     first.code = 1;
     AttemptState next;
     next.resumed_at = from;
+    next.first_step = next.last_step = from + 1;
     state.attempts.push_back(next);
   }
   std::vector<Finding> found() const {

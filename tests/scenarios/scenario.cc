@@ -138,8 +138,8 @@ class Reader {
   }
 
   static bool is_happening(std::string_view key) {
-    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace", "sign",      "quiet",
-                                           "last", "end",   "host",   "hours",  "gap",   "framework", "error"};
+    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace",     "sign",  "quiet", "last",
+                                           "end",  "host",  "hours",  "gap",    "framework", "error", "exited"};
     return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   }
 
@@ -164,6 +164,11 @@ class Reader {
       return times && add(event::Logged{event::Logged::Level::kError, 1, more, static_cast<uint64_t>(*times)});
     }
     if (key == "host") return host(words(rest));
+    if (key == "exited") {  // under midwatch run
+      const auto attempt = parse_int(first), status = parse_int(more);
+      return attempt && status && add(event::AttemptStarted{*attempt, 4711, "boot"}) &&
+             add(event::AttemptExited{*attempt, true, *status, 0, ""});
+    }
     if (key == "trace") return add(event::TraceSeen{first, more, "train.py:10 in step", lines() + 1, false, false});
     if (key == "last") {
       event::SourceEnded ended;

@@ -8,6 +8,7 @@
 #include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/detect/support/progress.h"
 #include "core/detect/tools/track.h"
 #include "core/overwrites.h"
 
@@ -101,26 +102,6 @@ bool has_saved(const State& state, size_t before) {
 bool loses_saves(const State& state, size_t attempt) {
   const bool watched = state.attempts[attempt].why == kKeeperBegan || !state.checkpoint_scans.empty();
   return watched && would_overwrite(state, attempt);
-}
-
-/// Where the attempt's first record of `step` stands, in the file that logs its beginning when that one has
-/// records, else in the first that has; its beginning, when it only announces its steps.
-Moment first_record(const State& state, size_t attempt, int64_t step) {
-  Moment found = state.attempts[attempt].began;
-  found.step = step;
-  const auto rank = [&](const Where& where) { return std::pair{where.source != found.where.source, where}; };
-  const Point* best = nullptr;
-  for (const Series& series : state.series) {
-    const std::vector<Point>& points = series.points();
-    for (const Series::Part& part : series.parts()) {
-      if (part.attempt != attempt || step < part.least || step > part.most) continue;
-      for (size_t i = part.begin; i < part.end && !(part.in_order && points[i].step > step); ++i) {
-        if (points[i].step != step) continue;
-        if (best == nullptr || rank(points[i].where) < rank(best->where)) best = &points[i];
-      }
-    }
-  }
-  return best == nullptr ? found : moment_of(*best);
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {

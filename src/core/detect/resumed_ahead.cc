@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/progress.h"
 
 namespace mw::detect {
 namespace {
@@ -62,7 +63,7 @@ const event::CheckpointSeen* seen_before(const State& state, size_t attempt, int
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (size_t i = 1; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
-    if (attempt.resumed_at == kNoStep || !ended_by_itself(state, i - 1)) continue;
+    if (attempt.resumed_at == kNoStep || attempt.first_step == kNoStep || !ended_by_itself(state, i - 1)) continue;
     const int64_t furthest = furthest_before(state, i);
     if (furthest == kNoStep || attempt.resumed_at <= furthest + 1) continue;
     const event::CheckpointSeen* seen = seen_before(state, i, attempt.resumed_at);
@@ -72,8 +73,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     finding.kind = "checkpoint-suspect";
     finding.detector = "resumed-ahead";
     finding.severity = Severity::kWarning;
-    finding.onset = finding.detected = attempt.began;
-    finding.onset.step = finding.detected.step = attempt.resumed_at;
+    finding.onset = attempt.began;
+    finding.onset.step = attempt.resumed_at;
+    finding.detected = first_record(state, i, attempt.first_step);
     finding.summary =
         cat("Attempt ", i + 1, " resumed from step ", attempt.resumed_at,
             ", and no attempt before had come further than step ", furthest, ": ", seen->path, " may be another run's");

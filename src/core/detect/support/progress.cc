@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/detect/tools/track.h"
 #include "core/plan_bar.h"
 
 namespace mw::detect {
@@ -86,6 +87,24 @@ bool Progress::idle(const Point& point) const {
 void Progress::note(const Point& point) {
   LastPoint& last = last_[point.attempt][point.where.source];
   if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
+}
+
+Moment first_record(const State& state, size_t attempt, int64_t step) {
+  Moment found = state.attempts[attempt].began;
+  found.step = step;
+  const auto rank = [&](const Where& where) { return std::pair{where.source != found.where.source, where}; };
+  const Point* best = nullptr;
+  for (const Series& series : state.series) {
+    const std::vector<Point>& points = series.points();
+    for (const Series::Part& part : series.parts()) {
+      if (part.attempt != attempt || step < part.least || step > part.most) continue;
+      for (size_t i = part.begin; i < part.end && !(part.in_order && points[i].step > step); ++i) {
+        if (points[i].step != step) continue;
+        if (best == nullptr || rank(points[i].where) < rank(best->where)) best = &points[i];
+      }
+    }
+  }
+  return best == nullptr ? found : moment_of(*best);
 }
 
 }  // namespace mw::detect

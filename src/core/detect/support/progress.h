@@ -36,4 +36,8 @@ class Progress {
   std::map<uint16_t, std::map<uint32_t, LastPoint>> last_;
 };
 
+/// Where the attempt's first record of `step` stands, in the file that logs its beginning when that one has
+/// records, else in the first that has; its beginning, when it only announces its steps.
+Moment first_record(const State& state, size_t attempt, int64_t step);
+
 }  // namespace mw::detect
