@@ -118,7 +118,7 @@ TEST_CASE(
   disk->put("/ck/global_step_20/model.safetensors", weights());
   CHECK(state.pointers.empty());
   pass(8);
-  for (int i = 0; i < 60 && state.pointers.empty(); ++i) pass(1);  // looks are made by a thread, which may have to wait
+  for (int i = 0; i < 60 && state.pointers.empty(); ++i) pass(1);  // a thread scans, which may have to wait
   REQUIRE(state.pointers.size() == 1);
   const event::PointerSeen& seen = state.pointers[0].second;
   CHECK_FALSE(seen.right);
