@@ -9,11 +9,13 @@ namespace mw {
 namespace {
 
 /// The step of the checkpoint with the highest score; the earlier one of two that are alike, as a later one may only
-/// carry on the value of an evaluation before it.
-int64_t best_of(const std::vector<RetainedCheckpoint>& all) {
+/// carry on the value of an evaluation before it. `resumable`: of those that a run can go back to; another run's, or
+/// one whose other half is gone, is none.
+int64_t best_of(const std::vector<RetainedCheckpoint>& all, bool resumable) {
   const RetainedCheckpoint* best = nullptr;
   for (const RetainedCheckpoint& one : all) {
-    if (one.score && (one.whole || one.shipped) && (best == nullptr || *one.score > *best->score)) best = &one;
+    const bool counts = one.shipped || (one.whole && (!resumable || (one.paired && one.own)));
+    if (one.score && counts && (best == nullptr || *one.score > *best->score)) best = &one;
   }
   return best == nullptr ? kNoStep : best->step;
 }
@@ -50,7 +52,8 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
     if (one->local && resumable && newest == kNoStep) newest = one->step;
     if (verified && counted < rules.keep_last && ++counted == rules.keep_last) last = one->step;
   }
-  const int64_t best = rules.keep_best.empty() ? kNoStep : best_of(all);
+  const int64_t best = rules.keep_best.empty() ? kNoStep : best_of(all, true);
+  const int64_t best_weights = rules.keep_best.empty() ? kNoStep : best_of(all, false);
   const bool no_value = !rules.keep_best.empty() && best == kNoStep;
   const auto why_kept = [&](const RetainedCheckpoint& one) -> std::string {
     if (!one.own) return "it is not proven to be this run's";
@@ -62,7 +65,7 @@ std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> a
     if (has_store && (shipped == kNoStep || one.step > shipped)) return "no newer one has been shipped yet";
     if (rules.keep_every > 0 && one.step % rules.keep_every == 0)
       return cat("every ", rules.keep_every, "th step stays");
-    if (one.step == best) return cat(best_rule(rules.keep_best).signal, " was best there");
+    if (one.step == best || one.step == best_weights) return cat(best_rule(rules.keep_best).signal, " was best there");
     return "";
   };
   std::vector<RetentionVerdict> out;

@@ -65,6 +65,16 @@ TEST_CASE("a signal that is not known is named beside those that are") {
   CHECK(retention_facts(state, "val-core/reward", false).known.empty());
 }
 
+TEST_CASE("another run's checkpoint, or half of one, is no best for which the run's own goes") {
+  for (const bool foreign : {true, false}) {
+    auto all = steps_10_to(40);
+    const double scores[] = {0.9, 0.5, 0.7, 0.1};
+    for (size_t i = 0; i < all.size(); ++i) all[i].score = scores[i];
+    (foreign ? all[0].own : all[0].paired) = false;
+    CHECK(gone(all, {1, 0, "reward.mean", "", ""}) == Steps{20});
+  }
+}
+
 TEST_CASE("of a loss the lowest is the best, of a reward the highest, and of what says neither the rule has to") {
   State state;
   uint64_t line = 0;
