@@ -287,7 +287,9 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
 
 /// Of what the last plan by [retention] waited for something is known by now.
 bool CleanupTask::learnt_more(const State& state) const {
-  return retention_waits_ && known_of(state, scope_.settings.keep_best) > retention_known_;
+  const std::string& best = scope_.settings.keep_best;
+  const int most = best.empty() ? 1 : 2;  // then there is nothing left to learn
+  return retention_waits_ && retention_known_ < most && known_of(state, best) > retention_known_;
 }
 
 /// Before the disk is short: what may go by the rules, as long as that brings its use below the share.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -56,22 +58,33 @@ bool asks_person(std::string_view line) {
          std::any_of(kEnds.begin(), kEnds.end(), [line](std::string_view word) { return line.ends_with(word); });
 }
 
-/// The log ends with a question that nobody has answered.
-bool judge_question(const State& state, size_t attempt_number, std::vector<Finding>& out) {
-  const AttemptState& attempt = state.attempts[attempt_number];
+/// The last line of the attempt's log, of an attempt that nothing says to be over; "": there is none.
+std::string_view last_line(const State& state, const AttemptState& attempt) {
   const uint32_t number = attempt.last.where.source;
-  if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return false;
-  const SourceState& source = state.sources[number];
-  if (!asks_person(source.last_text)) return false;
+  if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return {};
+  return state.sources[number].last_text;
+}
+
+Finding waits_for(const State& state, size_t attempt, std::string_view line, std::string summary) {
   Finding finding;
   finding.kind = "stall";
   finding.detector = "last-word";
   finding.severity = Severity::kWarning;
-  finding.onset = finding.detected = at_the_end(state, attempt, last_done(state, attempt_number));
-  finding.summary = cat("The last line is a question to a person, and the run waits for the answer: ",
-                        clip(trim(source.last_text), 120));
-  finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
-  finding.suggests.push_back({"waits-for-input", 0.8, cat("the last line: ", clip(trim(source.last_text), 120))});
+  finding.onset = finding.detected = at_the_end(state, state.attempts[attempt], last_done(state, attempt));
+  finding.summary = std::move(summary);
+  finding.evidence.push_back({finding.onset.where, std::string(line), "", kNoStep, 0});
+  return finding;
+}
+
+/// The log ends with a question that nobody has answered.
+bool judge_question(const State& state, size_t attempt, std::vector<Finding>& out) {
+  const std::string_view line = last_line(state, state.attempts[attempt]);
+  if (!asks_person(line)) return false;
+  const std::string question = clip(trim(line), 120);
+  Finding finding =
+      waits_for(state, attempt, line,
+                cat("The last line is a question to a person, and the run waits for the answer: ", question));
+  finding.suggests.push_back({"waits-for-input", 0.8, cat("the last line: ", question)});
   out.push_back(std::move(finding));
   return true;
 }
@@ -85,22 +98,14 @@ std::optional<int64_t> number_of(std::string_view line, std::string_view name) {
 }
 
 /// The log ends while a rank waits for others to come (torch.distributed, _store_based_barrier, says so every 10 s).
-bool judge_barrier(const State& state, size_t attempt_number, std::vector<Finding>& out) {
-  const AttemptState& attempt = state.attempts[attempt_number];
-  const uint32_t number = attempt.last.where.source;
-  if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return false;
-  const std::string_view line = state.sources[number].last_text;
+bool judge_barrier(const State& state, size_t attempt, std::vector<Finding>& out) {
+  const std::string_view line = last_line(state, state.attempts[attempt]);
   if (!contains(line, "Waiting in store based barrier")) return false;
   const auto ranks = number_of(line, "world_size="), here = number_of(line, "worker_count=");
   if (!ranks || !here || *here >= *ranks) return false;
-  Finding finding;
-  finding.kind = "stall";
-  finding.detector = "last-word";
-  finding.severity = Severity::kWarning;
-  finding.onset = finding.detected = at_the_end(state, attempt, last_done(state, attempt_number));
-  finding.summary = cat("The last line waits for other ranks: ", *here, " of ", *ranks, " have come");
-  finding.evidence.push_back({finding.onset.where, std::string(line), "", kNoStep, 0});
-  finding.suggests.push_back({"ranks-have-not-come", 0.6, cat(*here, " of ", *ranks, " ranks have come")});
+  const std::string come = cat(*here, " of ", *ranks);
+  Finding finding = waits_for(state, attempt, line, cat("The last line waits for other ranks: ", come, " have come"));
+  finding.suggests.push_back({"ranks-have-not-come", 0.6, cat(come, " ranks have come")});
   out.push_back(std::move(finding));
   return true;
 }

@@ -33,13 +33,14 @@ constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy,    kLeast,   kSigma,     
 
 struct Base {
   double level = 0, limit = INFINITY;
+  double spread = 0;  ///< above the level, so much is noise; of a supervised loss
 };
 
 Base supervised_base(const std::vector<double>& window) {
   Base base;
   base.level = median(window);
-  const double sigma = std::max(noise(window), 0.01 * std::abs(base.level));
-  base.limit = std::max(base.level + kSigma.value * sigma, base.level * kLevel.value);
+  base.spread = kSigma.value * std::max(noise(window), 0.01 * std::abs(base.level));
+  base.limit = std::max(base.level + base.spread, base.level * kLevel.value);
   return base;
 }
 
@@ -67,9 +68,9 @@ struct SpikeWalk {
   void step(const Track& track, size_t i) {
     if (lasting) return;
     const double size = supervised ? track.values[i] : std::abs(track.values[i]);
-    if (supervised && rises(track, i)) return;
     const bool warm = i >= points_of(kHistory);
     const Base base = !warm ? Base{} : supervised ? supervised_base(window) : policy_base(sizes);
+    if (supervised && rises(track, i, base)) return;
     if (!warm || size <= base.limit) {
       streak = 0;
       keep(size);
@@ -84,17 +85,16 @@ struct SpikeWalk {
 
   /// A loss that swings while it runs away is seldom above the limit of a spike for long; its median is above its
   /// level.
-  bool rises(const Track& track, size_t i) {
+  bool rises(const Track& track, size_t i, const Base& base) {
     const size_t width = points_of(kRiseWidth);
     if (i < points_of(kHistory) + width) return false;
     std::vector<double> last(track.values.begin() + static_cast<ptrdiff_t>(i + 1 - width),
                              track.values.begin() + static_cast<ptrdiff_t>(i + 1));
-    const double level = median(window), sigma = std::max(noise(window), 0.01 * std::abs(level));
-    const bool above = median(last) > std::max(level + kSigma.value * sigma, level * kRise.value);
+    const bool above = median(last) > std::max(base.level + base.spread, base.level * kRise.value);
     risen = above ? risen + 1 : 0;
     if (risen < points_of(kRiseRow)) return false;
     lasting = true;
-    spikes.push_back({i, width, level});
+    spikes.push_back({i, width, base.level});
     return true;
   }
 

@@ -209,9 +209,12 @@ int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
 /// "[Update 1/4]" to "[Update 4/4]", again and again: so few are the updates of a round, and the rounds go on counting.
 int64_t GenericReader::over_rounds(const StepPlace& place, int64_t* total) {
   constexpr int64_t kRound = 8;
-  const std::string word = to_lower(place.word);
-  const bool inner = word.rfind("step", 0) != 0 && word.rfind("it", 0) != 0;
-  const int64_t updates = inner && place.step_total > 1 && place.step_total <= kRound ? place.step_total : 0;
+  const auto inner = [&place] {
+    const std::string word = to_lower(place.word);
+    return !word.starts_with("step") && !word.starts_with("it");
+  };
+  const bool few = place.step_total > 1 && place.step_total <= kRound;
+  const int64_t updates = few && inner() ? place.step_total : 0;
   if (updates == 0 || updates != round_.updates) round_.base = 0;
   if (updates != 0 && place.step == 1 && round_.last == updates) round_.base += updates;
   round_.updates = updates;

@@ -6,7 +6,7 @@
 namespace mw {
 
 void TwoCounters::learn(int64_t step, int64_t other) {
-  if (pairs_++ > 0) apart_ = apart_ || step - step_ != other - count_;
+  if (step_ != kNoStep) apart_ = apart_ || step - step_ != other - count_;
   step_ = step;
   count_ = other;
 }
@@ -36,7 +36,7 @@ int64_t TwoCounters::step_of(std::span<KnownName* const> names, std::span<const 
     if (first.name->raw == first_ && other.name->raw == other_) learn(step, other.count);
     return step;
   }
-  if (pairs_ == 0 || first.name->raw != other_) return step;
+  if (step_ == kNoStep || first.name->raw != other_) return step;
   if (!apart_) return step + (step_ - count_);
   return step > count_ && step_ > count_ ? step_ + 1 : step_;
 }

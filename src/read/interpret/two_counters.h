@@ -27,8 +27,7 @@ class TwoCounters {
   std::string first_, other_;  ///< names; empty: no record had two counters
   int64_t step_ = kNoStep;     ///< of the last record with both
   int64_t count_ = 0;          ///< the other counter then
-  uint64_t pairs_ = 0;
-  bool apart_ = false;  ///< they do not keep their distance
+  bool apart_ = false;         ///< they do not keep their distance
 };
 
 }  // namespace mw
