@@ -584,13 +584,28 @@ def every_framework(base):
 @drill("engine-dead-zero-scores", share=True)
 def engine_dead_zero_scores(base):
     """The engine dies and the trainer scores every empty answer zero: ended before a step of that is saved."""
-    run = Supervised(base, practice(base, speak="areal", pace=0.25))
+    run = Supervised(base, practice(base, speak="areal", pace=0.25, save_every=10))
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(engine_of(run), signal.SIGKILL)
     run.expect("engine-dead", "areal-engine-exited", time.monotonic(), 3)
     code, over = run.end()
     assert code == 0 and over["attempts"] == 2 and run.actions() == ["break", "restart"], over
     assert weights(base) == Undisturbed.of()
+    return run
+
+
+@drill("engine-dead-noticed-late")
+def engine_dead_noticed_late(base):
+    """The same while midwatch itself is held up: what was saved since is tainted, and no attempt goes on from it."""
+    run = Supervised(base, practice(base, speak="areal", pace=0.25))
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(run.process.pid, signal.SIGSTOP)
+    os.kill(engine_of(run), signal.SIGKILL)
+    wait_until("a tainted checkpoint", lambda: saved(base, 15))
+    os.kill(run.process.pid, signal.SIGCONT)
+    code, over = run.end()
+    assert code != 0 and over["attempts"] == 1 and run.actions() == ["break"], (run.actions(), over)
+    assert "the checkpoints from step 15 on were saved since its onset and are tainted" in over["why"], over
     return run
 
 

@@ -85,9 +85,11 @@ class Planner {
     for (const std::string& place : places) {
       const std::string aside = cat(place, kRemovingFolder);
       const auto names = disk_.list(cat(root, "/", aside));
+      plan_.unsure = plan_.unsure || (!names.ok() && names.error().code != Error::Code::kNotFound);
       for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
         const std::string below = cat(aside, "/", name), path = cat(root, "/", below);
         const auto info = disk_.info(path);
+        plan_.unsure = plan_.unsure || (!info.ok() && info.error().code != Error::Code::kNotFound);
         const std::string before = cat(root, "/", place, removing_of(name).name);
         if (!info.ok() || scope_.removals.count(before) == 0 || !unfinished_.insert(path).second) continue;
         CleanupItem item{word,

@@ -99,6 +99,7 @@ struct CleanupPlan {
   std::vector<CleanupItem> left;   ///< similar files that stay; `why` says why
   std::vector<std::string> notes;  ///< one sentence each
   bool waits = false;              ///< checkpoints stay that may go once more is known of the run's steps or figures
+  bool unsure = false;             ///< the disk did not say what an earlier one left in the middle
   bool above_share = false;        ///< a disk is fuller than CleanupSettings::disk_share; only by disk_share.h
 };
 

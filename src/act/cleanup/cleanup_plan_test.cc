@@ -376,6 +376,29 @@ TEST_CASE("a removal that is cut short at any change is finished by a later plan
   }
 }
 
+TEST_CASE("a plan of what was left in the middle says when the disk did not say what that is") {
+  Remover p;
+  const CleanupItem item = p.all().items.at(0);
+  p.disk.die_after(2);
+  CHECK_FALSE(p.remove(item).ok());
+  p.disk.process_died();
+  p.settings.what = {std::string(kUnfinished)};
+  p.scope.removals = {"/data/ck/step_10"};
+  bool missed = false;
+  for (uint64_t call = 0; call < 12; ++call) {
+    p.disk.fail_at(p.disk.calls() + call, false);
+    const CleanupPlan plan = p.all();
+    p.disk.heal();
+    CAPTURE(call);
+    CHECK((plan.unsure || plan.items.size() == 1));
+    missed = missed || plan.items.empty();
+  }
+  CHECK(missed);
+  const CleanupPlan sure = p.all();
+  CHECK_FALSE(sure.unsure);
+  CHECK(sure.items.size() == 1);
+}
+
 TEST_CASE("of a removal that was cut short another thing than was meant gets its name back") {
   Remover p;
   const CleanupItem item = p.all().items.at(0);

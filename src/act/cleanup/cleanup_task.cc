@@ -137,6 +137,7 @@ void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
     return;
   }
   if (for_ == For::kRetention) retention_waits_ = plan.waits;
+  if (for_ == For::kUnfinished && plan.unsure) try_again();
   const bool by_share = for_ == For::kShare;
   if (by_share) share_due_ = {clock_.steady().ns + (plan.above_share && plan.items.empty() ? kFutile : kAgain).ns};
   for (const std::string& note : plan.notes) {
@@ -190,12 +191,15 @@ void CleanupTask::drop_plan() {
   retention_due_ = retention_due_ || for_ == For::kRetention;
 }
 
+/// What was left in the middle is gone on with, ever more rarely.
+void CleanupTask::try_again() {
+  failed_ = clock_.steady();
+  retry_ = for_ == For::kUnfinished ? Duration{std::min(2 * retry_.ns, kRarely.ns)} : kAgain;
+}
+
 void CleanupTask::take_removed(const Result<Removed>& removed, EventWriter& writer) {
   if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_bytes_ += removed->bytes;
-  if (!removed.ok()) {  // it is gone on with, ever more rarely
-    failed_ = clock_.steady();
-    retry_ = for_ == For::kUnfinished ? Duration{std::min(2 * retry_.ns, kRarely.ns)} : kAgain;
-  }
+  if (!removed.ok()) try_again();
   if (removed.ok() && for_ == For::kRetention) retained_bytes_ += removed->bytes;
   const CleanupResult::Item done = record_removal(writer, std::exchange(action_, 0), item_, removed);
   scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));

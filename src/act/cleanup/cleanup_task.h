@@ -83,6 +83,7 @@ class CleanupTask final : public Task {
   bool learnt_more(const State& state) const;
   bool begin_by_share(const State& state, bool quiet);
   void drop_plan();
+  void try_again();
   void take_removed(const Result<Removed>& removed, EventWriter& writer);
   bool remove_next(EventWriter& writer);
   void finish_ask();

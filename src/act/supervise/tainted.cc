@@ -78,10 +78,10 @@ int64_t first_reported_tainted(const State& state, const Trip& trip) {
   int64_t first = kNoStep;
   for (const auto& [moment, saved] : state.checkpoints) {
     if (!saved.complete || !of_last_attempt(state, moment)) continue;
-    if (!since_onset(trip, moment, saved.step)) continue;
     // Some say that they saved and not at which step: then it is the one that they were at.
-    const int64_t step =
-        saved.step != kNoStep ? saved.step : std::max<int64_t>(moment.step, std::max<int64_t>(trip.step, 0));
+    const int64_t at = saved.step != kNoStep ? saved.step : moment.step;
+    if (!since_onset(trip, moment, at)) continue;
+    const int64_t step = std::max<int64_t>(at, saved.step != kNoStep ? at : std::max<int64_t>(trip.step, 0));
     first = first == kNoStep ? step : std::min(first, step);
   }
   return first;

@@ -45,6 +45,16 @@ TEST_CASE("what was saved at a step whose figures are poison holds it, though it
   CHECK(first_reported_tainted(state, trip_at("non-finite", 21, 201, 1)) == kNoStep);
 }
 
+TEST_CASE("what was saved without a step was saved at the one that the run was at") {
+  State state = with_saved({{kNoStep, 100}, {kNoStep, 200}});
+  state.checkpoints[0].first.step = 10;
+  state.checkpoints[1].first.step = 15;
+  CHECK(first_reported_tainted(state, trip_at("engine-dead", 13, 2, 7)) == 15);  // seen by the host: of another source
+  CHECK(first_reported_tainted(state, trip_at("engine-dead", 15, 2, 7)) == kNoStep);
+  CHECK(first_reported_tainted(state, trip_at("non-finite", 10, 2, 7)) == 10);
+  CHECK(first_reported_tainted(state, trip_at("engine-dead", 9, 150, 1)) == 15);
+}
+
 TEST_CASE("what lies on the disk unreported is suspect from the onset's step on, unless it was there before") {
   FakeDisk disk;
   disk.set_time(Time::from_seconds(1000));
