@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "core/written_span.h"
 
 namespace mw {
 namespace {
@@ -70,7 +71,10 @@ double run_seconds(const State& state) {
     if (attempt.began.at.known() && attempt.last.at > attempt.began.at)
       seconds += (attempt.last.at - attempt.began.at).seconds();
   }
-  return seconds;
+  const Time since = written_since(state), until = std::max(written_until(state), ran_until(state));
+  if ((seconds <= 0 || state.attempts.size() == 1) && since.known() && until > since)
+    seconds = std::max(seconds, (until - since).seconds());  // its records may have no clock where other lines do
+  return std::max(seconds, seconds_by_bar(state));
 }
 
 std::string money_text(double money) {

@@ -22,7 +22,8 @@ void set_cost_per_hour(State& state, double cost);
 Time supervised_end(const State& state, const SupervisedAttempt& attempt);
 
 /// For how long its attempts lasted: those that midwatch started from their start to their end, others each from its
-/// first to its last sign of life, by the clock of its lines. The time between them is not counted. In seconds.
+/// first to its last sign of life, by the clock of its lines or the bar over its steps. The time between them is not
+/// counted. In seconds.
 double run_seconds(const State& state);
 
 /// "21.01", two decimals, or none from 10,000 up.

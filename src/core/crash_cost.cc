@@ -8,6 +8,7 @@
 #include "core/cost.h"
 #include "core/resume_advice.h"
 #include "core/step_done.h"
+#include "core/written_span.h"
 
 namespace mw {
 namespace {
@@ -74,9 +75,11 @@ Time began_at(const State& state) {
 }  // namespace
 
 Time last_sign_of_life(const State& state) {
-  if (state.attempts.empty()) return state.last_at;
+  const Time until = ran_until(state);
+  if (state.attempts.empty()) return until;
   const AttemptState& last = state.attempts.back();
-  const Time at = std::max(last.last.at, last.ended_at.at);
+  Time at = std::max(last.last.at, last.ended_at.at);
+  if (until > state.last_at) at = std::max(at, until);
   if (state.verdict == "running") {
     const Time heard = heard_last(state);
     const bool one_clock = !at.known() || !heard.known() || std::fabs((heard - at).seconds()) < kClocksApart;

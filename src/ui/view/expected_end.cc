@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/incident_kind.h"
+#include "core/written_span.h"
 #include "ui/view/overview.h"
 #include "ui/view/pace.h"
 
@@ -97,14 +98,13 @@ ExpectedEnd expected_end(const State& state) {
   if (gaps.size() < kLeastGaps) return {};
   const auto [least, most] = paces(gaps);
   if (!(least > 0)) return {};
-  const Time known = stepped_at(state, last);
-  const Time stepped = known.known() ? known : state.last_at;
-  const double waited = (state.last_at - stepped).seconds();
+  const Time known = stepped_at(state, last), now = ran_until(state);
+  const Time stepped = known.known() ? known : now;
+  const double waited = (now - stepped).seconds();
   if (waited > std::max(kOverdueSeconds, kOverdueSteps * most)) return {};
   const auto left = static_cast<double>(state.total_steps - last);
   const auto end = [&](double seconds) {  // the present step may take longer, those after it take their time
-    return std::max(stepped + Duration::seconds(seconds),
-                    state.last_at + Duration::seconds(seconds * (left - 1) / left));
+    return std::max(stepped + Duration::seconds(seconds), now + Duration::seconds(seconds * (left - 1) / left));
   };
   return {end(left * least * (1 - kEarly)), end(left * most * (1 + late))};
 }

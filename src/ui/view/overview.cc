@@ -10,6 +10,7 @@
 #include "core/signal.h"
 #include "core/step_done.h"
 #include "core/trajectory.h"
+#include "core/written_span.h"
 #include "ui/view/pace.h"
 #include "ui/view/phase_series.h"
 
@@ -352,33 +353,6 @@ std::string few_clocks(const State& state) {
   return 2 * dated >= all ? "" : " by the few lines that have a clock";
 }
 
-/// Of its first line with a clock; of a record that is no line, as the exit of a W&B run, by the event.
-Time first_of(const SourceState& source) {
-  const Time line = source.clock.after(0);
-  return line.known() && source.first_at.known() ? std::min(line, source.first_at) : std::max(line, source.first_at);
-}
-
-bool is_dated(const SourceState& source) { return source.kind != kHostKind && first_of(source).known(); }
-
-/// How much a file's clock leaves open: nothing, the zone, the date.
-int open_of(const SourceState& source) { return source.clock_lacks.date ? 2 : source.clock_lacks.zone ? 1 : 0; }
-
-/// The files whose clocks leave the least open: times of the others lie hours or years apart from theirs. Empty: all of
-/// the run's files are alike in that.
-std::vector<const SourceState*> best_dated(const State& state) {
-  int least = 2, most = 0;
-  for (const SourceState& source : state.sources) {
-    if (!is_dated(source)) continue;
-    least = std::min(least, open_of(source));
-    most = std::max(most, open_of(source));
-  }
-  std::vector<const SourceState*> best;
-  for (const SourceState& source : state.sources) {
-    if (least < most && is_dated(source) && open_of(source) == least) best.push_back(&source);
-  }
-  return best;
-}
-
 /// "the log names no zone": what the clocks behind these times do not name. Such a zone is read as UTC, such a date is
 /// that of the file. "": they name both.
 std::string clock_lacks(const State& state) {
@@ -408,36 +382,7 @@ std::string_view zone_of_times(const State& state) {
   return unknown ? "" : " (UTC)";
 }
 
-namespace {
-
-/// How long the last attempt's steps took by the bar over them, in seconds; 0 where it has none.
-double seconds_by_bar(const State& state) {
-  if (state.attempts.empty() || state.attempts.back().bar.empty()) return 0;
-  const AttemptState::BarMark& mark = state.attempts.back().bar.back();
-  // A bar that stands far behind is of an earlier part of the training.
-  return 10 * mark.done < 9 * state.attempts.back().last_step ? 0 : std::max(0.0, mark.elapsed);
-}
-
-}  // namespace
-
-Time written_since(const State& state) {
-  const auto best = best_dated(state);
-  if (best.empty()) return state.first_at;
-  Time first = first_of(*best.front());
-  for (const SourceState* source : best) first = std::min(first, first_of(*source));
-  return first;
-}
-
-Time written_until(const State& state) {
-  const auto best = best_dated(state);
-  Time last = best.empty() ? state.last_at : Time{};
-  for (const SourceState* source : best)
-    last = std::max({last, source->last_at, source->clock.before(UINT64_MAX), source->end_at});
-  for (const SourceState& source : state.sources) {
-    if (best.empty()) last = std::max(last, source.end_at);
-  }
-  return last;
-}
+namespace {}  // namespace
 
 std::string time_span(const State& state) {
   const Time since = written_since(state), until = written_until(state);

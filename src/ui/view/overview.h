@@ -98,10 +98,6 @@ std::vector<std::string> time_to_win(const std::vector<TimeShare>& split);
 /// where neither has a time.
 Time stepped_at(const State& state, int64_t step);
 
-/// When the first and the last line of its files were written, whatever they hold, or the first and the last event
-/// came, by the files whose clocks leave the least open; unknown where none has a time.
-Time written_since(const State& state);
-Time written_until(const State& state);
 /// "2026-01-15T08:00:00Z to 2026-01-15T10:07:29Z (2h 07m by the few lines that have a clock; the log names no zone)":
 /// what the run's clocks show; one time where they show no other second. Where they show none: how long the progress
 /// bar over the steps says that they took, or "".

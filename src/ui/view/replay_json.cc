@@ -11,6 +11,7 @@
 #include "core/plan_bar.h"
 #include "core/resume_advice.h"
 #include "core/signal.h"
+#include "core/written_span.h"
 #include "ui/view/expected_end.h"
 #include "ui/view/overview.h"
 #include "ui/view/pace.h"

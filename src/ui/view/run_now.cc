@@ -9,6 +9,7 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/entropy_forecast.h"
 #include "core/save_forecast.h"
+#include "core/written_span.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/overview.h"
 #include "ui/view/pace.h"
@@ -102,13 +103,13 @@ class Now {
     const Time at = last + Duration::seconds(pace_ * static_cast<double>(step - done_));
     // A log without clocks is dated when midwatch looks: what came since then is not known yet.
     if (now_.known() && at <= now_ && now_ - at <= kLook) return ", due now";
-    return at > std::max(state_.last_at, now_) ? cat(", expected ", when(at)) : cat(", was expected ", when(at));
+    return at > std::max(ran_until(state_), now_) ? cat(", expected ", when(at)) : cat(", was expected ", when(at));
   }
 
   /// When the last step reported last.
   Time done_at() const {
     Time at = stepped_at(state_, done_);
-    if (!at.known()) return state_.last_at;
+    if (!at.known()) return ran_until(state_);
     for (const char* const between : {"eval", "save"}) {  // the next step begins when they are over
       const auto phase = state_.phases.find(between);
       if (phase == state_.phases.end()) continue;
