@@ -104,6 +104,10 @@ NameSays word_says(const Words& words, size_t i, bool loud) {
     return NameSays::kPassword;
   }
   if (is_one_of(word, kSecrets) || word.ends_with("secret") || word.ends_with("apikey")) return NameSays::kSecret;
+  // SMTP_PASS, PGPASS, KAGGLE_CRED: shouted; "first_pass", "bypass" and "compass" are no names of secrets.
+  const bool pass = (word == "pass" && i > 0) || word == "pgpass";
+  if (loud && last && pass) return NameSays::kPassword;
+  if (loud && last && (word == "cred" || word == "creds")) return shouted;
   if (is_one_of(word, kDoubtful)) return shouted;
   if ((word == "key" || word == "keys") && is_one_of(before, kKeysOf)) return NameSays::kSecret;
   if (word == "key" && loud && last && i > 0) return NameSays::kSecret;

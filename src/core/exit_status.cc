@@ -95,7 +95,10 @@ std::optional<OpenPlan> open_plan(const State& state, size_t number) {
            scan.second.step != kNoStep && enough(scan.second.step);
   });
   if (saved) return std::nullopt;
-  if (has_bar(state, total, true) || epochs_done(state) || only_a_limit(state, total)) return std::nullopt;
+  // Bars and epochs are those of the attempt that came last: they say nothing of one that midwatch started again.
+  const bool own = number + 1 == state.attempts.size() || state.supervision.attempts.empty();
+  if (own && (has_bar(state, total, true) || epochs_done(state))) return std::nullopt;
+  if (only_a_limit(state, total)) return std::nullopt;
   return OpenPlan{steps.last, total};
 }
 

@@ -232,6 +232,26 @@ TEST_CASE("other counters that came to the goal") {
   CHECK(evaluation.end() == "finished");
 }
 
+TEST_CASE("what a later attempt completed says nothing of the one that midwatch started again") {
+  Log log;
+  log.say(event::Planned{40});
+  log.supervise(0, event::AttemptStarted{1, 42, "boot"});
+  log.steps(1, 12);
+  log.trace();
+  log.end(0);  // of a pipeline
+  CHECK(log.belied());
+  log.supervise(30, event::AttemptExited{1, true, 0, 0, ""});
+  log.supervise(31, event::AttemptStarted{2, 43, "boot"});
+  log.say(event::AttemptBegan{});
+  log.say(event::Resumed{10, "ckpt/10"});
+  log.steps(11, 40);
+  log.say(event::Progressed{"", 40, 40});
+  CHECK(log.end(0) == "finished");
+  REQUIRE(log.state.incidents.size() == 1);
+  CHECK(log.state.incidents[0].latest.attempt == 0);
+  CHECK(log.state.incidents[0].severity == Severity::kCritical);
+}
+
 TEST_CASE("a launcher's word that it failed, in a pipeline whose status is 0") {
   Log log;
   log.say(event::Planned{40});

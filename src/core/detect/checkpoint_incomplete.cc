@@ -30,8 +30,16 @@ bool seen_well(const State& state, const std::pair<Moment, event::CheckpointSave
   });
 }
 
+/// A later attempt went on from it.
+bool resumed_from(const State& state, size_t attempt, int64_t step) {
+  return step != kNoStep && std::any_of(state.attempts.begin() + static_cast<ptrdiff_t>(attempt) + 1,
+                                        state.attempts.end(),
+                                        [step](const AttemptState& later) { return later.resumed_at == step; });
+}
+
 bool finished(const State& state, size_t which) {
-  if (seen_well(state, state.checkpoints[which])) return true;
+  const auto& checked = state.checkpoints[which];
+  if (seen_well(state, checked) || resumed_from(state, checked.first.attempt, step_of(checked))) return true;
   for (size_t i = which + 1; i < state.checkpoints.size(); ++i) {
     const auto& later = state.checkpoints[i];
     if (later.first.attempt == state.checkpoints[which].first.attempt && later.second.complete &&

@@ -97,12 +97,18 @@ void add_finding(const State& state, const Shares& shares, size_t first, size_t 
   size_t onset = first;
   while (onset > 0 && track.values[onset - 1] >= kBegin.value) --onset;
   const bool by_length = shares.shown.values[now] > 1;
-  const std::string what =
-      by_length ? cat("The mean length of the responses stands at their limit of ",
-                      format_short(shares.shown.values[now]), " tokens")
-                : cat(format_short(100 * track.values[now], 3), " % of the responses are cut off at the length limit");
+  const auto percent = [&track](size_t at) { return cat(format_short(100 * track.values[at], 3), " %"); };
+  const int64_t began = track.points[onset].step;
+  std::string what = by_length ? cat("The mean length of the responses stands at their limit of ",
+                                     format_short(shares.shown.values[now]), " tokens")
+                               : cat(percent(now), " of the responses are cut off at the length limit");
+  if (by_length || percent(onset) == percent(now)) {
+    what += cat(" since step ", began);
+  } else {
+    what += cat(" by step ", track.points[now].step, ", ", percent(onset), " at step ", began);
+  }
   Finding finding = make_finding("truncation", "truncation", Severity::kWarning, track.points[onset], track.points[now],
-                                 cat(what, " since step ", track.points[onset].step));
+                                 what);
   add_figures(finding, shares.shown, onset > 0 ? onset - 1 : 0, now);
   finding.suggests.push_back({"length-explosion-truncation", 0.6, "most responses reach the length limit"});
   const auto reward = shift_of(reward_series(state), track.points[onset], track.points[now], 5);

@@ -87,6 +87,11 @@ bool of_other_model(std::string_view key) {
          contains(key, "draft");
 }
 
+/// verl's name of a loss that changes nothing: the algorithm is what estimates the advantages.
+bool is_plain_loss(std::string_view key, std::string_view value) {
+  return key.ends_with("loss_mode") && value == "vanilla";
+}
+
 std::string_view meaning_of(std::string_view key) {
   return key.ends_with("model.path") || key.ends_with("model_path") ? std::string_view("model")
                                                                     : canonical_setting(key);
@@ -123,7 +128,7 @@ void Interpreter::configure_by_command(const LogLine& line) {
     }
     while (key.starts_with('-') || key.starts_with('+')) key.remove_prefix(1);
     const std::string_view meaning = meaning_of(key);
-    if (meaning.empty() || value.empty() || of_other_model(key)) continue;
+    if (meaning.empty() || value.empty() || of_other_model(key) || is_plain_loss(key, value)) continue;
     if (std::find(known.begin(), known.end(), meaning) != known.end()) continue;
     known.push_back(meaning);
     configure(meaning, value, where(line.number), line.at);
@@ -135,7 +140,7 @@ void Interpreter::configure(std::string_view key, std::string_view value, Where 
 }
 
 void Interpreter::configure_clean(std::string_view key, std::string&& text, Where where, Time at) {
-  const std::string_view canonical = canonical_setting(key);
+  const std::string_view canonical = is_plain_loss(key, text) ? std::string_view() : canonical_setting(key);
   records_.configured(key, text);
   if (canonical == "logging_steps") {
     if (const auto stride = parse_double(trim(text)); stride && *stride >= 1 && *stride < 1e6) {

@@ -216,6 +216,15 @@ void LineReader::expect_names(std::string_view head) {
   if (lines == kLines && same * 3 >= lines) family_ = family;
 }
 
+/// "*** JOB 7 ON node CANCELLED AT 2026-02-19T09:08:11 DUE TO TIME LIMIT ***", as slurmstepd writes it: the moment.
+std::optional<Stamp> LineReader::slurm_stamp(std::string_view text) const {
+  constexpr size_t kHead = 120;  // bytes within which the stars stand
+  constexpr std::string_view kAt = " CANCELLED AT ";
+  if (!line_.rare.may_hold('*') || text.substr(0, kHead).find("*** ") == std::string_view::npos) return std::nullopt;
+  const size_t at = text.find(kAt);
+  return at == std::string_view::npos ? std::nullopt : read_stamp(text.substr(at + kAt.size()));
+}
+
 const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   line_ = LogLine{};
   line_.number = number;
@@ -236,7 +245,11 @@ const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   take_repeated(text, line_);
   line_.text = header.take(text);
   if (line_.level == Level::kNone) line_.level = level_in_words(line_.text, rare);
-  if (header.stamp()) date(*header.stamp());
+  if (header.stamp()) {
+    date(*header.stamp());
+  } else if (const auto stamp = slurm_stamp(line_.text)) {
+    date(*stamp);
+  }
   return line_;
 }
 

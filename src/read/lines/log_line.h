@@ -58,6 +58,7 @@ class LineReader {
 
  private:
   void date(const Stamp& stamp);
+  std::optional<Stamp> slurm_stamp(std::string_view text) const;
   bool expect_date_in(std::string_view head, Time changed);
   void expect_names(std::string_view head);
   std::string_view label(std::string_view line);

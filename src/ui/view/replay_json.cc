@@ -330,6 +330,8 @@ void put_advice(JsonWriter& out, const ResumeAdvice& advice) {
   step_or_null(out, "step", advice.step);
   out.key("path").string(advice.path).key("whole").boolean(advice.whole).key("done").boolean(advice.done);
   step_or_null(out, "onset", advice.onset);
+  out.key("turn").string(advice.turn);
+  step_or_null(out, "turned", advice.turned);
   step_or_null(out, "last", advice.last);
   out.key("suspect").begin_array();
   for (const int64_t step : advice.suspect) out.integer(step);
