@@ -107,8 +107,8 @@ void add_finding(const State& state, const Shares& shares, size_t first, size_t 
   } else {
     what += cat(" by step ", track.points[now].step, ", ", percent(onset), " at step ", began);
   }
-  Finding finding = make_finding("truncation", "truncation", Severity::kWarning, track.points[onset], track.points[now],
-                                 what);
+  Finding finding =
+      make_finding("truncation", "truncation", Severity::kWarning, track.points[onset], track.points[now], what);
   add_figures(finding, shares.shown, onset > 0 ? onset - 1 : 0, now);
   finding.suggests.push_back({"length-explosion-truncation", 0.6, "most responses reach the length limit"});
   const auto reward = shift_of(reward_series(state), track.points[onset], track.points[now], 5);
