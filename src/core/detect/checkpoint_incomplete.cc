@@ -32,9 +32,9 @@ bool seen_well(const State& state, const std::pair<Moment, event::CheckpointSave
 
 /// A later attempt went on from it.
 bool resumed_from(const State& state, size_t attempt, int64_t step) {
-  return step != kNoStep && std::any_of(state.attempts.begin() + static_cast<ptrdiff_t>(attempt) + 1,
-                                        state.attempts.end(),
-                                        [step](const AttemptState& later) { return later.resumed_at == step; });
+  return step != kNoStep &&
+         std::any_of(state.attempts.begin() + static_cast<ptrdiff_t>(attempt) + 1, state.attempts.end(),
+                     [step](const AttemptState& later) { return later.resumed_at == step; });
 }
 
 bool finished(const State& state, size_t which) {
