@@ -8,10 +8,29 @@ namespace mw {
 namespace {
 
 TEST_CASE("names that say that their value is a secret") {
-  for (const char* name :
-       {"WANDB_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "MYSQL_PWD",
-        "AWS_ACCESS_KEY_ID", "--hf-token", "trainer.hub_token", "wandbApiKey", "db.password", "hftoken", "GITHUB_PAT",
-        "SMTP_PASS", "PGPASS", "KAGGLE_CRED", "GCP_CREDS", "SLACK_WEBHOOK_SECRET", "SENTRY_DSN", "NPM_AUTH", "REDIS_PASSWORD_2", "ROLLOUT_KEY", "azureConnectionString"}) {
+  for (const char* name : {"WANDB_API_KEY",
+                           "HF_TOKEN",
+                           "HUGGING_FACE_HUB_TOKEN",
+                           "OPENAI_API_KEY",
+                           "AWS_SECRET_ACCESS_KEY",
+                           "MYSQL_PWD",
+                           "AWS_ACCESS_KEY_ID",
+                           "--hf-token",
+                           "trainer.hub_token",
+                           "wandbApiKey",
+                           "db.password",
+                           "hftoken",
+                           "GITHUB_PAT",
+                           "SMTP_PASS",
+                           "PGPASS",
+                           "KAGGLE_CRED",
+                           "GCP_CREDS",
+                           "SLACK_WEBHOOK_SECRET",
+                           "SENTRY_DSN",
+                           "NPM_AUTH",
+                           "REDIS_PASSWORD_2",
+                           "ROLLOUT_KEY",
+                           "azureConnectionString"}) {
     CAPTURE(name);
     CHECK(names_secret(name));
   }
