@@ -169,5 +169,21 @@ TEST_CASE("the work of a log whose clock is months behind is counted by that clo
   CHECK(work_since(live.state, 20) == 360 + 1800);
 }
 
+TEST_CASE("where one line has a clock and a bar goes on behind it, the bar says how long the run worked") {
+  State state;
+  const Time began = Time::from_seconds(1'700'000'000);
+  uint64_t line = 0;
+  const auto say = [&](auto body, Time at) { fold(state, {at, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 0}, {});
+  say(event::Planned{200}, began);
+  for (int64_t step = 10; step <= 100; step += 10) {
+    say(event::Progressed{"", step, 200, 72.0 * static_cast<double>(step)}, {});
+    say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}}, {});
+  }
+  CHECK(run_seconds(state) == doctest::Approx(7200));
+  CHECK((last_sign_of_life(state) - began).seconds() == doctest::Approx(7200));
+  CHECK(work_since(state, kNoStep) == doctest::Approx(7200));
+}
+
 }  // namespace
 }  // namespace mw

@@ -58,6 +58,13 @@ TEST_CASE("a progress bar shows its last picture and keeps what wraps it") {
   CHECK(bar.number == 3);
 }
 
+TEST_CASE("the line by which Slurm ends a job says when it did") {
+  check({"slurmstepd: error: *** JOB 7781 ON gpu12 CANCELLED AT 2026-02-01T10:20:30 DUE TO TIME LIMIT ***",
+         "slurmstepd: error: *** JOB 7781 ON gpu12 CANCELLED AT 2026-02-01T10:20:30 DUE TO TIME LIMIT ***",
+         "2026-02-01T10:20:30Z", Level::kError});
+  check({"the policy writes *** A JOB CANCELLED AT dawn ***", "the policy writes *** A JOB CANCELLED AT dawn ***", ""});
+}
+
 TEST_CASE("Ray's prefixes") {
   check({"(TaskRunner pid=123, ip=10.0.0.1) step:1", "step:1", "", Level::kNone, "", "TaskRunner", 123});
   check({"(WorkerDict pid=46)   warnings.warn(", "  warnings.warn(", "", Level::kNone, "", "WorkerDict", 46});
