@@ -183,6 +183,7 @@ bool LineReader::expect_date_in(std::string_view head, Time changed) {
 }
 
 void LineReader::expect_labels(std::string_view head) {
+  containers_.expect(head);
   expect_names(head);
   constexpr size_t kLines = 12;  // all of which have one, and of which some neighbours have the same
   size_t lines = 0, same = 0;
@@ -283,6 +284,7 @@ std::string_view LineReader::label(std::string_view line) {
   // so is taken to be labelled; a number that comes twice in a row numbers no list.
   constexpr int kMost = 16, kSame = 7;
   if (const size_t launcher = launcher_prefix(line, &line_.rank); launcher > 0) return line.substr(launcher);
+  if (const size_t container = containers_.label(line); container > 0) return line.substr(container);
   if (!family_.empty() && line.starts_with(family_)) {
     if (const size_t named = named_label(line); named > 0) return line.substr(named);
   }

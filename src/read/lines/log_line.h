@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "platform/time_zone.h"
+#include "read/lines/container_label.h"
 #include "read/lines/rare_bytes.h"
 
 namespace mw {
@@ -72,6 +73,7 @@ class LineReader {
   bool expected_ = false;    // that hint is a moment that comes later in the file
   bool seeks_date_ = false;  // a time of day alone is none
   bool zone_set_ = false, lacks_zone_ = false, lacks_date_ = false;
+  ContainerLabels containers_;
   std::string family_;   // what machines' names or ranks in brackets before each line begin with; empty: there are none
   int labels_ = 0;       // how surely the lines carry srun's labels
   int last_label_ = -1;  // of the line before
