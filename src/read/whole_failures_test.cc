@@ -230,5 +230,28 @@ TEST_CASE("another trainer's record that is quoted in a log says nothing of the 
   CHECK(state.find("loss.total") == nullptr);
 }
 
+TEST_CASE("what ends a file ended the run, though its writer's clock is hours behind that of the trainer") {
+  for (const std::string_view hour : {"09", "01"}) {
+    std::string log;
+    for (int i = 1; i <= 43; ++i) {
+      log += cat("2026-05-03 09:", i + 11, ":00,000 - grpo - INFO - Iteration ", i, " of 100: reward=0.", 300 + i,
+                 ", loss=0.01", i, ", kl=0.00", i, "\n");
+    }
+    log += cat("ERROR 05-03 ", hour,
+               ":55:40 [core.py:340] EngineCore hit an exception: Traceback (most recent call last):\n");
+    log += cat("ERROR 05-03 ", hour, ":55:40 [core.py:340] RuntimeError: CUDA error: an illegal memory access was ",
+               "encountered\n");
+    log += cat("ERROR 05-03 ", hour, ":55:41 [core_client.py:616] Engine core proc EngineCore_DP0 died unexpectedly, ",
+               "shutting down client.\n");
+    const State state = state_of(log);
+    CAPTURE(hour);
+    const bool ended = std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& one) {
+      return one.severity == Severity::kCritical && (one.kind == "gpu-fault" || one.kind == "engine-dead");
+    });
+    CHECK(ended);
+    CHECK(of_kind(state, "died-silently").empty());
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -83,7 +83,11 @@ bool lived_on(const State& state, const Symptom& symptom) {
   // Where no step was ever done, there is nothing that shows life after what ends a process.
   const bool root = symptom.signature != nullptr && symptom.signature->fatal && symptom.signature->role == Role::kRoot;
   if (root && attempt->last_step == kNoStep) return false;
-  if (const Time at = latest_of(state, symptom); attempt->busy.at.known() && at.known()) {
+  // Within one file the order of the lines counts: who writes into it may have clocks of other zones.
+  const Where& busy = attempt->busy.where;
+  const bool before = busy.source == symptom.moment.where.source && busy.line != 0 && busy.line <= symptom.last_line &&
+                      busy.source < state.sources.size() && state.sources[busy.source].kind == "text";
+  if (const Time at = latest_of(state, symptom); attempt->busy.at.known() && at.known() && !before) {
     return attempt->busy.at - at > Duration::seconds(static_cast<double>(kAftermathSeconds));
   }
   return last_line_of(state, symptom) > symptom.last_line + kAftermathLines;

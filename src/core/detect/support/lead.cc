@@ -71,11 +71,20 @@ size_t end_of_episode(const State& state, const std::vector<Symptom>& symptoms, 
   return end;
 }
 
+/// Of two in one file: the later line shows a time long before that of the earlier one. Their writers' clocks are of
+/// different zones.
+bool has_other_clock(const Symptom& a, const Symptom& b) {
+  if (!a.moment.at.known() || !b.moment.at.known()) return false;
+  const double apart = (b.moment.at - a.moment.at).seconds();
+  return b.moment.where.line > a.moment.where.line ? apart < -kNearSeconds : apart > kNearSeconds;
+}
+
 /// Did the two symptoms come at the same moment, as far as their places and times show?
 bool near_to(const Symptom& lead, const Symptom& other) {
   if (lead.moment.where.source == other.moment.where.source) {
     const uint64_t line = other.moment.where.line;
     if (line > lead.last_line + kNearLines || line + kNearLines < lead.moment.where.line) return false;
+    if (has_other_clock(lead, other)) return true;
   }
   if (!lead.moment.at.known() || !other.moment.at.known()) return true;
   const double apart = (other.moment.at - lead.moment.at).seconds();
