@@ -106,11 +106,34 @@ class SourceReader::Text : public SourceReader::Stage {
   int64_t lines_before_ = 0;  // of earlier runs
 };
 
+/// Names the lines of a notebook's own file, which a person can open, in place of those of its outputs.
+class NotebookPlaces : public EventSink {
+ public:
+  explicit NotebookPlaces(EventSink& sink) : sink_(sink) {}
+  void put(Event&& event) override {
+    event.where.line = in_file(event.where.line);
+    if (auto* const trace = std::get_if<event::TraceSeen>(&event.body)) trace->last_line = in_file(trace->last_line);
+    sink_.put(std::move(event));
+  }
+
+ protected:
+  NotebookReader notebook_;
+
+ private:
+  uint64_t in_file(uint64_t line) const {
+    const std::vector<uint32_t>& lines = notebook_.file_lines();
+    return line == 0 || lines.empty() ? line : lines[std::min<size_t>(line, lines.size()) - 1];
+  }
+  EventSink& sink_;
+};
+
 /// The output of a notebook's cells, once its document is whole: Jupyter writes all of it anew at each save.
-class SourceReader::Notebook final : public SourceReader::Text {
+class SourceReader::Notebook final : private NotebookPlaces, public SourceReader::Text {
  public:
   Notebook(SourceReader& reader, const FoundFile& file)
-      : Text(reader.shared_, reader.sink_, reader.number_, reader.disk_, file), source_(reader) {}
+      : NotebookPlaces(reader.sink_),
+        Text(reader.shared_, static_cast<NotebookPlaces&>(*this), reader.number_, reader.disk_, file),
+        source_(reader) {}
   void feed(std::string_view bytes) override {
     const auto fed = notebook_.feed(bytes, [this](std::string_view text) { Text::feed(text); });
     if (!fed.ok()) source_.problem("not-a-record", fed.error().what);
@@ -120,10 +143,13 @@ class SourceReader::Notebook final : public SourceReader::Text {
     if (!whole.ok()) source_.problem("torn-tail", whole.error().what);
     Text::finish();
   }
+  int64_t lines() const override {
+    const uint32_t lines = notebook_.file_lines_in_all();
+    return lines > 0 ? lines : Text::lines();
+  }
 
  private:
   SourceReader& source_;
-  NotebookReader notebook_;
 };
 
 SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunShared& shared, EventSink& sink)

@@ -9,13 +9,91 @@
 namespace mw {
 namespace {
 
+constexpr char kPlace = '\x01';  // around the line at which a string begins, in front of it
+
+/// Does a colon follow the string that ends before `at`? Then it is a key.
+bool is_key(std::string_view text, size_t at) {
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
+  return at < text.size() && text[at] == ':';
+}
+
+size_t string_end(std::string_view text, size_t begin) {
+  size_t end = begin + 1;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  return std::min(end, text.size());
+}
+
+/// The notebook's JSON with its line in front of each string, so that what reads the values learns where they stand;
+/// "" where the file is not written with one string per line. `lines`: of the file in all.
+std::string with_places(std::string_view text, uint32_t& lines) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  uint32_t line = 1;
+  size_t strings = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    line += text[i] == '\n' ? 1 : 0;
+    out.push_back(text[i]);
+    if (text[i] != '"') continue;
+    const size_t end = string_end(text, i);
+    if (end < text.size() && !is_key(text, end + 1)) {
+      out.append(cat("\\u0001", line, "\\u0001"));
+      ++strings;
+    }
+    out.append(text.substr(i + 1, end - i));
+    i = end;
+  }
+  lines = line - (text.ends_with('\n') ? 1 : 0);
+  return strings > line ? std::string() : out;
+}
+
+/// Text of an output, and for each of its lines where that stands in the file.
+struct Piece {
+  void append(std::string_view value, uint32_t line) {
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (text.empty() || text.back() == '\n') lines.push_back(line);
+      text.push_back(value[i]);
+    }
+  }
+  void append(const Piece& other) {
+    const bool within = !text.empty() && text.back() != '\n' && !other.lines.empty();
+    text.append(other.text);
+    lines.insert(lines.end(), other.lines.begin() + (within ? 1 : 0), other.lines.end());
+  }
+  std::string text;
+  std::vector<uint32_t> lines;
+};
+
+/// The rows of a table, each at the line of the file on which its first cell stands.
+void append_rows(const Piece& html, Piece& shown) {
+  constexpr size_t kReach = 8192;  // bytes of HTML from one row to the next
+  std::string rows;
+  append_html_text(html.text, rows);
+  size_t at = 0, line = 0;
+  for (std::string_view rest = rows; !rest.empty();) {
+    const std::string_view row = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+    rest.remove_prefix(row.size());
+    const std::string cell = cat(">", trim(row.substr(0, row.find(" | "))), "<");
+    const size_t found = std::string_view(html.text).substr(at, kReach).find(cell);
+    if (cell.size() > 2 && found != std::string_view::npos) {
+      for (const size_t end = at + found + 1; at < end; ++at) line += html.text[at] == '\n' ? 1 : 0;
+    }
+    shown.append(row, html.lines[std::min(line, html.lines.size() - 1)]);
+  }
+}
+
 /// What one output of a cell holds, and hands over when the next one begins.
 class Outputs : public JsonLeaves {
  public:
-  explicit Outputs(const NotebookReader::Sink& sink) : sink_(sink) {}
+  Outputs(const NotebookReader::Sink& sink, bool placed, std::vector<uint32_t>& lines)
+      : sink_(sink), placed_(placed), lines_(lines) {}
 
   void number(std::string_view, double) override {}
   void string(std::string_view path, std::string_view value) override {
+    uint32_t line = 0;
+    if (const size_t end = value.find(kPlace, 1); placed_ && value.starts_with(kPlace) && end != value.npos) {
+      line = static_cast<uint32_t>(parse_int(value.substr(1, end - 1)).value_or(0));
+      value.remove_prefix(end + 1);
+    }
     const auto [output, name] = parts_of(path);
     if (output.empty()) return;
     if (output != output_) {
@@ -24,17 +102,20 @@ class Outputs : public JsonLeaves {
     }
     // Before nbformat 4 the texts stand beside the output's kind, and "text" is that of a stream or of a value.
     if (name == "text") {
-      text_.append(value);
+      text_.append(value, line);
     } else if (name == "data/text/plain") {
-      plain_.append(value);
+      plain_.append(value, line);
     } else if (name == "data/text/html" || name == "html") {
-      html_.append(value);
+      html_.append(value, line);
     } else if (name == "traceback") {
-      trace_.append(value).append("\n");
+      trace_.append(value, line);
+      trace_.append("\n", line);
     } else if (name == "ename") {
-      error_ = value;
+      error_ = {};
+      error_.append(value, line);
     } else if (name == "evalue") {
-      error_.append(": ").append(value);
+      error_.append(": ", line);
+      error_.append(value, line);
     }
   }
   /// Only the outputs of cells: their code, their attachments and the notebook's own facts are left out.
@@ -46,18 +127,20 @@ class Outputs : public JsonLeaves {
 
   void hand_over() {
     // A table says more than the text in its place, which may be "<Figure size 640x480 with 1 Axes>".
-    const bool table = contains(html_, "<t"), plain = !table && !plain_.empty() && !plain_.starts_with('<');
-    std::string shown = table ? std::string() : std::move(text_);
+    const bool table = contains(html_.text, "<t");
+    const bool plain = !table && !plain_.text.empty() && !plain_.text.starts_with('<');
+    Piece shown = table ? Piece() : std::move(text_);
     if (plain) shown.append(plain_);
-    if (!plain) append_html_text(html_, shown);
-    shown.append(trace_.empty() ? error_ : trace_);
-    if (!shown.empty() && shown.back() != '\n') shown.push_back('\n');
-    if (!shown.empty()) sink_(shown);
-    text_.clear();
-    plain_.clear();
-    html_.clear();
-    trace_.clear();
-    error_.clear();
+    if (!plain && !html_.text.empty()) {
+      append_rows(html_, shown);
+    }
+    shown.append(trace_.text.empty() ? error_ : trace_);
+    if (!shown.text.empty() && shown.text.back() != '\n') shown.text.push_back('\n');
+    for (const uint32_t line : shown.lines) {
+      if (placed_) lines_.push_back(lines_.empty() ? line : std::max(line, lines_.back()));
+    }
+    if (!shown.text.empty()) sink_(shown.text);
+    text_ = plain_ = html_ = trace_ = error_ = {};
   }
 
  private:
@@ -84,7 +167,10 @@ class Outputs : public JsonLeaves {
   }
 
   const NotebookReader::Sink& sink_;
-  std::string output_, text_, plain_, html_, trace_, error_;
+  bool placed_;
+  std::vector<uint32_t>& lines_;
+  std::string output_;
+  Piece text_, plain_, html_, trace_, error_;
 };
 
 }  // namespace
@@ -129,9 +215,11 @@ Result<void> NotebookReader::feed(std::string_view bytes, const Sink& sink) {
 
 bool NotebookReader::read_out(const Sink& sink) {
   over_ = true;
-  const size_t begin = std::min(pending_.find('{'), pending_.size());
-  Outputs outputs(sink);
-  const bool whole = for_each_leaf(std::string_view(pending_).substr(begin), outputs);
+  const std::string placed = with_places(pending_, lines_in_all_);
+  if (placed.empty()) lines_in_all_ = 0;
+  const std::string_view text = placed.empty() ? std::string_view(pending_) : placed;
+  Outputs outputs(sink, !placed.empty(), file_lines_);
+  const bool whole = for_each_leaf(text.substr(std::min(text.find('{'), text.size())), outputs);
   outputs.hand_over();
   pending_ = std::string();
   return whole;

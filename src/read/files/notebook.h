@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -27,12 +28,20 @@ class NotebookReader {
   Result<void> feed(std::string_view bytes, const Sink& sink);
   /// No more will come: kTruncated when the document has not ended, and what was read up to there was handed over.
   Result<void> finish(const Sink& sink);
+  /// Where the lines that were handed over, the last ones with them, stand in the notebook's own file, as an editor
+  /// shows it: for each its number there, 1-based. Empty where that is not known: the file is not written with one
+  /// string per line.
+  const std::vector<uint32_t>& file_lines() const { return file_lines_; }
+  /// Lines of the file that was read; 0 where the others are not known either.
+  uint32_t file_lines_in_all() const { return lines_in_all_; }
 
  private:
   /// Hands over what was read; false: it is garbled or cut.
   bool read_out(const Sink& sink);
 
   std::string pending_;
+  std::vector<uint32_t> file_lines_;
+  uint32_t lines_in_all_ = 0;
   size_t depth_ = 0;
   bool in_string_ = false, escaped_ = false, over_ = false;
 };

@@ -67,6 +67,28 @@ TEST_CASE("a notebook that is torn or garbled says so and keeps what came before
   CHECK(output_of("").empty());
 }
 
+TEST_CASE("what a notebook shows is found at the lines of its own file") {
+  std::string cell = "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"outputs\": [\n    {\n     \"text\": [\n";
+  for (int i = 1; i <= 9; ++i) cell += cat("      \"step ", i, " | loss=0.", 10 + i, " | reward=0.25\\n\",\n");
+  cell += "      \"done\\n\"\n     ]\n    },\n    {\n     \"traceback\": [\n";
+  cell += "      \"Traceback (most recent call last)\",\n      \"Cell In[3], line 1\\n----> 1 trainer.train()\\n\",\n";
+  cell += "      \"ValueError: bad\"\n     ]\n    }\n   ]\n  }\n ],\n \"nbformat\": 4\n}\n";
+  NotebookReader reader;
+  std::string out;
+  CHECK(reader.feed(cell, [&out](std::string_view text) { out.append(text); }).ok());
+  const std::vector<uint32_t> lines = {8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 22, 23, 23, 23, 24};
+  CHECK(reader.file_lines() == lines);
+  CHECK(reader.file_lines_in_all() == 31);
+  CHECK(std::count(out.begin(), out.end(), '\n') == static_cast<std::ptrdiff_t>(lines.size()));
+  const State state = state_of(cell, "train.ipynb");
+  REQUIRE_FALSE(state.traces.empty());
+  CHECK(state.traces[0].moment.where.line == 22);
+  CHECK(state.traces[0].trace.last_line == 24);
+  REQUIRE(state.find("loss.total") != nullptr);
+  CHECK(state.find("loss.total")->points().back().where.line == 16);
+  CHECK(state.sources[0].lines == 31);
+}
+
 TEST_CASE("a notebook of nbformat 3 keeps its cells in worksheets, and its texts beside the kind of output") {
   const std::string old =
       R"({"metadata": {}, "nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1"], "outputs": [)"
