@@ -35,7 +35,9 @@ std::string words_of(const event::TraceSeen& trace, bool sure) {
       trace.exception.empty() ? std::string("An exception") : std::string(bare_exception(trace.exception));
   const std::string place = trace.frame.empty() ? std::string() : cat(" (", place_of(trace.frame), ")");
   const std::string message = clip(trim(trace.message), kMessage);
-  return cat(name, sure ? " ended the run" : "", message.empty() ? "" : ": ", message, place);
+  const bool cut = trace.exception.empty() && trace.frame.empty();
+  return cat(name, sure ? " ended the run" : "", cut ? "; the text ends before it is named" : "",
+             message.empty() ? "" : ": ", message, place);
 }
 
 /// Of a traceback that was cut before it names its exception, what was said of it beside it is the kind: a lost worker,

@@ -192,8 +192,11 @@ event::TraceSeen TracebackReader::take() {
 std::optional<event::TraceSeen> TracebackReader::flush(bool at_end) {
   if (ready_) return take();
   const bool cut = headless_ && at_end && frames_ >= kCutFrames && foreign_ <= (flat_ ? 1 : 0);
+  // A log that was cut off, or that its writer could finish no more, may end with the first line of one.
+  const bool head = at_end && state_ == State::kFrames && !headless_ && !syntax_ && frames_ == 0 && foreign_ == 0;
   const bool enough = state_ != State::kIdle &&
-                      (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && (!headless_ || cut)));
+                      (!trace_.exception.empty() || head || (!trace_.frame.empty() && !syntax_ && (!headless_ || cut)));
+  if (head) trace_.last_line = std::max(trace_.last_line, first_line_);
   if (!enough) {
     state_ = State::kIdle;
     return std::nullopt;
@@ -257,6 +260,7 @@ TracebackReader::Took TracebackReader::wake(std::string_view message, std::strin
   const bool named = contains(bare, ", in ");
   syntax_ = frame && !named;
   headless_ = frame && named;
+  if (headed && !trim(bare).ends_with("last):")) foreign_ = 1;  // what stands behind the head is none of its lines
   ipython_ = headed && is_ipython_head(message);
   group_ = headed && contains(message.substr(0, message.find(kHead)), "+ Exception Group ");
   if (frame) take_frame(bare, number);

@@ -363,5 +363,21 @@ TEST_CASE("rows of figures and bars are no source lines, and below a bare head n
   }
 }
 
+TEST_CASE("the first line of a traceback at the very end of a file is one that was cut off") {
+  TracebackReader reader;
+  CHECK(reader.feed("Traceback (most recent call last):", 7) == Took::kYes);
+  TracebackReader live = reader;
+  CHECK_FALSE(live.flush().has_value());
+  const auto cut = reader.flush(true);
+  REQUIRE(cut.has_value());
+  CHECK(cut->exception.empty());
+  CHECK(cut->last_line == 7);
+  CHECK_FALSE(cut->sample);
+  TracebackReader followed;
+  CHECK(followed.feed("Traceback (most recent call last):", 1) == Took::kYes);
+  CHECK(followed.feed("step 4: loss 0.5", 2) == Took::kNo);
+  CHECK_FALSE(followed.flush(true).has_value());
+}
+
 }  // namespace
 }  // namespace mw
