@@ -46,7 +46,7 @@ struct Replayed {
 
 /// One of several runs in a folder.
 struct FolderRun {
-  std::vector<std::string> paths;  ///< its folders: several where it was resumed in another one
+  std::vector<std::string> paths;  ///< its folders: several where it was resumed in another one; or its files
   Replayed replayed;
 };
 

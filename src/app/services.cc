@@ -84,7 +84,7 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   return folders;
 }
 
-/// Of several runs in the one folder that was given, the folders of each; empty where it is one run.
+/// Of several runs in the one folder that was given, the folders or files of each; empty where it is one run.
 std::vector<std::vector<std::string>> runs_below(Disk& disk, const std::vector<std::string>& paths,
                                                  const State& state) {
   if (paths.size() != 1) return {};
@@ -92,7 +92,8 @@ std::vector<std::vector<std::string>> runs_below(Disk& disk, const std::vector<s
   if (!info.ok() || info->kind != FileInfo::Kind::kFolder) return {};
   std::vector<std::string> files;
   for (const SourceState& source : state.sources) files.push_back(source.path);
-  return runs_in_folders(state, folders_like_runs(paths.front(), files));
+  auto runs = runs_in_folders(state, folders_like_runs(paths.front(), files));
+  return runs.empty() ? runs_in_files(state) : runs;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/attempt_share.h"
+#include "core/mixed_runs.h"
 
 namespace mw {
 namespace {
@@ -191,6 +192,11 @@ void began(State& state, SourceState& source, const Event& event, const std::str
     } else if (!reported) {
       share_with_newest(state, event.where.source, event.at);
     }
+    return;
+  }
+  if (why == kAnotherLog) {
+    source.joins = false;
+    add_attempt(state, source, event, why);
     return;
   }
   // A source that has reported nothing yet: another view of an attempt we know, or the log of a new one.

@@ -22,6 +22,9 @@ constexpr size_t kMixedPairsReported = 3;
 inline constexpr std::array<std::string_view, 9> kTellingSignals = {"reward.mean", "reward.std",     "loss.total",
                                                                     "loss.policy", "entropy",        "grad_norm",
                                                                     "kl.ref",      "advantage.mean", "response.length"};
+/// Why an attempt begins with a log of its own that appeared beside the one before, in a live watch.
+inline constexpr std::string_view kAnotherLog = "Starting another log's training";
+
 /// Two figures of one step that are not the same one, rounded for a console.
 bool figures_differ(double a, double b);
 

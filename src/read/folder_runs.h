@@ -20,4 +20,14 @@ std::vector<std::string> folders_like_runs(std::string_view root, const std::vec
 /// fewer than two have steps, and where a file outside the folders has steps.
 std::vector<std::vector<std::string>> runs_in_folders(const State& state, const std::vector<std::string>& folders);
 
+/// The files of one folder that are runs of their own, as `state` shows, into which all its files were read: each
+/// counts steps from about the same beginning, and at the steps that two of them have nearly all figures differ, under
+/// the same names. Each group in the answer is one run with the further views of it: files with the same figures, and
+/// those whose names are most like. Logs of ranks and of other components are views. Empty where it is one run.
+std::vector<std::vector<std::string>> runs_in_files(const State& state);
+
+/// The same of the first record of `source`, before it is folded: steps begin anew while other files of the folder are
+/// further, and had other figures there.
+bool begins_another_run(const State& state, uint32_t source, const event::Measured& measured);
+
 }  // namespace mw

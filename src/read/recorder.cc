@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/event_codec.h"
+#include "core/mixed_runs.h"
 #include "platform/paths.h"
 
 namespace mw {
@@ -54,6 +55,8 @@ struct FromSource {
   bool operator()(const event::Decided&) const { return false; }
   bool operator()(const event::Tripped&) const { return false; }
   bool operator()(const event::MembersSeen&) const { return false; }
+  // The watch's own conclusion from files that lie beside each other.
+  bool operator()(const event::AttemptBegan& of) const { return of.why != kAnotherLog; }
   // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
   bool operator()(const event::SourceProblem& of) const {
     return of.problem != "rotated" && of.problem != "truncated" && of.problem != "unreadable";

@@ -8,6 +8,7 @@
 #include "core/idle_line.h"
 #include "core/mixed_runs.h"
 #include "core/not_seen.h"
+#include "read/folder_runs.h"
 #include "read/wandb_zone.h"
 
 namespace mw {
@@ -18,6 +19,15 @@ constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file before the 
 /// A database by its name, though its content begins like none.
 bool is_store_name(std::string_view path) {
   return path.ends_with(".db") || path.ends_with(".sqlite") || path.ends_with(".sqlite3");
+}
+
+/// Of files that were given as one run and are of several.
+std::vector<std::string> note_on_runs(const std::vector<std::vector<std::string>>& runs) {
+  if (runs.size() < 2) return {};
+  return {
+      cat(runs[0].front(), " and ", runs[1].front(), runs.size() > 2 ? " (and others)" : "",
+          " have different numbers for the same steps: they are of different runs. What is said here is put together "
+          "from all of them; give them one by one, or put them side by side with midwatch compare.")};
 }
 
 }  // namespace
@@ -60,6 +70,10 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   pass_over(found->superseded);
   // A live log's own last clock says better; what is recorded was read in the zone that was known then.
   if (shared_.read_once && !shared_.zone) shared_.zone = zone_by_wandb(disk_, found->files);
+  if (clock_ != nullptr && !shared_.keeper_nonce) {  // the one that was written last is the run
+    std::stable_sort(found->files.begin(), found->files.end(),
+                     [](const FoundFile& a, const FoundFile& b) { return a.info.changed < b.info.changed; });
+  }
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
@@ -101,6 +115,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   total_bytes_ += file.info.size;
   next_number_ = std::max(next_number_, number + 1);
   if (recorder_ != nullptr) behind_[number] = source->unread();
+  if (clock_ != nullptr && !shared_.keeper_nonce && !sources_.empty() && skip_.empty()) beside_.insert(number);
   sources_.push_back(std::move(source));
   return {};
 }
@@ -203,9 +218,19 @@ bool RunReader::known_already(const Event& event) const {
   return known.zone == lacks->zone && known.date == lacks->date;
 }
 
+/// Of two runs' logs in one folder the later one is the run that is watched: with its first record an attempt begins.
+void RunReader::begin_another(const Event& event) {
+  const auto* const measured = std::get_if<event::Measured>(&event.body);
+  if (measured == nullptr || measured->eval || measured->step == kNoStep) return;
+  if (beside_.erase(event.where.source) == 0) return;
+  if (begins_another_run(state_, event.where.source, *measured))
+    put({event.at, event.where, event::AttemptBegan{std::string(kAnotherLog)}});
+}
+
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
   if (known_already(event)) return;
+  if (!beside_.empty()) begin_another(event);
   if (is_keepers_end(event)) {
     for (size_t i = 1; i < sources_.size(); ++i) sources_[i]->end_trace();
   }
@@ -417,7 +442,9 @@ void RunReader::close(Time now) {
   event.body = event::Closed{};
   put(std::move(event));
   report_problems();
-  for (std::string& note : mixed_runs(state_)) notes_.push_back(std::move(note));
+  std::vector<std::string> mixed = mixed_runs(state_);
+  if (mixed.empty()) mixed = note_on_runs(runs_in_files(state_));
+  for (std::string& note : mixed) notes_.push_back(std::move(note));
   for (std::string& note : not_seen(state_)) notes_.push_back(std::move(note));
 }
 

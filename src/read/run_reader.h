@@ -95,6 +95,7 @@ class RunReader final : public EventSink {
   bool is_keepers_end(const Event& event) const;
   void note_problem(uint32_t source, const event::SourceProblem& problem);
   void report_problems();
+  void begin_another(const Event& event);
   void say_framework();
   void publish_decisions();
   template <typename Do>
@@ -125,6 +126,7 @@ class RunReader final : public EventSink {
   std::map<uint32_t, int64_t> heard_;                    // by source number: lines at the last tick
   std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
   std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
+  std::set<uint32_t> beside_;                            // sources of a live watch whose steps may be another run's
   uint32_t next_number_ = 0;                             // of a source that the journal does not know
   std::vector<Event> decided_;
   bool together_ = false;                           // what comes now is judged together

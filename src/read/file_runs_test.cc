@@ -1,0 +1,101 @@
+// Which files of one folder are runs of their own.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "read/folder_runs.h"
+
+namespace mw {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct File {
+  std::string path;
+  int seed = 1;
+  int64_t first = 1, last = 60;
+  std::string kind = "text";
+  bool norm_of_all = false;  ///< the norm of the gradients is that of the first seed
+};
+
+State state_of_files(const std::vector<File>& files) {
+  State state;
+  for (uint32_t source = 0; source < files.size(); ++source) {
+    const File& file = files[source];
+    fold(state, {{}, {source, 0}, event::SourceOpened{source, file.path, file.kind, 0, 0, 0}});
+    for (int64_t step = file.first; step <= file.last; ++step) {
+      const auto figure = [step](int seed, double by) {
+        return 0.5 + 0.4 * std::sin(seed * 1.7 + static_cast<double>(step) * by);
+      };
+      fold(state, {{},
+                   {source, static_cast<uint64_t>(step)},
+                   event::Measured{step,
+                                   false,
+                                   {{"reward.mean", "reward", figure(file.seed, 2.3)},
+                                    {"loss.total", "loss", figure(file.seed, 1.1)},
+                                    {"grad_norm", "grad_norm", figure(file.norm_of_all ? 1 : file.seed, 3.1)},
+                                    {"kl.ref", "kl", 0.001 * static_cast<double>(step)}}}});
+    }
+  }
+  return state;
+}
+
+std::vector<Names> runs(const std::vector<File>& files) { return runs_in_files(state_of_files(files)); }
+
+TEST_CASE("logs of two seeds, days or settings beside each other are two runs") {
+  CHECK(runs({{"logs/run_seed1.log", 1}, {"logs/run_seed2.log", 2}}) ==
+        std::vector<Names>{{"logs/run_seed1.log"}, {"logs/run_seed2.log"}});
+  CHECK(runs({{"logs/train_0501.log", 1}, {"logs/train_0503.log", 2}}).size() == 2);
+  CHECK(runs({{"logs/baseline.jsonl", 1, 1, 60, "jsonl"}, {"logs/no_kl.jsonl", 2, 1, 60, "jsonl"}}).size() == 2);
+  CHECK(runs({{"logs/seed1.log", 1}, {"logs/seed2.log", 2, 1, 30}}).size() == 2);
+  CHECK(runs({{"a.log", 1}, {"b.log", 2}, {"c.log", 3}}).size() == 3);
+}
+
+TEST_CASE("views, ranks, and what continues in another file are one run") {
+  for (const auto& files : std::vector<std::vector<File>>{
+           {{"out/run.log", 1}, {"out/metrics.csv", 1, 1, 60, "csv"}},
+           {{"out/rank0.log", 1}, {"out/rank1.log", 2}},
+           {{"out/train.csv", 1, 1, 60, "csv"}, {"out/eval.csv", 2, 1, 60, "csv"}},
+           {{"out/actor.log", 1}, {"out/critic.log", 2}},
+           {{"out/log_0.txt", 1}, {"out/log_1.txt", 2, 1, 60, "text", true}},
+           {{"out/run_1.log", 1}, {"out/run_2.log", 2, 51, 120}},
+           {{"out/run.log", 1}, {"out/run_restart.log", 2}},
+           {{"out/events.1", 1, 1, 60, "tfevents"}, {"out/events.2", 2, 1, 60, "tfevents"}},
+           {{"out/a/train.log", 1}, {"out/b/train.log", 2}},
+           {{"out/run_1.log", 1}},
+           {},
+       }) {
+    CAPTURE(files.empty() ? std::string() : files.front().path);
+    CHECK(runs(files).empty());
+  }
+}
+
+TEST_CASE("a run takes the files with its figures and its name with it") {
+  CHECK(runs({{"l/seed1.log", 1},
+              {"l/seed2.log", 2},
+              {"l/second.csv", 2, 1, 60, "csv"},
+              {"l/seed1.err", 9, 1, 0},
+              {"l/nohup.out", 9, 1, 0}}) ==
+        std::vector<Names>{{"l/nohup.out"}, {"l/seed1.log", "l/seed1.err"}, {"l/seed2.log", "l/second.csv"}});
+}
+
+TEST_CASE("a log that appears beside one that is further and counts from the beginning is another run's") {
+  const auto begins = [](const std::string& path, int seed, int64_t step) {
+    State state = state_of_files({{"out/run1.log", 1}});
+    fold(state, {{}, {1, 0}, event::SourceOpened{1, path, "text", 0, 0, 0}});
+    const State other = state_of_files({{path, seed, step, step}});
+    event::Measured measured{step, false, {}};
+    for (const Series& series : other.series)
+      measured.readings.push_back({series.signal, series.raw, series.points().back().value});
+    return begins_another_run(state, 1, measured);
+  };
+  CHECK(begins("out/run2.log", 2, 1));
+  CHECK_FALSE(begins("out/run2.log", 1, 1));   // the same figures
+  CHECK_FALSE(begins("out/run2.log", 2, 58));  // goes on
+  CHECK_FALSE(begins("out/rank1.log", 2, 1));
+  CHECK_FALSE(begins("out/eval/run2.log", 2, 1));
+}
+
+}  // namespace
+}  // namespace mw
