@@ -1,5 +1,7 @@
 #include "read/files/json_value.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/numbers.h"
 
@@ -31,7 +33,8 @@ bool read_json_number(std::string_view text, double& value) {
   }
   if (text == "true") return value = 1, true;
   if (text == "false") return value = 0, true;
-  if (text != "NaN" && text != "Infinity" && text != "-Infinity") return false;
+  const std::string_view word = text.substr(std::min(sign, text.size()));
+  if (word != "NaN" && word != "nan" && word != "Infinity" && word != "inf") return false;
   return value = parse_double(text).value_or(0), true;
 }
 

@@ -1,9 +1,12 @@
 #include "read/files/plain_json.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "base/numbers.h"
 
@@ -13,6 +16,7 @@ namespace {
 constexpr int kDepthLimit = 16;  // levels
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+bool is_letter(char c) { return static_cast<unsigned char>((c | 32) - 'a') < 26; }
 
 constexpr uint64_t each(unsigned char byte) { return 0x0101010101010101ULL * byte; }
 
@@ -93,7 +97,11 @@ class PlainReader {
       case 'f':
         return word("false", key, 0, wanted);
       case 'n':
-        return word("null", key, 0, false);
+        return word("null", key, 0, false) || non_finite(key, wanted);
+      case 'N':
+      case 'I':
+      case 'i':
+        return non_finite(key, wanted);
       default:
         return number(key, wanted);
     }
@@ -103,6 +111,35 @@ class PlainReader {
     if (std::string_view(at_, static_cast<size_t>(end_ - at_)).substr(0, name.size()) != name) return false;
     at_ += name.size();
     if (wanted) row_.add_number(key, means);
+    return true;
+  }
+
+  /// As Python's json has them, or as printf does.
+  bool non_finite(std::string_view key, bool wanted) {
+    struct Word {
+      std::string_view text;
+      double value;
+    };
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+    static constexpr std::array<Word, 12> kWords = {{{"NaN", kNan},
+                                                     {"nan", kNan},
+                                                     {"-nan", kNan},
+                                                     {"NAN", kNan},
+                                                     {"Infinity", kInf},
+                                                     {"-Infinity", -kInf},
+                                                     {"inf", kInf},
+                                                     {"-inf", -kInf},
+                                                     {"Inf", kInf},
+                                                     {"-Inf", -kInf},
+                                                     {"INF", kInf},
+                                                     {"-INF", -kInf}}};
+    const char* const begin = at_;
+    while (at_ != end_ && (*at_ == '-' || is_letter(*at_))) ++at_;
+    const std::string_view text(begin, static_cast<size_t>(at_ - begin));
+    const auto* const found =
+        std::find_if(kWords.begin(), kWords.end(), [text](const Word& one) { return one.text == text; });
+    if (found == kWords.end()) return false;
+    if (wanted) row_.add_number(key, found->value);
     return true;
   }
 
@@ -127,6 +164,7 @@ class PlainReader {
   bool number(std::string_view key, bool wanted) {
     const char* const begin = at_;
     take('-');
+    if (at_ != end_ && is_letter(*at_)) return at_ = begin, non_finite(key, wanted);
     const char* const whole = at_;
     while (at_ != end_ && is_digit(*at_)) ++at_;
     if (at_ == whole || (*whole == '0' && at_ - whole > 1)) return false;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cmath>
 #include <string>
 
 #include "base/json.h"
@@ -106,10 +107,30 @@ TEST_CASE("a number is plain whatever its length and its exponent, as long as it
   }
 }
 
+TEST_CASE("what is no number is read as Python's json writes it, and as printf does") {
+  CHECK(agrees("{\"a\": NaN, \"b\": -Infinity, \"c\": Infinity}"));
+  RowBuilder row;
+  REQUIRE(read_plain_json(R"({"step": 85, "loss": nan, "kl": -nan, "x": [nan, inf], "grad": inf, "y": -inf})", row));
+  REQUIRE(row.numbers().size() == 5);
+  CHECK(std::isnan(row.numbers()[1].value));
+  CHECK(std::isnan(row.numbers()[2].value));
+  CHECK(row.numbers()[3].value == INFINITY);
+  CHECK(row.numbers()[4].value == -INFINITY);
+}
+
+TEST_CASE("a text that says that a figure is no number is that figure") {
+  RowBuilder row;
+  REQUIRE(read_plain_json(R"({"step": 3, "loss": "NaN", "grad_norm": "-inf", "note": "info", "n": "nan "})", row));
+  REQUIRE(row.numbers().size() == 3);
+  CHECK(std::isnan(row.numbers()[1].value));
+  CHECK(row.numbers()[2].value == -INFINITY);
+  CHECK(row.texts().size() == 2);
+}
+
 TEST_CASE("what is not plain is left to the reader of all JSON") {
   for (const std::string json :
-       {"{\"a\\tb\": 1}", "{\"a\": NaN}", "{\"a\": 1e999}", "{\"a\": 1} x", "{\"a\": 01}", "{\"a\": 1.}", "{\"a\": 1,}",
-        "{\"a\" 1}", "{\"a\": \"b\x01\"}", "{", "{\"a\": tru", ""}) {
+       {"{\"a\\tb\": 1}", "{\"a\": nano}", "{\"a\": -}", "{\"a\": Nan}", "{\"a\": 1e999}", "{\"a\": 1} x",
+        "{\"a\": 01}", "{\"a\": 1.}", "{\"a\": 1,}", "{\"a\" 1}", "{\"a\": \"b\x01\"}", "{", "{\"a\": tru", ""}) {
     RowBuilder row;
     CHECK_FALSE(read_plain_json(json, row));
   }

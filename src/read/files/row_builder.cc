@@ -103,6 +103,14 @@ void RowBuilder::clear() {
   used_ = 0;
 }
 
+bool RowBuilder::add_non_finite(std::string_view key, std::string_view value) {
+  const char first = static_cast<char>(value[value[0] == '-' || value[0] == '+' ? 1 : 0] | 32);
+  if (first != 'n' && first != 'i') return false;
+  const auto number = parse_double(value);
+  if (number) add_number(key, *number);
+  return number.has_value();
+}
+
 char* RowBuilder::room(size_t size) {
   if (blocks_.empty() || blocks_.back().size - used_ < size) {
     const size_t bytes = size > kBlock ? size : kBlock;

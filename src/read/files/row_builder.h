@@ -23,7 +23,9 @@ class RowBuilder {
   void add_number(std::string_view key, double value) {
     if (numbers_.size() < kRowValueLimit) numbers_.push_back({key, value});
   }
+  /// "NaN" and the like are numbers: JSON has no others for them.
   void add_text(std::string_view key, std::string_view value) {
+    if (value.size() >= 3 && value.size() <= 9 && add_non_finite(key, value)) return;
     if (texts_.size() < kRowValueLimit) texts_.push_back({key, value});
   }
   /// A copy of `text` that lives until clear().
@@ -39,6 +41,7 @@ class RowBuilder {
 
  private:
   char* room(size_t size);
+  bool add_non_finite(std::string_view key, std::string_view value);
 
   std::vector<RowNumber> numbers_;
   std::vector<RowText> texts_;

@@ -442,7 +442,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
   if (rare.may_hold('*') && is_markdown_step(text)) return found;
-  if (std::none_of(text.begin(), text.end(), is_digit)) {
+  if (std::none_of(text.begin(), text.end(), is_digit) && !(text.size() < kHeadingBytes && ends_non_finite(text))) {
     if (announces_evaluation(text)) held_out_line_ = number;
     return found;
   }

@@ -177,6 +177,22 @@ TEST_CASE("a heading names the step of the values below it") {
   CHECK(!read(reader, *book, "  mean_reward: 0.5", 500).found.record);
 }
 
+TEST_CASE("a figure below a heading that is no number is one all the same, though it has no digit") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  CHECK(!read(reader, *book, "policy loss : nan", 1).found.record);
+  CHECK(read(reader, *book, "=== Step 10/300 ===", 2).found.heading);
+  for (const std::string_view text : {"  policy loss : nan", "loss = NaN", "  loss: -inf", "* loss\tnan"}) {
+    CAPTURE(text);
+    const Read figure = read(reader, *book, text, 3);
+    CHECK(figure.found.record);
+    CHECK(figure.signals.size() == 1);
+  }
+  CHECK(!read(reader, *book, "some banana", 4).found.record);
+  CHECK(!read(reader, *book, "INFO: more info", 5).found.record);
+}
+
 TEST_CASE("a heading that another reader took is one, too; compound words count steps") {
   const auto book = DialectBook::built_in();
   REQUIRE(book.ok());

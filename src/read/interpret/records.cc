@@ -187,6 +187,7 @@ void Records::add(const Record& record) {
     KnownName& name = *names[i];
     if (!name.looked_up) look_up(name);
     if (name.means.ignored) continue;
+    if (record.numbers[i].is_time && name.means.signal.starts_with("reward.")) continue;  // how long rewarding took
     const bool is_eval = record.eval || name.means.eval;
     any_train = any_train || (!is_eval && !name.means.sampled && name.means.signal != "epoch");
     sampled = sampled || name.means.sampled;

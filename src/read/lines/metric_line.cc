@@ -178,7 +178,7 @@ bool MetricLine::value(std::string_view key, std::string_view text, bool loose) 
   }
   double seconds = 0;
   if (metric_duration(text, &seconds)) {
-    numbers_.push_back({key, seconds});
+    numbers_.push_back({key, seconds, 1, true});
     return true;
   }
   rest = trim(rest);

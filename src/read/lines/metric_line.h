@@ -73,6 +73,9 @@ bool metric_number(std::string_view text, double* value);
 /// A duration as trainers print it, in seconds: "850ms", "12.3s", "3m 4s", "2h 5m", "1d 3h", "1:02:03". False if none.
 bool metric_duration(std::string_view text, double* seconds);
 
+/// "policy loss : nan": a figure that is no number has no digit.
+bool ends_non_finite(std::string_view text);
+
 /// True for a line that only frames a table: "╒═══╤", "├──┼", "+---+---+", "|---|", "===".
 bool is_table_frame(std::string_view text);
 /// True for a frame that ends a box: "└──┴", "╘══╧", "╰──╯", "╚══╝".

@@ -145,4 +145,14 @@ bool metric_duration(std::string_view text, double* seconds) {
   return any;
 }
 
+bool ends_non_finite(std::string_view text) {
+  static constexpr std::string_view kBefore = " :=|\t+-";
+  text = text.substr(0, text.find_last_not_of(" \t|,;}") + 1);
+  for (const std::string_view word : {"nan", "inf", "infinity"}) {
+    if (text.size() <= word.size() || !contains_folded(text.substr(text.size() - word.size()), word)) continue;
+    if (kBefore.find(text[text.size() - word.size() - 1]) != kNone) return true;
+  }
+  return false;
+}
+
 }  // namespace mw

@@ -13,7 +13,8 @@ namespace mw {
 struct RowNumber {
   std::string_view key;  ///< nested keys joined with '/'
   double value = 0;
-  double whole = 1;  ///< what the value is a share of, where the text says so: 100 for "35%", 200 for "70/200"
+  double whole = 1;      ///< what the value is a share of, where the text says so: 100 for "35%", 200 for "70/200"
+  bool is_time = false;  ///< the text gives it a unit of time: "12.5s"
 };
 struct RowText {
   std::string_view key;
