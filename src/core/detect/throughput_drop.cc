@@ -1,6 +1,7 @@
 // Steps take much longer than they did, for good, and not because the responses got longer.
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
@@ -25,7 +26,16 @@ constexpr Knob kRest{
     "a step waits for its longest response, and attention grows faster than length"};
 constexpr Knob kNovel{"novel", 0.9, "quantile",
                       "Of recent steps: one step in ten may be slow for an evaluation or a save", "own"};
-constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength, kNovel, kRest};
+constexpr Knob kClockFactor{"clock_factor", 2.5, "x", "Likewise, by the clocks of records, which hold all else, too",
+                            "own"};
+constexpr Knob kClockDelta{"clock_delta", 3, "s", "And at least this much more: clocks of logs show whole seconds",
+                           "own"};
+constexpr Knob kClockPersist{"clock_persist", 15, "points", "For so many records in a row", "own"};
+constexpr Knob kClockWidth{"clock_width", 20, "points",
+                           "Baseline window: between two records lies whatever else the run did", "own"};
+constexpr Knob kClockNovel{"clock_novel", 0.97, "quantile", "And above so many of the recent ones", "own"};
+constexpr Knob kKnobs[] = {kClockFactor, kClockDelta, kClockPersist, kClockWidth, kClockNovel, kSkip,  kHistory,
+                           kWidth,       kFactor,     kDelta,        kPersist,    kLength,     kNovel, kRest};
 
 /// Longer responses explain longer steps.
 bool explained(const State& state, const Track& track, const Rise& rise) {
@@ -59,12 +69,56 @@ void add_finding(const Track& track, const Rise& rise, bool fair, std::string su
   const Point& onset = track.points[rise.onset];
   Finding finding = make_finding("throughput-drop", "throughput-drop", fair ? Severity::kInfo : Severity::kWarning,
                                  onset, track.points[rise.detected], std::move(summary));
-  add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+  if (track.series != nullptr) {
+    add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+  } else {
+    for (const size_t i : {rise.onset > 0 ? rise.onset - 1 : 0, rise.onset, rise.detected})
+      add_figure(finding, "time.step", track.points[i].step, track.points[i].value);
+  }
   const double ratio = std::max(rise.peak / rise.base, rise.base / rise.peak);
   finding.suggests.push_back(
       {"slow-step-degradation", 0.5, cat("a factor of ", format_short(ratio, 2), " against its own level")});
   if (rise.ended) resolve(finding, track.points[*rise.ended]);
   out.push_back(std::move(finding));
+}
+
+/// The steps' own clocks, where no figure says how long a step took: from record to record of one attempt.
+struct ClockWalk {
+  Track gaps;  ///< no series
+  RiseWalk rises{RiseRule{points_of(kClockWidth), points_of(kClockWidth), kClockFactor.value, kClockDelta.value,
+                          points_of(kClockPersist), points_of(kSkip), true, kClockNovel.value}};
+
+  void step(const Track& track, size_t i) {
+    if (i == 0) return;
+    const Point &before = track.points[i - 1], &now = track.points[i];
+    const bool known = before.at.known() && now.at.known() && before.attempt == now.attempt;
+    if (!known || now.step <= before.step || now.at <= before.at) return;
+    gaps.points.push_back(now);
+    gaps.values.push_back((now.at - before.at).seconds() / static_cast<double>(now.step - before.step));
+    gaps.points.back().value = gaps.values.back();
+    rises.step(gaps, gaps.size() - 1);
+  }
+};
+
+/// Of the figure that each step shows.
+const Series* each_step(const State& state) {
+  if (const Series* reward = reward_series(state); reward != nullptr) return reward;
+  const Series* loss = state.find("loss.total");
+  return loss != nullptr ? loss : state.find("loss.policy");
+}
+
+void judge_clocks(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (KeptTrack& track : memory.tracks(state, each_step(state))) {
+    const ClockWalk& walk = track.follow("throughput-drop, clock", ClockWalk{});
+    for (const Rise& rise : walk.rises.found()) {
+      const bool fair = explained(state, walk.gaps, rise);
+      add_finding(walk.gaps, rise, fair,
+                  cat("By the clock of the records a step takes ", format_short(rise.peak, 3), " s instead of ",
+                      format_short(rise.base, 3), " s since step ", walk.gaps.points[rise.onset].step,
+                      and_further(walk.gaps, change_of(rise)), fair ? "; the responses grew as well" : ""),
+                  out);
+    }
+  }
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
@@ -91,6 +145,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
                   out);
     }
   }
+  if (state.find("throughput.tokens") == nullptr) judge_clocks(state, memory, out);
 }
 
 }  // namespace
