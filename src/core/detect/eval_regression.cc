@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 
+#include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/pair_ranking.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/evaluation_name.h"
@@ -36,9 +38,17 @@ constexpr Knob kFlat{"flat", 0.02, "1", "Gain of a share of solved tasks that is
 constexpr Knob kFlatReward{"flat_reward", 0.3, "ratio",
                            "Rise of the training reward, of its range, that it should share",
                            "field guide 4.3 rule 19"};
-constexpr Knob kKnobs[] = {kFlatHistory, kFlat,   kFlatReward,  kHistory,  kDrop,
-                           kSigma,       kTasks,  kLossRise,    kOverfit,  kMemorised,
-                           kGain,        kPlunge, kPlungeSigma, kPatience, kSteadyRise};
+constexpr Knob kStill{"still", 0.1, "ratio",
+                      "Of the way that it went: an evaluation within this of the best is as good", "own"};
+constexpr Knob kWarmStart{"warm_start", 10, "evaluations",
+                          "Of which none comes near the one before training: the model was better untrained", "own"};
+constexpr Knob kGuess{"guess", 2, "evaluations", "On pairs, each above the loss of a guess", "own"};
+constexpr Knob kGuessLoss{"guess_loss", 0.02, "nats",
+                          "So far above, while the training loss is five times as far below",
+                          "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
+constexpr Knob kKnobs[] = {kStill,   kWarmStart, kGuess,       kGuessLoss, kFlatHistory, kFlat,    kFlatReward,
+                           kHistory, kDrop,      kSigma,       kTasks,     kLossRise,    kOverfit, kMemorised,
+                           kGain,    kPlunge,    kPlungeSigma, kPatience,  kSteadyRise};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kFewTasks = 20;      // the smallest set that shares of solved tasks are asked about
@@ -151,12 +161,56 @@ bool only_rises(const Track& track, Drop& found) {
   return true;
 }
 
+/// Where it left its best: behind the last evaluation that was as good, but for the noise.
+size_t leaves_best(const Track& track, bool higher, const Drop& drop) {
+  const double sign = higher ? 1 : -1;
+  const auto before = track.slice(0, drop.best + 1);
+  const double best = sign * (higher ? *std::max_element(before.begin(), before.end())
+                                     : *std::min_element(before.begin(), before.end()));
+  const double allowed = kStill.value * std::abs(best - sign * drop.now);
+  for (size_t i = drop.detected; i > 0; --i) {
+    if (sign * track.values[i - 1] >= best - allowed) return i;
+  }
+  return std::min(drop.best + 1, drop.detected);
+}
+
 /// A deep drop shows in two evaluations, a lesser one in three, and a plunge in one.
 bool find_drop(const Track& track, bool higher, Drop& found) {
   for (size_t i = 1; i < track.size(); ++i) {
     if (dropped(track, higher, i, 2, found) || dropped(track, higher, i, 3, found)) return true;
   }
   return plunged(track, higher, found);
+}
+
+/// No evaluation after the one before training came near it again: what was trained is worse than what it began as.
+bool worse_than_begun(const Track& track, bool higher, Drop& found) {
+  const size_t n = track.size();
+  if (!higher || n < points_of(kWarmStart) + 1 || track.points[0].step != 0 || track.points[0].attempt != 0)
+    return false;
+  const auto after = track.slice(1, n);
+  const double first = track.values[0], best = *std::max_element(after.begin(), after.end());
+  const double error = deviation_of(after);
+  if (!(first - best > std::max(kDrop.value * std::abs(first), (kSigma.value + 1) * error))) return false;
+  found = {0, points_of(kWarmStart), first, median(std::vector<double>(after.begin(), after.end()))};
+  return true;
+}
+
+/// Training on pairs by their logistic loss, which falls, while that of held-out pairs is above a guess's each time.
+bool worse_than_guess(const State& state, const Track& track, Drop& found) {
+  const double guess = std::log(2.0);
+  const Series* const loss = state.find("loss.total");
+  const bool more = std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
+    return contains_folded(series.raw, "nll") || contains_folded(series.raw, "odds");  // the loss has another part
+  });
+  const bool pairs = trains_on_pairs(state) && !more;
+  if (!pairs || loss == nullptr || loss->empty() || !contains_folded(track.series->raw, "loss")) return false;
+  if (track.size() < points_of(kGuess)) return false;
+  const double least = *std::min_element(track.values.begin(), track.values.end());
+  if (!(least > guess + kGuessLoss.value) || least > 2 * guess) return false;
+  const auto trained = last_values(*loss, track.points.back().attempt, 0, track.points.back().step, 5);
+  if (trained.empty() || !(mean(trained) < guess - 5 * kGuessLoss.value)) return false;
+  found = {0, track.size() - 1, guess, track.values.back()};
+  return true;
 }
 
 /// Some held-out result rises: what stands beside it is another task, or is solved as far as it can be.
@@ -194,6 +248,53 @@ bool judge_flat(const State& state, const Track& track, std::vector<Finding>& ou
   return false;
 }
 
+Finding finding_of(const State& state, const Track& track, bool higher, const Drop& drop) {
+  const std::string& name = track.series->raw;
+  const Point& onset = track.points[leaves_best(track, higher, drop)];
+  const Point& now = track.points[drop.detected];
+  const auto reward = outcome_of(state, onset, now);
+  const bool gamed = higher && reward && reward->rose(kGain.value);
+  Finding finding =
+      make_finding("eval-regression", gamed ? "reward-hacking" : "eval-regression", Severity::kWarning, onset, now,
+                   cat(name, higher ? " fell from " : " rose from ", drop.level, " to ", drop.now,
+                       gamed ? " while the training reward rose" : ""));
+  add_figures(finding, track, drop.best, drop.detected);
+  if (gamed) {
+    finding.suggests.push_back(
+        {"reward-hacking", 0.6, cat("training reward rose from ", reward->before, " to ", reward->after)});
+    finding.suggests.push_back({"train-eval-divergence", 0.5, "training and held-out results part"});
+  } else {
+    finding.suggests.push_back({"train-eval-divergence", 0.5, "held-out results fall while training goes on"});
+  }
+  return finding;
+}
+
+/// What is worse than before any training.
+bool judge_untrained(const State& state, const Track& track, bool higher, std::vector<Finding>& out) {
+  Drop drop;
+  const bool warm = worse_than_begun(track, higher, drop);
+  if (!warm && (higher || !worse_than_guess(state, track, drop))) return false;
+  const std::string& name = track.series->raw;
+  const Point& onset = track.points[warm ? 1 : 0];
+  Finding finding = make_finding(
+      "eval-regression", "eval-regression", Severity::kWarning, onset, track.points[drop.detected],
+      warm ? cat(name, " was ", format_short(drop.level, 3), " before training and about ", format_short(drop.now, 3),
+                 " in all evaluations since: the trained model is worse than the one that it began as")
+           : cat(name, " is ", format_short(drop.now, 3), ", above 0.693, that of a guess, in all ", track.size(),
+                 " evaluations, while the training loss is far below: on other pairs it is worse than untrained"));
+  add_figures(finding, track, 0, drop.detected);
+  finding.suggests.push_back({"train-eval-divergence", 0.5, "held-out results are worse than before training"});
+  out.push_back(std::move(finding));
+  return true;
+}
+
+/// A share of right answers that was there before the first loss is a held-out one, whatever its name.
+bool before_training(const State& state, const Series& right) {
+  const Series* loss = state.find("loss.total") != nullptr ? state.find("loss.total") : state.find("loss.policy");
+  return loss != nullptr && !loss->empty() && !right.empty() && right.points()[0].step == 0 &&
+         loss->points()[0].step > 0 && right.points()[0].attempt == loss->points()[0].attempt;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   bool flat = false;  // said, or no question
   for (const Series& series : state.eval) {
@@ -202,29 +303,18 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool higher = sense == EvaluationSense::kHigher;
     for (const Track& track : tracks_of(&series)) {
       Drop drop;
-      if (!find_drop(track, higher, drop) && (higher || (!overfits(state, track, drop) && !only_rises(track, drop)))) {
-        if (higher && !flat) flat = judge_flat(state, track, out);
-        continue;
+      if (find_drop(track, higher, drop) || (!higher && (overfits(state, track, drop) || only_rises(track, drop)))) {
+        out.push_back(finding_of(state, track, higher, drop));
+        return;  // one evaluation is enough
       }
-      const Point& onset = track.points[std::min(drop.best + 1, drop.detected)];
-      const Point& now = track.points[drop.detected];
-      const auto reward = outcome_of(state, onset, now);
-      const bool gamed = higher && reward && reward->rose(kGain.value);
-      const std::string_view kind = gamed ? "reward-hacking" : "eval-regression";
-      Finding finding = make_finding("eval-regression", kind, Severity::kWarning, onset, now,
-                                     cat(series.raw, higher ? " fell from " : " rose from ", drop.level, " to ",
-                                         drop.now, gamed ? " while the training reward rose" : ""));
-      add_figures(finding, track, drop.best, drop.detected);
-      if (gamed) {
-        finding.suggests.push_back(
-            {"reward-hacking", 0.6, cat("training reward rose from ", reward->before, " to ", reward->after)});
-        finding.suggests.push_back({"train-eval-divergence", 0.5, "training and held-out results part"});
-      } else {
-        finding.suggests.push_back({"train-eval-divergence", 0.5, "held-out results fall while training goes on"});
-      }
-      out.push_back(std::move(finding));
-      return;  // one evaluation is enough
+      if (judge_untrained(state, track, higher, out)) return;
+      if (higher && !flat) flat = judge_flat(state, track, out);
     }
+  }
+  const Series* const right = state.find("reward.pass_rate");
+  if (right == nullptr || !before_training(state, *right)) return;
+  for (const Track& track : tracks_of(right)) {
+    if (judge_untrained(state, track, true, out)) return;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
@@ -46,12 +47,12 @@ constexpr Knob kAbsurd{"absurd", 1e6, "1", "No baseline is needed to judge it",
 constexpr Knob kEarly{"early", 2, "points",
                       "So many before a spike of `grave` times the largest of them and `early_least`", "own"};
 constexpr Knob kEarlyLeast{"early_least", 10, "1", "First gradients of small models are small", "own"};
-constexpr Knob kUniform{"uniform", 0.5, "ratio",
-                        "Mean share of groups without a signal, at which the usual norm is that of none", "own"};
 constexpr Knob kClip{"clip", 1, "1",
-                     "A norm below the usual clipping is no danger where the usual one is that of no signal",
+                     "A norm that clipping lets through as it is moves the weights no further than any other; this, "
+                     "where the run does not say at which it clips",
                      "max_grad_norm of most trainers"};
-constexpr Knob kKnobs[] = {kUniform, kClip, kHistory, kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel, kRise,
+constexpr Knob kStays{"stays", 10, "points", "So many in a row are a level, and no spikes", "own"};
+constexpr Knob kKnobs[] = {kStays,   kClip, kHistory, kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel, kRise,
                            kPersist, kHarm, kNews,    kShort,  kWith,    kAway,  kFaded, kAbsurd, kEarly, kEarlyLeast};
 
 struct Spike {
@@ -92,6 +93,18 @@ const Spike& worst_of(const std::vector<Spike>& spikes, size_t from, size_t to) 
                            [](const Spike& a, const Spike& b) { return a.ratio < b.ratio; });
 }
 
+/// So many in a row that they are the new level.
+bool stays(const std::vector<Spike>& spikes, size_t from, size_t to) {
+  const size_t last = from + points_of(kStays) - 1;
+  return last <= to && spikes[last].index == spikes[from].index + points_of(kStays) - 1;
+}
+
+/// The median of the first norms of a level.
+double middle_of(const Track& track, const std::vector<Spike>& spikes, size_t from) {
+  const auto values = track.slice(spikes[from].index, spikes[from].index + points_of(kStays));
+  return median({values.begin(), values.end()});
+}
+
 void add_finding(const State& state, const Track& track, const std::vector<Spike>& spikes, size_t from, size_t to,
                  Severity severity, std::vector<Finding>& out) {
   const Spike& worst = worst_of(spikes, from, to);
@@ -100,6 +113,12 @@ void add_finding(const State& state, const Track& track, const std::vector<Spike
       make_finding("gradient-spike", "gradient-spike", severity, onset, track.points[spikes[to].index],
                    cat("Gradient norm ", track.values[worst.index], " at step ", track.points[worst.index].step, ", ",
                        format_short(worst.ratio, 3), " times its usual upper range of ", worst.base));
+  if (stays(spikes, from, to)) {
+    finding.detected = moment_of(track.points[spikes[from + points_of(kStays) - 1].index]);
+    finding.summary =
+        cat("Gradient norms rose to about ", format_short(middle_of(track, spikes, from), 3), " at step ", onset.step,
+            " from a usual upper range of ", format_short(spikes[from].base, 3), " and stay there");
+  }
   for (size_t k = from; k <= to && k < from + 5; ++k) add_figure(finding, track, spikes[k].index);
   finding.suggests.push_back({"grad-norm-spike", 0.6, cat(to - from + 1, " gradient spike(s)")});
   const Point& now = track.points[spikes[to].index];
@@ -111,13 +130,14 @@ void add_finding(const State& state, const Track& track, const std::vector<Spike
   out.push_back(std::move(finding));
 }
 
-/// Most groups before gave no signal, so that the usual norm is next to nothing, and this one is what a signal makes.
-bool is_a_signal(const State& state, const Track& track, const Spike& spike) {
-  if (std::abs(track.values[spike.index]) >= kClip.value) return false;
-  const Point& from = track.points[spike.index > points_of(kWindow) ? spike.index - points_of(kWindow) : 0];
-  const Point& at = track.points[spike.index];
-  const auto uniform = level_between(state.find("reward.zero_std_groups"), at.attempt, from.step, at.step);
-  return uniform && *uniform >= kUniform.value;
+/// The norm from which on the run clips, as it says.
+double clip_of(const State& state) {
+  for (const auto& [key, text] : state.config) {
+    if (!key.ends_with("max_grad_norm") && !key.ends_with("grad_clip")) continue;
+    const auto value = parse_double(text);
+    if (value && *value > 0 && std::isfinite(*value)) return *value;
+  }
+  return kClip.value;
 }
 
 /// Whether a loss or a KL of the same record lies as far above its own upper range.
@@ -149,6 +169,13 @@ size_t last_of_group(const std::vector<Spike>& spikes, size_t k) {
          spikes[last + 1].index - spikes[k].index < points_of(kWindow)) {
     ++last;
   }
+  return last;
+}
+
+/// Spikes of which each is the next record, from `k` on.
+size_t last_in_row(const std::vector<Spike>& spikes, size_t k) {
+  size_t last = k;
+  while (last + 1 < spikes.size() && spikes[last + 1].index == spikes[last].index + 1) ++last;
   return last;
 }
 
@@ -238,24 +265,27 @@ void judge_early(const Track& track, std::vector<Finding>& out) {
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  const double clip = clip_of(state);
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
     const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
     double reported = 0;  // the largest ratio that was worth a warning
     for (size_t k = 0; k < spikes.size(); ++k) {
-      const bool grave = spikes[k].ratio >= kGrave.value;
-      const size_t last = grave ? k : last_of_group(spikes, k);
+      const size_t row = last_in_row(spikes, k);
+      const bool level = stays(spikes, k, row);
+      const bool grave = worst_of(spikes, k, level ? row : k).ratio >= kGrave.value;
+      const size_t last = level ? row : grave ? k : last_of_group(spikes, k);
       const auto large = std::count_if(spikes.begin() + static_cast<std::ptrdiff_t>(k),
                                        spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                                        [](const Spike& spike) { return spike.ratio >= kLarge.value; });
       const Point& at = track.points[spikes[k].index];
       const bool joined = spikes[k].ratio >= kWith.value && (jumps_too(state, at) || is_away(state, at));
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
-      const double worst = worst_of(spikes, k, last).ratio;
-      const bool news = worst > kNews.value * reported;  // the same again and again is one chain
-      const bool signal = is_a_signal(state, track, worst_of(spikes, k, last));
+      const Spike& worst = worst_of(spikes, k, last);
+      const bool news = worst.ratio > kNews.value * reported;  // the same again and again is one chain
+      const bool harmless = std::abs(track.values[worst.index]) < clip;
       add_finding(state, track, spikes, k, last,
-                  (again || grave) && news && !signal ? Severity::kWarning : Severity::kInfo, out);
-      if (again || grave) reported = std::max(reported, worst);
+                  (again || grave) && news && !harmless ? Severity::kWarning : Severity::kInfo, out);
+      if (again || grave) reported = std::max(reported, worst.ratio);
       k = last;
     }
     if (reported == 0) judge_early(track, out);

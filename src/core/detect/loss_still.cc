@@ -1,9 +1,10 @@
-// The loss of a run that has no reward stays where it began, or that of a run on pairs is a guess's to its end; or
-// every evaluation gives the same figures.
+// The loss of a run that has no reward stays where it began, or is suddenly nothing, or that of a run on pairs is a
+// guess's to its end; or every evaluation gives the same figures.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -34,8 +35,12 @@ constexpr Knob kSameDigits{"same_digits", 6, "digits",
                            "Of a figure that is no count of right answers: those of a small set are often the same",
                            "own"};
 constexpr Knob kPlan{"plan", 0.8, "ratio", "Of the plan, where the run is not known to be complete", "own"};
-constexpr Knob kKnobs[] = {kRecords,  kSteps,      kChange, kPower,       kLeast,      kPairRecords, kPairSteps,
-                           kPairLoss, kPairMargin, kSame,   kSameFigures, kSameDigits, kPlan};
+constexpr Knob kZero{"zero", 10, "points", "In a row with a loss of exactly zero", "no-learning, zero_gradient"};
+constexpr Knob kZeroBefore{"zero_before", 5, "points", "Of the loss right before", "own"};
+constexpr Knob kZeroLeast{"zero_least", 0.1, "nats", "Of which the median was at least this", "own"};
+constexpr Knob kKnobs[] = {kZero,  kZeroBefore,  kZeroLeast,   kRecords,   kSteps,    kChange,
+                           kPower, kLeast,       kPairRecords, kPairSteps, kPairLoss, kPairMargin,
+                           kSame,  kSameFigures, kSameDigits,  kPlan};
 
 bool rate_is_zero(const State& state) {
   const Series* rate = state.find("lr");
@@ -118,7 +123,10 @@ bool judge_evaluations(const State& state, std::vector<Finding>& out) {
   }
   if (first == nullptr || same < points_of(kSameFigures)) return false;
   const auto& points = first->points();
-  const Point &onset = points[points.size() - row], &now = points.back();
+  size_t from = points.size() - row;
+  while (from > 0 && points[from - 1].value == points.back().value && points[from - 1].attempt == points.back().attempt)
+    --from;
+  const Point &onset = points[from], &now = points.back();
   Finding finding = make_finding("loss-still", "no-learning", Severity::kWarning, onset, now,
                                  cat("All of the last evaluations give the same ", same, " figures to the last digit (",
                                      first->raw.empty() ? first->signal : first->raw, " ", format_short(now.value, 4),
@@ -129,8 +137,55 @@ bool judge_evaluations(const State& state, std::vector<Finding>& out) {
   return true;
 }
 
+/// Records in a row with a loss of exactly zero, and a gradient of exactly zero where there is one.
+struct ZeroWalk {
+  const Series* gradient = nullptr;
+  size_t streak = 0;
+  std::optional<size_t> first, detected, ended;
+
+  void step(const Track& track, size_t i) {
+    const bool zero = track.values[i] == 0 && value_at(gradient, track.points[i]).value_or(0) == 0;
+    if (detected) {
+      if (!zero && !ended) ended = i;
+      return;
+    }
+    streak = zero ? streak + 1 : 0;
+    if (streak < points_of(kZero)) return;
+    first = i + 1 - streak;
+    detected = i;
+  }
+};
+
+/// A supervised loss of exactly zero right after one of some size: no token counts any more. What has been learned by
+/// heart comes near to zero first.
+bool judge_zero(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  if (state.find("loss.policy") != nullptr) return false;
+  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
+    if (std::find(track.values.begin(), track.values.end(), 0.0) == track.values.end()) continue;  // mostly
+    ZeroWalk walk;
+    walk.gradient = state.find("grad_norm");
+    for (size_t i = 0; i < track.size(); ++i) walk.step(track, i);
+    if (!walk.detected || *walk.first < points_of(kZeroBefore)) continue;
+    const double before = median_of_last(track.slice(0, *walk.first), points_of(kZeroBefore));
+    if (!(before >= kZeroLeast.value)) continue;
+    const Point &onset = track.points[*walk.first], &now = track.points[*walk.detected];
+    Finding finding = make_finding(
+        "loss-still", "no-learning", Severity::kCritical, onset, now,
+        cat("The loss is exactly 0 since step ", onset.step, ", after ", format_short(before, 3),
+            walk.gradient != nullptr ? ", and the gradient is, too" : "", ": nothing is learned from what is left"));
+    add_figures(finding, track, *walk.first - 1, *walk.detected, 3);
+    finding.suggests.push_back({"weights-not-updating", 0.6, "a loss and a gradient of exactly zero"});
+    finding.suggests.push_back({"metric-flatline-frozen", 0.4, "the same loss to the last digit"});
+    if (walk.ended) resolve(finding, track.points[*walk.ended]);
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_evaluations(state, out)) return;
+  if (!has_reward(state) && judge_zero(state, memory, out)) return;
   if (has_reward(state) || rate_is_zero(state)) return;  // a rate of zero is reported by itself
   if (judge_pairs(state, memory, out)) return;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/pair_ranking.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -13,8 +14,6 @@
 namespace mw::detect {
 namespace {
 
-constexpr Knob kRecords{"records", 5, "points", "Zero learning rate or a loss above chance, in all of so many records",
-                        "warm-up begins at zero but leaves it within a record or two"};
 constexpr Knob kDecimals{"decimals", 5, "digits",
                          "A source none of whose figures has more of them would print a learning rate as zero",
                          "learning rates of RL lie at 1e-7 to 1e-5"};
@@ -33,7 +32,6 @@ constexpr Knob kFrozen{"frozen", 10, "points", "The same supervised loss to the 
 constexpr Knob kSteps{"steps", 200, "steps", "A reward that learns shows it within this",
                       "field guide 4.3 rule 5: 76 % of the gain in the first 200 steps"};
 constexpr Knob kPoints{"points", 30, "points", "And so many records", "own"};
-constexpr Knob kTrend{"trend", 2, "sigma", "Mann-Kendall score; a smaller rise is no rise", "Mann 1945"};
 constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between first and last third", "own"};
 constexpr Knob kPower{"power", 0.25, "ratio",
                       "Of the reward's range: standard error of the gain above which nothing can be said", "own"};
@@ -47,12 +45,6 @@ constexpr Knob kRelative{"relative", 0.1, "ratio",
 constexpr Knob kSure{"sure", 4, "sigma", "And that rise is so many standard errors", "own"};
 constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
                         "own"};
-constexpr Knob kPairSteps{"pair_steps", 100, "steps", "Training on pairs ranks them better than by chance within this",
-                          "own; a DPO run gains most of its accuracy in its first hundred steps"};
-constexpr Knob kPairChance{"pair_chance", 0.58, "ratio",
-                           "Share of pairs ranked rightly below which, two standard errors added, it is chance", "own"};
-constexpr Knob kPairLoss{"pair_loss", 0.683, "nats", "And the loss has not fallen below this",
-                         "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
 constexpr Knob kSame{"same", 12, "points",
                      "A share of right answers that moved, and then is the same to the last digit for so long",
                      "own; the share of a policy that learns is never the same twice in a row for long"};
@@ -125,39 +117,6 @@ bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>&
   return false;
 }
 
-/// Training on pairs whose better one is found no more often than by guessing, at the loss of a guess.
-bool judge_pairs(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
-  const auto& losses = memory.tracks(state, state.find("loss.total"));
-  for (const Track& track : memory.tracks(state, state.find("accuracy.preference"))) {
-    const size_t n = track.size(), half = n / 2;
-    if (n < 2 * points_of(kRecords) || losses.empty()) continue;
-    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kPairSteps.value) continue;
-    const auto late = track.slice(half, n);
-    const double share = mean(late), error = noise(late) / std::sqrt(static_cast<double>(late.size()));
-    const Track& loss = losses.front();
-    const double nats = mean(loss.slice(loss.size() / 2, loss.size()));
-    if (!(share + 2 * error < kPairChance.value) || !(nats >= kPairLoss.value)) continue;
-    const bool lost = nats > 2 * kPairLoss.value;  // far worse than the guess that it began as
-    if (!lost && trend_score(track.values) > kTrend.value) continue;
-    Finding finding =
-        make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
-                     cat("Of each pair the better answer is found in ", format_short(100 * share, 2),
-                         " %, and the loss is ", format_short(nats, 3), ": a guess finds 50 %, at a loss of 0.693"));
-    add_figures(finding, track, 0, n - 1, 4);
-    add_figure(finding, "loss.total", loss.points.back().step, loss.values.back());
-    if (lost) {
-      finding.severity = Severity::kCritical;
-      finding.suggests.push_back({"learning-rate-too-high", 0.5, "the loss is far above that of a guess"});
-    } else {
-      finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess"});
-      finding.suggests.push_back({"reward-plateau", 0.45, "no trend in the share of pairs ranked rightly"});
-    }
-    out.push_back(std::move(finding));
-    return true;
-  }
-  return false;
-}
-
 /// Highest mean of `width` values in a row.
 double highest_mean(std::span<const double> values, size_t width) {
   double highest = -INFINITY;
@@ -165,41 +124,6 @@ double highest_mean(std::span<const double> values, size_t width) {
     highest = std::max(highest, mean(values.subspan(end - width, width)));
   }
   return highest;
-}
-
-/// The evaluation of a model that chooses between two (a reward model, a judge) finds the right one no more often than
-/// a guess does, at the loss of a guess. A language model whose loss is as small is right far more often.
-bool judge_guess(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
-  if (has_reward(state)) return false;
-  const auto last_of = [&state](std::string_view word) -> const Series* {
-    const auto found = std::find_if(state.eval.begin(), state.eval.end(), [word](const Series& series) {
-      return series.count() > 0 && contains_folded(series.raw, word);
-    });
-    return found == state.eval.end() ? nullptr : &*found;
-  };
-  const Series* right = last_of("accuracy");
-  const Series* loss = last_of("loss");
-  if (right == nullptr || loss == nullptr) return false;
-  const double share = right->last(), nats = loss->last();
-  if (!(share < kPairChance.value) || !(nats >= kPairLoss.value) || nats > 1.5 * kPairLoss.value) return false;
-  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
-    const size_t n = track.size();
-    if (n < 2 * points_of(kRecords)) continue;
-    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kPairSteps.value) continue;
-    const double late = mean(track.slice(n / 2, n));
-    if (!(late >= kPairLoss.value) || late > 1.5 * kPairLoss.value) continue;
-    Finding finding =
-        make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
-                     cat("The evaluation finds ", format_short(100 * share, 2), " % at a loss of ",
-                         format_short(nats, 3), ", and the training loss is ", format_short(late, 3),
-                         ": a guess between two finds 50 %, at a loss of 0.693"));
-    add_figures(finding, track, 0, n - 1, 4);
-    finding.suggests.push_back({"weights-not-updating", 0.5, "the loss is that of a guess between two"});
-    finding.suggests.push_back({"reward-plateau", 0.45, "nothing improves"});
-    out.push_back(std::move(finding));
-    return true;
-  }
-  return false;
 }
 
 /// Whether the values of a series differ between the two points.

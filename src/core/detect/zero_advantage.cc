@@ -313,6 +313,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
         add_finding(state, memory, track, uniform_in(track), first, detected, out);
       } else if (is_short_and_uniform(state, track)) {
         add_finding(state, memory, track, uniform_in(track), 0, track.size() - 1, out);
+      } else if (name == "advantage.std") {
+        judge_wasted(state, memory, track, out);
       }
     }
     if (out.size() > before || state.find(name) != nullptr) return;
