@@ -39,10 +39,12 @@ TEST_CASE("json numbers are read exactly, and only numbers") {
     CHECK(value == std::strtod(text, nullptr));
   }
   for (const char* const text :
-       {"", "-", "abc", "1.2.3", "1e", "--1", "null", "\"1\"", "1,2", "nan", "+1", ".5", "1x"}) {
+       {"", "-", "abc", "1.2.3", "1e", "--1", "null", "\"1\"", "1,2", "Nan", "+1", ".5", "1x"}) {
     CHECK_FALSE(read_json_number(text, value));
   }
   CHECK((read_json_number("NaN", value) && std::isnan(value)));
+  CHECK((read_json_number("nan", value) && std::isnan(value)));  // as printf writes it
+  CHECK((read_json_number("-inf", value) && value < 0 && std::isinf(value)));
   CHECK((read_json_number("-Infinity", value) && value < 0 && std::isinf(value)));
 }
 
