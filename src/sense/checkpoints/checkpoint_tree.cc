@@ -58,7 +58,7 @@ void CheckpointTree::list(Disk& disk) {
   walk.passes_over = [this, &leads_upwards](const std::string& path, const FileInfo& info) {
     const std::string_view name = basename(path);
     if (name.starts_with(".midwatch")) return true;
-    if (info.kind != FileInfo::Kind::kFolder) return false;
+    if (info.kind != FileInfo::Kind::kFolder) return is_no_part(name);
     // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
     if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) {
       holds_steps_ = true;

@@ -194,7 +194,11 @@ DeepRead read_deeply(Disk& disk, const DeepJob& job, const std::atomic<bool>& st
   compare_with_before(*verdict, others, job, out.read);
   out.read.tree_state = before.state;
   out.read.seconds = since(began).seconds();
-  if (may_be_remembered(*verdict, earlier.ok() ? &*earlier : nullptr))
+  // Nobody reads here that a text was mended since: that is recorded where a person asks.
+  const bool mended = std::any_of(verdict->problems.begin(), verdict->problems.end(), [](const CheckpointProblem& one) {
+    return one.trouble == Trouble::kChanged && !one.breaks && one.depth == CheckDepth::kContent;
+  });
+  if (!mended && may_be_remembered(*verdict, earlier.ok() ? &*earlier : nullptr))
     (void)save_manifest(disk, job.home, manifest_of(*verdict, job.now)).ok();
   return out;
 }

@@ -1,9 +1,11 @@
 #include "sense/checkpoints/earlier.h"
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "base/one_of.h"
 #include "base/text.h"
 
 namespace mw {
@@ -22,6 +24,21 @@ void report_changed(Examination& exam, const CheckpointManifest& earlier, const 
   }
   exam.problem(Trouble::kChanged, now.path, cat("its bytes are not those that it had at ", format_utc(earlier.at)),
                true, CheckDepth::kContent);
+}
+
+/// No weights depend on it, and people mend such files: a chat template, a card. Where nobody wrote to it, it rotted.
+bool is_text_of_people(std::string_view path) {
+  constexpr std::array<std::string_view, 5> kNames = {"tokenizer_config.json", "generation_config.json",
+                                                      "special_tokens_map.json", "chat_template.json", "LICENSE"};
+  const std::string_view name = basename(path), ending = ending_of(name);
+  return is_one_of(name, kNames) || ending == "md" || ending == "jinja";
+}
+
+void note_mended(Examination& exam, const CheckpointManifest& earlier, std::string_view path) {
+  exam.problem(Trouble::kChanged, std::string(path),
+               cat("it is not what it was at ", format_utc(earlier.at),
+                   ": no weights depend on it, so somebody may have mended it; verify --deep records it as it is now"),
+               false, CheckDepth::kContent);
 }
 
 }  // namespace
@@ -48,9 +65,13 @@ bool compare_with_earlier(Examination& exam, const CheckpointManifest& earlier, 
   for (const auto& [path, was] : then) {
     const TreeFile* const now = tree.find(path);
     const auto hash = read.find(path);
+    if (now == nullptr && is_no_part(basename(path))) continue;  // recorded by a midwatch that took it for a part
     if (now == nullptr) {
       exam.problem(Trouble::kMissing, std::string(path),
                    cat("it is missing, and was there at ", format_utc(earlier.at)));
+    } else if (const bool other = now->bytes != was->bytes || (hash != read.end() && !same_bytes(*hash->second, *was));
+               other && now->changed != was->changed && is_text_of_people(path)) {
+      note_mended(exam, earlier, path);
     } else if (now->bytes != was->bytes) {
       exam.problem(Trouble::kChanged, std::string(path),
                    cat("it has ", now->bytes, " bytes, and had ", was->bytes, " at ", format_utc(earlier.at)));

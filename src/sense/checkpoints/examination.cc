@@ -24,7 +24,7 @@ std::string_view word_of(CheckDepth depth) {
 }
 
 std::string_view word_of(Piece piece) {
-  constexpr std::string_view kWords[kPieces] = {"step", "optimizer", "scheduler", "dataloader", "rng"};
+  constexpr std::string_view kWords[kPieces] = {"step", "optimizer", "scheduler", "dataloader", "rng", "critic"};
   return kWords[static_cast<size_t>(piece)];
 }
 

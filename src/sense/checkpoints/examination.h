@@ -31,8 +31,8 @@ struct CheckpointProblem {
 };
 
 /// What a trainer needs besides weights to go on where it was.
-enum class Piece : uint8_t { kStep, kOptimizer, kScheduler, kDataloader, kRng };
-constexpr size_t kPieces = 5;
+enum class Piece : uint8_t { kStep, kOptimizer, kScheduler, kDataloader, kRng, kCritic };
+constexpr size_t kPieces = 6;
 std::string_view word_of(Piece piece);
 
 /// An item of torch.distributed.checkpoint within a .distcp file.

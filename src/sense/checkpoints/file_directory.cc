@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "read/files/pickle.h"
 #include "sense/checkpoints/file_role.h"
+#include "sense/checkpoints/other_format.h"
 #include "sense/checkpoints/strange_calls.h"
 #include "sense/checkpoints/torch_object.h"
 #include "sense/checkpoints/weights_file.h"
@@ -116,6 +117,8 @@ class EntriesOf {
 
   /// A name of torch's, and a beginning that torch.save never wrote. It may be somebody's own format.
   void strange(const std::string& head) {
+    if (const std::string_view other = other_format_of(head, false); !other.empty())
+      return wrong(Trouble::kDamaged, cat("it is ", other));
     const std::string tail = source_.read(source_.bytes() > kShortTail ? source_.bytes() - kShortTail : 0, kShortTail);
     if (contains(tail, "PK\x05\x06") && contains(tail, "data/"))
       wrong(Trouble::kDamaged, "it ends as torch.save ends a file and does not begin so");
@@ -137,14 +140,14 @@ class EntriesOf {
     strange(head);
     if (!out_.found.empty()) return;
     wrong(Trouble::kDamaged,
-          head.starts_with("version https://git-lfs")
-              ? "it is a pointer of git-lfs, not the file that it stands for"
-              : "it is neither an archive of torch.save nor a pickle: what loads it by its name cannot read it");
+          "it is neither an archive of torch.save nor a pickle: what loads it by its name cannot read it");
   }
 
   // ---- safetensors
   void safetensors(const std::string& head) {
     out_.format = FileDirectory::Format::kSafetensors;
+    if (const std::string_view other = other_format_of(head, true); !other.empty())
+      return wrong(Trouble::kDamaged, cat("it is ", other));
     const auto header_bytes = safetensors_header_bytes(head, source_.bytes());
     if (!header_bytes.ok()) {
       const bool cut = header_bytes.error().code == Error::Code::kTruncated;

@@ -71,6 +71,11 @@ bool is_weights_by_name(std::string_view name) {
          (ending_of(name) == "safetensors" || is_of_torch(name) || name.ends_with("_states.pt"));
 }
 
+bool is_no_part(std::string_view name) {
+  return name.starts_with("._") || name == ".DS_Store" || name == "Thumbs.db" || name.starts_with(".nfs") ||
+         name.ends_with(".lock") || name.ends_with("~");
+}
+
 bool is_shard_index(std::string_view name, std::string_view ending) {
   return name.ends_with(".json") && contains(name, cat(ending, ".index."));
 }

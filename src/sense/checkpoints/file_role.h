@@ -24,6 +24,9 @@ bool is_pickle_by_name(std::string_view name);
 /// Names by which frameworks write weights and nothing else: an empty one was never written to its end.
 bool is_weights_by_name(std::string_view name);
 
+/// What desktops, editors, locks and network file systems leave in a folder: no part of a checkpoint.
+bool is_no_part(std::string_view name);
+
 /// "model.safetensors.index.json" for ".safetensors"; of a variant "model.safetensors.index.fp16.json".
 bool is_shard_index(std::string_view name, std::string_view ending);
 

@@ -107,6 +107,9 @@ class Scanner {
   bool list() {
     bool listed = true;
     FileWalk walk{kFiles, kDepth};
+    walk.passes_over = [](const std::string& path, const FileInfo& info) {
+      return info.kind == FileInfo::Kind::kFile && is_no_part(basename(path));
+    };
     walk.file = [this](std::string path, const FileInfo& info) {
       add(std::move(path), info);
       return Result<void>();
@@ -375,7 +378,9 @@ CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t st
                                std::optional<CheckpointVerdict>* verdict) {
   CheckpointScan out = Scanner(disk, folder, step).scan(before);
   if (!out.there || out.seen.how == How::kBroken) return out;
-  auto verified = verify_checkpoint(disk, folder, {});
+  VerifyOptions options;
+  if (before != nullptr && before->verified) options.before = before->seen.path;
+  auto verified = verify_checkpoint(disk, folder, options);
   if (!verified.ok()) return out;
   take(*verified, before, out);
   if (verdict != nullptr) *verdict = std::move(*verified);

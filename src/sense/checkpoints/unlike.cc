@@ -12,6 +12,7 @@
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/zarr.h"
+#include "sense/checkpoints/own_config.h"
 #include "sense/checkpoints/stood_still.h"
 #include "sense/checkpoints/tensor_scan.h"
 
@@ -378,6 +379,7 @@ void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
   for (const TreeFile& file : exam.tree().files()) {
     if (is_export(file.path) && exam.tree().folders().size() > 1) continue;
     if (file.name() == "config.json") look_at_config(exam, file);
+    look_at_own_config(exam, file);
     if (exam.step() != kNoStep && (is_safetensors(file) || is_torch(file)) && ++compared <= kFiles)
       compare_shapes(exam, file, beside);
   }

@@ -11,6 +11,8 @@
 #include "sense/checkpoints/exchanged.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
+#include "sense/checkpoints/lost_part.h"
+#include "sense/checkpoints/other_format.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
 #include "sense/checkpoints/unjudged.h"
@@ -22,6 +24,7 @@ namespace {
 using Verdict = CheckpointVerdict::State;
 
 constexpr size_t kJsonBytes = size_t{32} << 20;
+constexpr int64_t kSmall = 64 << 10;                  // what is less may be anything, beside files of weights
 constexpr Duration kSettling = Duration::seconds(5);  // since the last write, where no file says that a save is done
 
 class NoLeaves final : public JsonLeaves {
@@ -50,6 +53,7 @@ class Verification {
     for (const std::string& link : tree_.dangling()) look_at_dangling(link);
     note_pieces_in_weights();
     look_for_weights();
+    look_for_lost_parts(exam_, options_.beside, options_.before);
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
@@ -89,7 +93,10 @@ class Verification {
     if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
     bare_ = bare_ || (directory.proven && directory.bare);
     if (directory.proven && !directory.bare) exam_.holds_weights();
-    if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
+    if (!directory.proven && directory.found.empty()) {
+      const bool small = file.bytes < kSmall && !is_weights_by_name(file.name());
+      (small ? small_ : strange_).push_back(file.path);
+    }
   }
 
   /// What torch.save wrote of an empty dict, or of a few numbers, is none.
@@ -168,10 +175,11 @@ class Verification {
     const std::string_view end = trim(*text);
     if (text->find_first_not_of('\0') == std::string::npos) {
       exam_.problem(Trouble::kZeros, file.path, "it holds nothing but zeros: its bytes never reached the disk", needed);
-    } else if (end.empty() || (end.back() != '}' && end.back() != ']')) {
+    } else if (other_format_of(*text, true).empty() && (end.empty() || (end.back() != '}' && end.back() != ']'))) {
       exam_.problem(Trouble::kTruncated, file.path, "it is cut: its JSON does not end", needed);
     } else {
-      exam_.problem(Trouble::kDamaged, file.path, "it is no JSON", needed);
+      const std::string_view other = other_format_of(*text, true);
+      exam_.problem(Trouble::kDamaged, file.path, cat("it is ", other.empty() ? "no JSON" : other), needed);
     }
   }
 
@@ -195,6 +203,7 @@ class Verification {
                             : "there is no checkpoint in it: no file is in it, nor in a folder below it");
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
     if (unread_) return;  // they may be there
+    if (exam_.weights() == 0) strange_.insert(strange_.end(), small_.begin(), small_.end());
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
       const bool none = tree_.single_file() ? bare_ : known() && !holds_any_weights();
       if (exam_.weights() == 0 && strange_.empty() && none) say_metadata_only();
@@ -215,7 +224,7 @@ class Verification {
   }
   /// A file that may be one of weights, as of JAX, where neither a layout nor a framework is recognised.
   const TreeFile* of_other_format() const {
-    const int64_t large = bare_ ? 1 : 64 << 10;  // a file of settings may be that of a small one
+    const int64_t large = bare_ ? 1 : kSmall;  // a file of settings may be that of a small one
     constexpr std::array<std::string_view, 5> kNot = {"token", "vocab", "merges", "spiece", "events.out"};
     if (!exam_.layouts().empty() || !exam_.framework().empty()) return nullptr;
     for (const TreeFile& file : tree_.files()) {
@@ -327,6 +336,7 @@ class Verification {
     const bool fresh = options_.now.known() && last.known() && options_.now - last < kStillWriting &&
                        last - options_.now < kStillWriting;
     if ((fresh || !writer_.empty()) && (partial || corrupt || unwritten)) return Verdict::kWriting;
+    if (fresh && suspect && !exam_.finished().value_or(true)) return Verdict::kWriting;
     if (fresh && options_.now - last < kSettling && !exam_.finished().value_or(false) && exam_.weights() > 0)
       return Verdict::kWriting;
     if (corrupt) return Verdict::kCorrupt;
@@ -366,6 +376,8 @@ class Verification {
     out.notes = exam_.notes();
     for (size_t i = 0; i < strange_.size() && i < 5; ++i)
       out.notes.push_back(cat(strange_[i], " is of a format that midwatch does not read"));
+    for (size_t i = 0; i < small_.size() && i < 5 && exam_.weights() > 0; ++i)
+      out.notes.push_back(cat(small_[i], " is of a format that midwatch does not read, and too small to count"));
     if (!tree_.seen_whole())
       out.notes.push_back(cat("not all of it could be seen: what is missing may be there",
                               tree_.unseen().empty() ? "" : cat(" (", tree_.unseen(), ")")));
@@ -419,6 +431,7 @@ class Verification {
   DeepAnswer deep_;
   std::vector<std::string> beside_;   // checkpoints with which samples were compared
   std::vector<std::string> strange_;  // files of weights of a format that is not read
+  std::vector<std::string> small_;    // likewise that are too small to be those of a checkpoint that has others
   std::string writer_;                // who has a file of what is not whole open to write; "": nobody
   bool unread_ = false;               // a file that may be one of weights could not be read
   bool bare_ = false;                 // a file that may be one of weights, by its name, has nothing but settings in it

@@ -54,10 +54,11 @@ std::string lacks_of(const CheckpointVerdict& verdict);
 
 struct VerifyOptions {
   bool deep = false;
-  int threads = 1;                                ///< of `deep`
-  Time now;                                       ///< by the wall clock
-  const CheckpointManifest* earlier = nullptr;    ///< of the same path
-  std::vector<std::string> beside;                ///< checkpoints beside it, the nearest first
+  int threads = 1;                              ///< of `deep`
+  Time now;                                     ///< by the wall clock
+  const CheckpointManifest* earlier = nullptr;  ///< of the same path
+  std::vector<std::string> beside;              ///< checkpoints beside it, the nearest first
+  std::string before;  ///< where `beside` is empty: a whole one that was saved before it; "": none is known
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have,
                                                   ///< and how large weights were
   CheckProgress progress;

@@ -1,5 +1,6 @@
 // The trees of frameworks without a format of their own to read: what each trainer needs to resume, by the files that
 // it writes (their own save and load code), and which of them it writes last.
+#include <algorithm>
 #include <array>
 
 #include "base/json.h"
@@ -75,6 +76,26 @@ std::string recover_folder(const CheckpointTree& tree) {
 bool is_areal(const CheckpointTree& tree) {
   return tree.has_folder("recover_info") || (named(tree, "epoch") && contains(tree.own_name(), "globalstep"));
 }
+/// It writes the weights first. Where all of `recover_info` is older than all of them, by more than a copy of them
+/// takes (which gives each file the time at which it came), it is an earlier save's.
+void require_later_info(Examination& exam, const std::string& weights) {
+  constexpr int64_t kSlowest = 20'000'000, kLeast = 60;  // bytes a second of a copy; seconds
+  Time info, first;
+  int64_t largest = 0;
+  for (const TreeFile& file : exam.tree().files()) {
+    if (file.path.starts_with("recover_info/")) info = std::max(info, file.changed);
+    if (!file.path.starts_with(cat(weights, "/"))) continue;
+    if (!first.known() || file.changed < first) first = file.changed;
+    largest = std::max(largest, file.bytes);
+  }
+  if (!info.known() || !first.known() || first - info <= Duration::seconds(kLeast + largest / kSlowest)) return;
+  exam.finished(false);
+  exam.problem(Trouble::kOtherTime, "recover_info/dataloader_info.pkl",
+               cat("all of recover_info was written by ", format_utc(info).substr(0, 19), "Z, and the weights from ",
+                   format_utc(first).substr(0, 19),
+                   "Z on: AReaL writes it after them, so they are of a later step than it says"));
+}
+
 void examine_areal(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   if (!tree.has_folder("recover_info")) return;
@@ -95,6 +116,7 @@ void examine_areal(Examination& exam) {
   const std::string folder = recover_folder(tree);
   if (folder.empty())
     exam.problem(Trouble::kMissing, "default/recover_checkpoint", "the weights are missing, and recover_info is there");
+  if (!folder.empty()) require_later_info(exam, folder);
   exam.lacks(Piece::kScheduler, false);
 }
 
@@ -180,7 +202,14 @@ void examine_nemo_rl(Examination& exam) {
   if (!tree.has("training_info.json"))
     exam.problem(Trouble::kMissing, "training_info.json", "it is missing, and NeMo-RL cannot resume without it");
   if (const TreeFile* const info = tree.find("training_info.json")) require_own_info(exam, *info);
-  exam.has(Piece::kStep);
+  if (named(tree, "old_step_")) {
+    exam.lacks(Piece::kStep);
+    exam.note(
+        "NeMo-RL resumes from folders that are called step_N only: this one is what a save of the same step took "
+        "the place of; rename it to resume from it");
+  } else {
+    exam.has(Piece::kStep);
+  }
   if (tree.has_folder("policy/optimizer") || tree.has_folder("policy/weights/iter_0000000")) {
     exam.has(Piece::kOptimizer);
   } else {

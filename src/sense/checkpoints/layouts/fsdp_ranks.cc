@@ -15,6 +15,32 @@ struct Family {
   std::vector<const TreeFile*> files;
 };
 
+/// Each rank has a part of every weight, or an empty one, under its name.
+void require_same_names(Examination& exam, const std::vector<const TreeFile*>& files) {
+  std::map<std::string_view, size_t> ranks;  // that have it, by name
+  for (const TreeFile* file : files) {
+    const FileDirectory& directory = exam.directory(*file);
+    if (!directory.proven || directory.clipped || directory.keys.empty()) return;
+    for (const std::string& key : directory.keys) ++ranks[key];
+  }
+  for (const TreeFile* file : files) {
+    const std::set<std::string>& own = exam.directory(*file).keys;
+    size_t missing = 0;
+    std::string_view first;
+    for (const auto& [name, having] : ranks) {
+      if (having * 2 < files.size() || own.count(std::string(name)) != 0) continue;
+      if (++missing == 1) first = name;
+    }
+    if (missing == 0 || missing * 2 > ranks.size()) continue;
+    const auto with = std::find_if(files.begin(), files.end(), [&](const TreeFile* one) {
+      return exam.directory(*one).keys.count(std::string(first)) != 0;
+    });
+    return exam.problem(Trouble::kUnlike, file->path,
+                        cat(clip(sanitize_utf8(first), 200), missing > 1 ? cat(" (and ", missing - 1, " more)") : "",
+                            " is not in it, and is in ", (*with)->name(), ": ranks of one model have the same names"));
+  }
+}
+
 void check_family(Examination& exam, const std::string& folder, const std::string& name, const Family& family) {
   constexpr int64_t kShown = 20;
   int64_t missing = family.of - static_cast<int64_t>(family.ranks.size());
@@ -31,6 +57,7 @@ void check_family(Examination& exam, const std::string& folder, const std::strin
   constexpr std::array<std::string_view, 3> kSame = {"lr_scheduler.last_epoch", "last_epoch", "global_step"};
   require_same_numbers(exam, family.files, kSame);
   require_same_steps(exam, family.files);
+  if (name.starts_with("model_")) require_same_names(exam, family.files);
   require_own_rank(exam, family.files, name.starts_with("extra_state"));
 }
 

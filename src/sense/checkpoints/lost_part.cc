@@ -1,0 +1,150 @@
+#include "sense/checkpoints/lost_part.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "sense/checkpoints/deep_read.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+namespace {
+
+constexpr std::ptrdiff_t kNearest = 2;  // of each side, where nobody said which
+constexpr size_t kNames = 4096;         // of one checkpoint beside this one
+constexpr size_t kNoted = 3;
+
+/// What a trainer loads if it trains one, and stops without.
+struct Part {
+  std::string_view framework, path, why;
+  bool critic = false;
+};
+constexpr std::array<Part, 3> kParts = {
+    {{"verl", "critic", "with a critic verl cannot resume from it", true},
+     {"skyrl", "critic", "with a critic SkyRL cannot resume from it", true},
+     {"skyrl", "fully_async_state.pt", "asynchronous training cannot resume from it", false}}};
+
+/// The nearest first.
+struct Sides {
+  std::vector<std::string> older, newer;
+};
+
+Sides sides_of(const std::vector<std::string>& beside, int64_t own) {
+  Sides out;
+  for (const std::string& one : beside) {
+    const int64_t step = step_of_name(basename(one));
+    if (step != kNoStep && step != own) (step < own ? out.older : out.newer).push_back(one);
+  }
+  return out;
+}
+
+/// That of which the trainer deletes the critics early may lie far behind the last one that has any.
+void add_newest(Disk& disk, const std::string& own, Sides& sides) {
+  const auto names = disk.list(folder_of(own));
+  int64_t last = step_of_name(basename(own));
+  std::string newest;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (const int64_t step = step_of_name(name); step > last) {
+      last = step;
+      newest = name;
+    }
+  }
+  if (!newest.empty()) sides.newer.push_back(cat(folder_of(own), "/", newest));
+}
+
+/// An empty folder is none.
+bool has_part(Disk& disk, const std::string& checkpoint, std::string_view part) {
+  const std::string path = cat(checkpoint, "/", part);
+  const auto info = disk.info(path);
+  if (!info.ok() || info->kind == FileInfo::Kind::kFile) return info.ok() && info->size > 0;
+  const auto names = disk.list(path);
+  return names.ok() && !names->empty();
+}
+
+void look_for(Examination& exam, const Sides& sides, const Part& part) {
+  const auto has = [&](const std::string& one) { return has_part(exam.disk(), one, part.path); };
+  const bool older = !sides.older.empty() && has(sides.older.front());
+  const auto newer = std::find_if(sides.newer.begin(), sides.newer.end(), has);
+  const bool later = newer != sides.newer.end();
+  if (!older && !later) return;
+  const std::string_view other = basename(older ? sides.older.front() : *newer);
+  if (older && (later || sides.newer.empty()))
+    return exam.problem(Trouble::kMissing, std::string(part.path),
+                        cat("it is missing, and ", other, " has it: ", part.why));
+  if (later && part.critic) exam.lacks(Piece::kCritic);
+  exam.note(cat(part.path, " is not in it, and is in ", other, ": ", part.why));
+}
+
+/// Two levels of names, with '#' for each number, and as they are.
+using Names = std::map<std::string, std::string, std::less<>>;
+
+void add_name(Names& names, const std::string& path) {
+  if (!is_no_part(basename(path)) && !is_export(cat(path, "/"))) names.emplace(family_of(path), path);
+}
+
+/// Nothing where there are too many.
+Names names_in(Disk& disk, const std::string& checkpoint) {
+  Names out;
+  size_t listed = 0;
+  const auto top = disk.list(checkpoint);
+  for (const std::string& name : top.ok() ? *top : std::vector<std::string>()) {
+    if (++listed > kNames) return {};
+    if (name.starts_with(".midwatch")) continue;
+    add_name(out, name);
+    const std::string folder = cat(checkpoint, "/", name);
+    const auto info = disk.info(folder);
+    if (!info.ok() || info->kind != FileInfo::Kind::kFolder || is_export(cat(name, "/"))) continue;
+    const auto below = disk.list(folder);
+    for (const std::string& file : below.ok() ? *below : std::vector<std::string>()) {
+      if (++listed > kNames) return {};
+      add_name(out, cat(name, "/", file));
+    }
+  }
+  return out;
+}
+
+Names names_in(const CheckpointTree& tree) {
+  Names out;
+  for (const TreeFile& file : tree.files()) {
+    const size_t first = file.path.find('/');
+    add_name(out, file.path.substr(0, first));
+    if (first != std::string::npos) add_name(out, file.path.substr(0, file.path.find('/', first + 1)));
+  }
+  return out;
+}
+
+/// Of the newest: what both before it have.
+void note_absent(Examination& exam, const Sides& sides) {
+  if (!sides.newer.empty() || sides.older.size() < 2 || exam.broken()) return;
+  const Names nearest = names_in(exam.disk(), sides.older[0]), further = names_in(exam.disk(), sides.older[1]);
+  const Names own = names_in(exam.tree());
+  size_t noted = 0;
+  for (const auto& [family, path] : nearest) {
+    const std::string_view folder = folder_in_tree(family);
+    const bool within = !folder.empty() && own.count(folder) == 0;  // that is said of the folder
+    if (within || own.count(family) != 0 || further.count(family) == 0 || ++noted > kNoted) continue;
+    exam.note(cat(path, " is not in it, and is in ", basename(sides.older[0]), " and ", basename(sides.older[1]),
+                  ": it was lost, or the settings were changed"));
+  }
+}
+
+}  // namespace
+
+void look_for_lost_parts(Examination& exam, const std::vector<std::string>& beside, const std::string& before) {
+  const CheckpointTree& tree = exam.tree();
+  const int64_t own = step_of_name(tree.own_name());
+  if (tree.single_file() || own == kNoStep || !tree.seen_whole()) return;
+  Sides sides = sides_of(beside, own);
+  for (const Part& part : kParts) {
+    if (exam.framework() != part.framework || tree.has(part.path) || tree.has_folder(part.path)) continue;
+    if (beside.empty() && (before.empty() || !has_part(exam.disk(), before, part.path))) continue;
+    if (beside.empty()) sides = sides_of(nearest_beside(exam.disk(), tree.root(), kNearest), own);
+    if (!sides.newer.empty()) add_newest(exam.disk(), tree.root(), sides);
+    look_for(exam, sides, part);
+  }
+  if (!beside.empty()) note_absent(exam, sides);
+}
+
+}  // namespace mw

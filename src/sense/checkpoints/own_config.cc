@@ -1,0 +1,128 @@
+#include "sense/checkpoints/own_config.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kConfigBytes = size_t{1} << 20;
+
+std::optional<Json> settings_in(Examination& exam, const TreeFile& config) {
+  const auto text = exam.text(config, kConfigBytes);
+  auto json = text ? Json::parse(*text) : Result<Json>(Error{});
+  return json.ok() && json->is_object() ? std::optional(std::move(*json)) : std::nullopt;
+}
+
+/// The files of weights beside it whose names begin so. Nothing where one of them could not be read to its end.
+std::vector<const FileDirectory*> weights_beside(Examination& exam, const TreeFile& config,
+                                                 std::initializer_list<std::string_view> names, std::string* first) {
+  std::vector<const FileDirectory*> out;
+  for (const TreeFile& file : exam.tree().files()) {
+    const bool wanted =
+        std::any_of(names.begin(), names.end(), [&](auto name) { return file.name().starts_with(name); });
+    if (!wanted || file.role != FileRole::kWeights || folder_in_tree(file.path) != folder_in_tree(config.path))
+      continue;
+    const FileDirectory& directory = exam.directory(file);
+    if (!directory.proven || directory.clipped || directory.tensors.empty()) return {};
+    if (first->empty()) *first = file.path;
+    out.push_back(&directory);
+  }
+  return out;
+}
+
+int64_t layers_of(const Json& config) {
+  for (const char* const name : {"num_hidden_layers", "n_layer"}) {
+    if (const int64_t layers = config.integer_or(name, 0); layers > 0) return layers;
+  }
+  const Json* const text = config.find("text_config");
+  return text != nullptr && text->is_object() ? text->integer_or("num_hidden_layers", 0) : 0;
+}
+
+/// What the names of a whole model's tensors say.
+struct Layers {
+  std::map<std::string_view, std::set<int64_t>> of;  ///< by what stands before the number
+  bool embedding = false, end = false;               ///< its first and its last part are there
+  void add(std::string_view name) {
+    constexpr std::array<std::string_view, 5> kBefore = {"model.layers.", "transformer.h.",
+                                                         "model.language_model.layers.", "language_model.model.layers.",
+                                                         "model.decoder.layers."};
+    embedding = embedding || name.ends_with("embed_tokens.weight") || name.ends_with("wte.weight");
+    end = end || name == "model.norm.weight" || name.ends_with("language_model.norm.weight") ||
+          name.ends_with("language_model.model.norm.weight") || name.ends_with("ln_f.weight") ||
+          name.ends_with("lm_head.weight");
+    for (const std::string_view before : kBefore) {
+      if (!name.starts_with(before)) continue;
+      const std::string_view rest = name.substr(before.size());
+      if (const auto number = parse_int(rest.substr(0, rest.find('.'))); number && *number >= 0)
+        of[before].insert(*number);
+    }
+  }
+};
+
+void look_at_layers(Examination& exam, const TreeFile& config) {
+  const auto json = settings_in(exam, config);
+  const int64_t stated = json ? layers_of(*json) : 0;
+  if (stated <= 0 || json->find("block_configs") != nullptr) return;  // some of those layers hold nothing
+  std::string first;
+  const auto files = weights_beside(exam, config, {"model", "pytorch_model"}, &first);
+  Layers layers;
+  for (const FileDirectory* file : files) {
+    for (const TensorPlace& tensor : file->tensors) layers.add(tensor.name);
+  }
+  if (!layers.embedding || !layers.end || layers.of.size() != 1) return;
+  const std::set<int64_t>& there = layers.of.begin()->second;
+  const auto below = static_cast<int64_t>(std::distance(there.begin(), there.lower_bound(stated)));
+  if (below >= stated || exam.broken()) return;
+  int64_t missing = 0;
+  while (there.count(missing) != 0) ++missing;
+  exam.problem(Trouble::kUnlike, first,
+               cat("it has ", below, " of the ", stated, " layers that ", config.path, " states, and not layer ",
+                   missing, ": what loads it fills that with random numbers"));
+}
+
+void look_at_adapter(Examination& exam, const TreeFile& config) {
+  const auto json = settings_in(exam, config);
+  const int64_t rank = json ? json->integer_or("r", 0) : 0;
+  if (rank <= 0 || to_lower(json->string_or("peft_type", "")) != "lora") return;
+  // Settings by which some, or all, have other ranks.
+  for (const char* const name : {"rank_pattern", "target_parameters", "layer_replication", "megatron_config"}) {
+    const Json* const set = json->find(name);
+    const bool empty = set == nullptr || (set->members().empty() && set->items().empty() && set->string().empty());
+    if (!empty) return;
+  }
+  std::string first;
+  std::string_view odd;
+  int64_t has = 0;
+  for (const FileDirectory* file : weights_beside(exam, config, {"adapter_model"}, &first)) {
+    for (const TensorPlace& tensor : file->tensors) {
+      if (!contains(tensor.name, "lora_A.") || tensor.shape.size() != 2) continue;
+      if (tensor.shape[0] == rank || tensor.shape[1] == rank) return;
+      if (odd.empty()) has = tensor.shape[0];
+      if (odd.empty()) odd = tensor.name;
+    }
+  }
+  if (odd.empty()) return;
+  exam.problem(Trouble::kUnlike, first,
+               cat(clip(sanitize_utf8(odd), 200), " has rank ", has, ", and ", config.path, " states r = ", rank,
+                   ": they are of different adapters, and nothing loads them together"));
+}
+
+}  // namespace
+
+void look_at_own_config(Examination& exam, const TreeFile& config) {
+  if (config.name() == "config.json") look_at_layers(exam, config);
+  if (config.name() == "adapter_config.json") look_at_adapter(exam, config);
+}
+
+}  // namespace mw

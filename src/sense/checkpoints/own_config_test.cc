@@ -1,0 +1,81 @@
+#include "sense/checkpoints/own_config.h"
+
+#include <doctest/doctest.h>
+
+#include "base/json.h"
+#include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/verify.h"
+
+namespace mw {
+namespace {
+
+using State = CheckpointVerdict::State;
+
+/// A file of these tensors, each of `rows` times 4 numbers.
+std::string weights(const std::vector<std::string>& names, int64_t rows = 4) {
+  std::string head, data;
+  {
+    JsonWriter json(head);
+    json.begin_object();
+    for (const std::string& name : names) {
+      const size_t begin = data.size();
+      for (int64_t i = 0; i < rows * 4; ++i) data += std::string("\0\0\x80\x3f", 4);
+      json.key(name).begin_object().key("dtype").string("F32").key("shape").begin_array().integer(rows).integer(4);
+      json.end_array().key("data_offsets").begin_array().integer(static_cast<int64_t>(begin));
+      json.integer(static_cast<int64_t>(data.size())).end_array().end_object();
+    }
+    json.end_object();
+  }
+  const uint64_t size = head.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + head + data;
+}
+
+State state_of(FakeDisk& disk, const std::string& path) {
+  VerifyOptions options;
+  options.now = Time::from_seconds(4e9);
+  const auto verdict = verify_checkpoint(disk, path, options);
+  REQUIRE(verdict.ok());
+  return verdict->state;
+}
+
+std::vector<std::string> model(std::initializer_list<int> layers, bool whole = true) {
+  std::vector<std::string> names;
+  if (whole) names = {"model.embed_tokens.weight", "model.norm.weight"};
+  for (const int layer : layers) names.push_back(cat("model.layers.", layer, ".mlp.up_proj.weight"));
+  return names;
+}
+
+TEST_CASE("a whole model with fewer layers than its config.json states is suspect") {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(1768465800));
+  const auto state = [&](const std::vector<std::string>& names, const std::string& more = "") {
+    disk.put("/m/config.json", cat(R"({"hidden_size":4,"num_hidden_layers":3)", more, "}"));
+    disk.put("/m/model.safetensors", weights(names));
+    return state_of(disk, "/m");
+  };
+  CHECK(state(model({0, 1, 2})) == State::kWhole);
+  CHECK(state(model({0, 1})) == State::kSuspect);
+  CHECK(state(model({0, 2})) == State::kSuspect);
+  CHECK(state(model({0, 1, 2, 3})) == State::kWhole);                                 // one that predicts further ahead
+  CHECK(state(model({0, 1}, false)) == State::kWhole);                                // a stage of a pipeline
+  CHECK(state({"model.embed_tokens.weight", "model.norm.weight"}) == State::kWhole);  // named otherwise
+  CHECK(state(model({0, 1}), R"(,"block_configs":[{}])") == State::kWhole);
+}
+
+TEST_CASE("an adapter whose tensors have another rank than its settings state is suspect") {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(1768465800));
+  const auto state = [&](int64_t rank, const std::string& more = "") {
+    disk.put("/a/adapter_config.json", cat(R"({"peft_type":"LORA","r":16)", more, "}"));
+    disk.put("/a/adapter_model.safetensors", weights({"base.q_proj.lora_A.weight", "base.v_proj.lora_A.weight"}, rank));
+    return state_of(disk, "/a");
+  };
+  CHECK(state(16) == State::kWhole);
+  CHECK(state(8) == State::kSuspect);
+  CHECK(state(8, R"(,"rank_pattern":{})") == State::kSuspect);
+  CHECK(state(8, R"(,"rank_pattern":{"q_proj":8,"v_proj":8})") == State::kWhole);
+  CHECK(state(64, R"(,"target_parameters":["experts"])") == State::kWhole);
+}
+
+}  // namespace
+}  // namespace mw
