@@ -1,7 +1,6 @@
 #include "app/checkpoints.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "act/supervise/run_files.h"
 #include "app/config/settings.h"
+#include "app/pointer_notes.h"
 #include "base/text.h"
 #include "core/resume_advice.h"
 #include "core/shipments.h"
@@ -76,14 +76,6 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   return out;
 }
 
-/// Trees that one run saves side by side, a folder for each step in all of them.
-bool is_tree_name(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kTrees = {"checkpoints", "weights",      "optimizer",  "optimizers",
-                                                       "trainer",     "orchestrator", "dataloader", "critic",
-                                                       "_actor",      "_critic"};
-  return std::find(kTrees.begin(), kTrees.end(), name) != kTrees.end();
-}
-
 /// One way to write a path: what is remembered of a checkpoint is found by it.
 std::string plain_path(const std::string& path) { return absolute_path(path, absolute_path(std::string("."))); }
 
@@ -125,7 +117,7 @@ class Looking {
       out.verified_state = earlier->verdict;
     }
     if (!deep) recall(out);
-    note_pointers(out);
+    note_pointers(disk_, out);
     const auto info = disk_.info(path);
     if (out.step == kNoStep && info.ok() && info->kind == FileInfo::Kind::kFile)
       out.step = step_of_file(basename(path));
@@ -254,57 +246,6 @@ class Looking {
       out.manifest = manifest_path(home_, verdict.path);
     } else {
       out.notes.push_back(cat("its checksums could not be kept: ", saved.error().what));
-    }
-  }
-
-  void note_pointers(Checkpoint& out) {
-    if (out.step == kNoStep) return;
-    const auto beside = checkpoints_beside(disk_, out.path);
-    const bool newest = !beside.empty() && beside.back().path == out.path;
-    const auto pointers = pointers_beside(disk_, out.path);
-    for (const CheckpointPointer& pointer : pointers) {
-      const bool there = std::any_of(beside.begin(), beside.end(),
-                                     [&pointer](const FoundCheckpoint& one) { return one.step == pointer.step; });
-      const bool nothing = pointer.leads_nowhere || pointer.text.empty() ||
-                           (pointer.step != kNoStep ? !there : !names_something(disk_, pointer));
-      out.unnamed = out.unnamed || (nothing && newest);
-      const bool cut = pointer.text.empty() && !pointer.leads_nowhere;
-      if (cut || (nothing ? newest : pointer.step != kNoStep)) note_pointer(pointer, nothing, out);
-    }
-    const std::string_view own = pointer_of(out.framework);
-    if (!pointers.empty() || own.empty() || !newest || out.resumable != "yes") return;
-    out.notes.push_back(
-        cat(own, " is not beside it: ", out.framework,
-            " finds no checkpoint by itself then; write the step into it, or name the checkpoint to it"));
-  }
-
-  /// What a pointer names that is not there, or is no checkpoint.
-  static std::string said_by(const CheckpointPointer& pointer) {
-    if (pointer.step != kNoStep) return cat("names step ", pointer.step, ", which is not there");
-    const bool dots = pointer.text == "." || contains(pointer.text, "..");
-    return cat("says \"", clip(pointer.text, 100), "\", which is ", dots ? "no checkpoint beside it" : "not there");
-  }
-
-  /// `nothing`: it names none that is there.
-  static void note_pointer(const CheckpointPointer& pointer, bool nothing, Checkpoint& out) {
-    const std::string_view name = basename(pointer.path);
-    if (pointer.leads_nowhere) {
-      out.notes.push_back(cat(name, " is a link that leads nowhere: a resume by it finds nothing"));
-    } else if (pointer.text.empty()) {
-      out.notes.push_back(
-          cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
-    } else if (is_zeros(pointer)) {
-      out.notes.push_back(
-          cat(name, " holds nothing but zeros: its bytes never reached the disk, and a resume fails on it"));
-    } else if (nothing) {
-      out.notes.push_back(cat(name, " ", said_by(pointer), ": a resume finds nothing"));
-    } else if (pointer.step == out.step && out.state != "whole") {
-      out.notes.push_back(cat(name,
-                              " names this one: a resume would take it, unless you write another step into it or name "
-                              "the checkpoint to the trainer"));
-    } else if (pointer.step < out.step && out.state == "whole") {
-      out.notes.push_back(cat(name, " still names step ", pointer.step, ": a resume would take that one, and do ",
-                              out.step - pointer.step, out.step - pointer.step == 1 ? " step" : " steps", " again"));
     }
   }
 
