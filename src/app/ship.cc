@@ -121,15 +121,35 @@ Result<void> check_below(Disk& disk, const std::string& path, const std::vector<
                      : cat("Name one of them, and its step: ", found->back().path, " --step N.")};
 }
 
-/// The newest that is not broken.
+/// Found suspect or corrupt when all of its bytes were read, and nobody wrote to it since.
+bool was_found_bad(Disk& disk, const std::string& folder) {
+  const auto then = load_manifest(disk, home_of(""), folder);
+  if (!then.ok() || (then->verdict != "suspect" && then->verdict != "corrupt")) return false;
+  return std::all_of(then->files.begin(), then->files.end(), [&](const ManifestFile& file) {
+    const auto now = disk.info(cat(folder, "/", file.path));
+    return now.ok() && now->changed == file.changed && now->size == file.bytes;
+  });
+}
+
+/// The newest that its files prove to be whole; where there is none, the newest that is not broken. `suspect`: what
+/// `verify --deep` found does not count.
 Result<std::pair<std::string, Named>> newest_of(Disk& disk, const KnowledgeBase& knowledge, const std::string& path,
-                                                const Steps& below) {
+                                                const Steps& below, bool suspect) {
+  using State = CheckpointVerdict::State;
+  std::string unknown;
   for (const auto& [step, name] : below) {
+    std::optional<CheckpointVerdict> verdict;
     const std::string folder = cat(path, "/", name);
-    const auto how = scan_checkpoint(disk, folder, step, nullptr).seen.how;
-    if (how != event::CheckpointSeen::How::kBroken || below.size() == 1)
-      return std::pair(folder, name_of(knowledge, name));
+    const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr, &verdict);
+    const bool wrong = verdict && (verdict->state == State::kCorrupt || verdict->state == State::kPartial);
+    const bool other = wrong && scan.may_hold_weights && verdict->problems.front().trouble == Trouble::kMetadataOnly;
+    const bool broken = scan.seen.how == event::CheckpointSeen::How::kBroken || (wrong && !other) ||
+                        (!suspect && was_found_bad(disk, folder));
+    if (broken && below.size() > 1) continue;
+    if (broken || (verdict && verdict->state == State::kWhole)) return std::pair(folder, name_of(knowledge, name));
+    if (unknown.empty()) unknown = name;
   }
+  if (!unknown.empty()) return std::pair(cat(path, "/", unknown), name_of(knowledge, unknown));
   return Error{Error::Code::kInvalid, cat("every checkpoint in ", path, " is broken"), ""};
 }
 
@@ -188,7 +208,8 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   Named own = name_of(knowledge, path);
   const bool several = holds_several(path, own, *names, steps_below(disk, knowledge, path, *names, kNoStep));
   const Steps below = steps_below(disk, knowledge, path, *names, request.step);
-  if ((several || own.step == kNoStep) && !below.empty()) return newest_of(disk, knowledge, path, below);
+  if ((several || own.step == kNoStep) && !below.empty())
+    return newest_of(disk, knowledge, path, below, request.suspect);
   if (several)
     return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", request.step, " in ", path), ""};
   if (sanitize_utf8(basename(path)) != basename(path))

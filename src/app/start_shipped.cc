@@ -40,7 +40,15 @@ Result<Shipped> shipped_in(Disk& disk, const StoreAddress& address) {
     }
   }
   // What its trainer cannot resume from comes last, though it is whole: an export, or a save without its optimizer.
-  std::stable_partition(out.whole.begin(), out.whole.end(), [](const auto& one) { return one.lacks.empty(); });
+  const auto lacking =
+      std::stable_partition(out.whole.begin(), out.whole.end(), [](const auto& one) { return one.lacks.empty(); });
+  // So does, of the others, what nothing proves to be whole.
+  const auto proven =
+      std::stable_partition(out.whole.begin(), lacking, [](const auto& one) { return one.scanned == "whole"; });
+  for (auto one = proven; one != lacking && proven != out.whole.begin(); ++one) {
+    out.passed_over.emplace_back(one->step, cat(one->id, " is passed over: nothing proves that it is whole, and step ",
+                                                out.whole.front().step, " is as far as its files prove it."));
+  }
   if (!out.whole.empty() || found->checkpoints.empty()) return out;
   return Error{Error::Code::kNotFound, cat("no checkpoint in ", address.place, " is whole: ", why),
                "midwatch checkpoint remote PLACE --check lists them. To begin from scratch, use an empty place."};

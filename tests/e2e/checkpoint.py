@@ -226,6 +226,9 @@ def actor_and_critic_resume_together(base):
     answer = verified(base, root + "/_actor/global_step20")[1]
     assert answer["resume_from"] == root + "/_actor/global_step10", answer
     assert answer["resume_with"] == [root + "/_critic/global_step10"], answer
+    pathlib.Path(root + "/_critic/latest").write_text("global_step30", encoding="utf-8")
+    said = "names step 30, which is not there: a resume finds nothing; step 20 is the newest that lies in _critic and in _actor"
+    assert said in words_of(base, "verify", root + "/_critic")[1]
 
 
 def odd_places_are_named_for_what_they_are(base):
@@ -390,6 +393,7 @@ def broken_ones_are_explained_in_one_command(base):
                                (".", 10, 'says ".", which is no checkpoint beside it: a resume finds nothing'),
                                ("../x", 10, 'says "../x", which is no checkpoint beside it: a resume finds nothing'),
                                ("10", 0, "still names step 10: a resume would take that one, and do 10 steps again"),
+                               ("global_step_20", 10, 'says "global_step_20", and its trainer reads a number there: a resume fails on it; write 20 into it'),
                                ("20", 0, None), (None, 0, "is not beside it: verl finds no checkpoint by itself then")):
         pointer.unlink()
         if text is not None:
@@ -434,6 +438,43 @@ def what_is_not_whole_is_not_pushed(base):
     code, shown = words_of(base, "verify", base + "/jax/step_20")
     assert code == 5 and "0f3a is of a format that midwatch does not read" in shown, (code, shown)
     assert words_of(base, "push", base + "/jax/step_20", base + "/store")[0] == 0
+    root = copied(base, "trl")
+    weights = pathlib.Path(root + "/checkpoint-20/model.safetensors")
+    weights.write_text("version https://git-lfs.github.com/spec/v1\nsize 640\n", encoding="utf-8")
+    age(root)
+    code, shown = words_of(base, "push", root, base + "/proven")
+    assert code == 0 and shown.startswith("step 10:"), (code, shown)
+    weights.write_bytes(b"\x91\xe2\x7f" + os.urandom(70_000))  # encrypted, for all that is known
+    age(root)
+    code, shown = words_of(base, "push", root, base + "/proven")
+    assert code == 0 and shown.startswith("step 10:"), (code, shown)
+    code, shown = words_of(base, "push", root + "/checkpoint-20", base + "/proven")
+    assert code == 0 and "nothing proves that it is whole" in shown and "latest stays at step 10" in shown, (code, shown)
+    code, shown = words_of(base, "pull", base + "/proven", base + "/received")
+    assert code == 0 and os.path.getsize(base + "/received/model.safetensors") < 10_000, (code, shown)
+    code, shown = words_of(base, "push", root + "/checkpoint-20", base + "/proven", "--allow-suspect")
+    assert code == 0 and "latest names it now" in shown, (code, shown)
+
+
+def what_was_mended_is_no_damage(base):
+    """A chat template is a person's to mend; weights are not."""
+    root = copied(base, "trl") + "/checkpoint-20"
+    age(root)
+    midwatch(base, "verify", root, "--deep")
+    pathlib.Path(root + "/tokenizer_config.json").write_text('{"chat_template": "{{ x }}"}', encoding="utf-8")
+    os.utime(root + "/tokenizer_config.json", (SAVED + 100, SAVED + 100))
+    for said in (True, False):  # then it is recorded
+        code, shown = words_of(base, "verify", root, "--deep")
+        assert code == 0 and shown.startswith("WHOLE") and ("no weights depend on it" in shown) == said, (code, shown)
+    assert words_of(base, "push", root, base + "/store")[0] == 0
+    with open(root + "/model.safetensors", "r+b") as file:
+        file.seek(-1, 2)
+        last = file.read(1)[0]
+        file.seek(-1, 2)
+        file.write(bytes([last ^ 1]))
+    os.utime(root + "/model.safetensors", (SAVED, SAVED))
+    code, shown = words_of(base, "verify", root, "--deep")
+    assert code == 10 and shown.startswith("CORRUPT"), (code, shown)
 
 
 def a_disk_that_is_mounted_is_no_name(base):
@@ -528,7 +569,7 @@ def main():
                  what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
                  one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
                  hostile_names_and_files, one_file_for_each_step, broken_ones_are_explained_in_one_command,
-                 what_is_not_whole_is_not_pushed, a_disk_that_is_mounted_is_no_name, differences,
+                 what_is_not_whole_is_not_pushed, what_was_mended_is_no_damage, a_disk_that_is_mounted_is_no_name, differences,
                  files_that_were_exchanged_are_found, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:

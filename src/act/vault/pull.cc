@@ -111,6 +111,10 @@ class Pull {
     if (options_.step == kNoStep && !is_current(pointer_, *manifest)) {
       return Error{Error::Code::kInvalid, "latest was moved to an earlier step since", ""};
     }
+    if (options_.step == kNoStep && manifest->scanned != "whole" && pointer_.step != kNoStep &&
+        manifest->step > pointer_.step && names_whole()) {
+      return Error{Error::Code::kInvalid, "nothing proves that it is whole, and what latest names is", ""};
+    }
     // So that not much is received before a file turns out to be missing.
     const auto missing = files_are_there(doors_.store, keys_, *manifest);
     if (!missing.ok()) return missing.error();
@@ -119,6 +123,13 @@ class Pull {
     out_.latest = id == pointer_.checkpoint;
     out_.manifest = std::move(*manifest);
     return {};
+  }
+
+  /// Of what latest names, its files proved it.
+  bool names_whole() const {
+    const auto text = get_small(doors_.store, keys_.manifest(pointer_.checkpoint), kManifestBytes);
+    const auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
+    return manifest.ok() && manifest->scanned == "whole";
   }
 
   Result<void> receive(const CheckpointManifest& manifest) {

@@ -87,6 +87,12 @@ class Push {
     target.checkpoint = out_.manifest.id;
     target.manifest_hash = content_hash(text_);
     target.at = doors_.clock.now();
+    const auto stays = stays_at_whole();
+    if (!stays.ok()) return stays.error();
+    if (*stays) {
+      out_.latest = Moved::kKept;
+      return std::move(out_);
+    }
     if (!options_.older && !options_.alone) MW_TRY(prefer_later(target));
     const auto moved = latest_.move(target, options_.older, options_.alone);
     if (!moved.ok()) return moved.error();
@@ -119,7 +125,8 @@ class Push {
     }
     MW_TRY(check_verdict());
     out_.manifest.id = checkpoint_id(options_.step, tree_.state());
-    out_.manifest.scanned = scan.seen.how == How::kWhole ? "whole" : "unknown";
+    const bool read = !verdict || verdict->state != CheckpointVerdict::State::kUnknown;
+    out_.manifest.scanned = scan.seen.how == How::kWhole && read ? "whole" : "unknown";
     return {};
   }
 
@@ -277,6 +284,16 @@ class Push {
     return Error{Error::Code::kIo, "the store gives another manifest than was put there", "Push again."};
   }
 
+  /// Nothing proves that this one is whole, and what `latest` names is.
+  Result<bool> stays_at_whole() {
+    const std::string& named = out_.before.checkpoint;
+    if (out_.manifest.scanned == "whole" || options_.older || options_.suspect || named.empty()) return false;
+    const auto text = get_small(doors_.store, keys_.manifest(named), kManifestBytes);
+    if (!text.ok() && text.error().code != Error::Code::kNotFound) return text.error();
+    const auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
+    return manifest.ok() && named != out_.manifest.id && manifest->scanned == "whole";
+  }
+
   /// A push of a later step may have come to its end meanwhile, without `latest`, as this one had begun after it:
   /// `latest` names that one then. Not where somebody went back from it on purpose.
   Result<void> prefer_later(Pointer& target) {
@@ -288,6 +305,7 @@ class Push {
       const auto text = get_small(doors_.store, keys_.manifest(id), kManifestBytes);
       const auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
       if (!manifest.ok() || manifest->id != id || !is_current(out_.before, *manifest)) continue;
+      if (out_.manifest.scanned == "whole" && manifest->scanned != "whole") continue;
       const auto missing = files_are_there(doors_.store, keys_, *manifest);
       if (!missing.ok()) return missing.error();
       if (!missing->empty()) continue;

@@ -48,6 +48,9 @@ std::string latest_text(const PushAnswer& answer) {
     case Latest::kMoved:
       return answer.latest_before == answer.step ? "latest names it" : cat("latest names it now", before);
     case Latest::kKept:
+      if (answer.scanned != "whole" && answer.latest_before < answer.step)
+        return cat("latest stays at step ", answer.latest_before,
+                   ", which is whole as far as its files prove it. --allow-suspect moves it to this one");
       return "latest names a later step. --allow-older moves it back to this one";
     case Latest::kFenced:
       return "latest was left alone: another midwatch began to push meanwhile, and only that one may move it";
