@@ -463,6 +463,8 @@ def what_was_mended_is_no_damage(base):
     midwatch(base, "verify", root, "--deep")
     pathlib.Path(root + "/tokenizer_config.json").write_text('{"chat_template": "{{ x }}"}', encoding="utf-8")
     os.utime(root + "/tokenizer_config.json", (SAVED + 100, SAVED + 100))
+    shown = words_of(base, "verify", os.path.dirname(root))[1]
+    assert "step 20 tokenizer_config.json: it is not what it was at" in shown, shown  # in a table, too
     for said in (True, False):  # then it is recorded
         code, shown = words_of(base, "verify", root, "--deep")
         assert code == 0 and shown.startswith("WHOLE") and ("no weights depend on it" in shown) == said, (code, shown)

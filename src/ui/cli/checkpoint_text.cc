@@ -101,10 +101,11 @@ std::string problems_text(const Painter& paint, const Checkpoint& one) {
 }
 
 /// Whole, and of other shapes than those beside it: one of them may be another model's. Or with a file from the time of
-/// one beside it.
+/// one beside it, or a text that somebody mended.
 bool is_unlike(const CheckpointsAnswer::Problem& problem) {
   const bool other = problem.trouble == "other-time" && contains(problem.what, "with the files of");
-  return (problem.trouble == "unlike" || other) && !problem.breaks;
+  const bool mended = problem.trouble == "changed" && problem.depth == "content";
+  return (problem.trouble == "unlike" || other || mended) && !problem.breaks;
 }
 bool has_unjudged(const Checkpoint& one) { return one.deep.unjudged_bytes > 0; }
 bool has_unlike(const Checkpoint& one) { return std::any_of(one.problems.begin(), one.problems.end(), is_unlike); }
