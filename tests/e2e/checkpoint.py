@@ -461,7 +461,7 @@ def what_was_mended_is_no_damage(base):
     root = copied(base, "trl") + "/checkpoint-20"
     age(root)
     midwatch(base, "verify", root, "--deep")
-    pathlib.Path(root + "/tokenizer_config.json").write_text('{"chat_template": "{{ x }}"}', encoding="utf-8")
+    pathlib.Path(root + "/tokenizer_config.json").write_text('{"chat_template": "{{ messages }}"}', encoding="utf-8")
     os.utime(root + "/tokenizer_config.json", (SAVED + 100, SAVED + 100))
     shown = words_of(base, "verify", os.path.dirname(root))[1]
     assert "step 20 tokenizer_config.json: it is not what it was at" in shown, shown  # in a table, too
