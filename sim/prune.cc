@@ -156,6 +156,7 @@ class Prune : Judged<PruneVerdict> {
   /// What the run's files and the shipper say.
   void deliver() {
     for (const Event& event : world_.said()) fold(state_, event);
+    judge_.behind = world_.behind;
     for (const int64_t step : world_.store) {
       const std::string path = world_.path_of(world_.roots.front(), step);
       const bool known = std::any_of(state_.actions.begin(), state_.actions.end(),
@@ -238,6 +239,21 @@ class Prune : Judged<PruneVerdict> {
     say("a person asks");
   }
 
+  /// Now and then what was saved of late learnt from rewards of exactly zero.
+  void spoil() {
+    judge_.onset = kNoStep;
+    if (!dice_.chance(0.25) || state_.attempts.empty()) return;
+    Incident incident;
+    incident.id = ++incidents_;
+    incident.kind = "zero-reward";
+    incident.severity = Severity::kCritical;
+    incident.open = true;
+    incident.latest.attempt = static_cast<uint16_t>(state_.attempts.size() - 1);
+    incident.onset.step = judge_.onset = std::max<int64_t>(1, world_.step - static_cast<int64_t>(dice_.below(40)));
+    state_.incidents.push_back(incident);
+    say(cat("learns from zero since step ", judge_.onset));
+  }
+
   void round() {
     deliver();
     ++out_.plans;
@@ -252,6 +268,7 @@ class Prune : Judged<PruneVerdict> {
     } else {
       state_.incidents.clear();
     }
+    spoil();
     if (!std::exchange(ask_waits_, false)) judge_.asked.reset();
     if (!judge_.asked && dice_.chance(0.25)) ask();
     store_silent_ = dice_.chance(0.1);
@@ -359,6 +376,7 @@ class Prune : Judged<PruneVerdict> {
     deliver();
     judge_.acts_at_round = world_.acts;
     state_.incidents.clear();
+    judge_.onset = kNoStep;
     if (!ask_waits_) judge_.asked.reset();
     for (int i = 0; i < 2; ++i) {
       turns();

@@ -131,18 +131,27 @@ void PruneJudge::judge_broken(const std::string& root, int64_t step) {
 
 /// Why the whole one must stay; "": it may go.
 std::string PruneJudge::against(const RetentionRules& by, const std::string& root, int64_t step) const {
-  std::set<int64_t> verified = shipped;
-  int64_t newest = kNoStep;
+  std::set<int64_t> verified = shipped, sound, sound_shipped;
+  int64_t newest = kNoStep, newest_sound = kNoStep;
   for (const auto& [other, save] : world_.saves.at(root)) {
     if (!world_.is_resumable(root, other)) continue;
     verified.insert(other);
     newest = other;
+    if (is_sound(other)) newest_sound = other;
+  }
+  for (const int64_t other : verified) {
+    if (is_sound(other)) sound.insert(other);
+    if (is_sound(other) && shipped.count(other) != 0) sound_shipped.insert(other);
   }
   if (by.keep_last <= 0) return "all are to be kept";
   if (step == newest || newest == kNoStep) return "it is the newest whole one here";
   if (verified.size() < static_cast<size_t>(by.keep_last)) return "there are fewer than are to be kept";
   if (step >= *std::prev(verified.end(), by.keep_last)) return cat("it is one of the last ", by.keep_last);
-  if (world_.has_store && (shipped.empty() || step > *shipped.rbegin())) return "no newer one is shipped";
+  if (step == newest_sound) return "it is the newest one here from before the trouble";
+  if (is_sound(step) &&
+      (sound.size() < static_cast<size_t>(by.keep_last) || step >= *std::prev(sound.end(), by.keep_last)))
+    return cat("it is one of the last ", by.keep_last, " from before the trouble");
+  if (world_.has_store && (sound_shipped.empty() || step > *sound_shipped.rbegin())) return "no newer one is shipped";
   if (by.keep_every > 0 && step % by.keep_every == 0) return "it is one of every so many";
   if (!by.keep_best.empty() && world_.acts == acts_at_round && is_best(verified, step)) return "it is the best";
   return "";

@@ -35,6 +35,8 @@ class PruneJudge {
   Mode mode = Mode::kAct;
   std::optional<RetentionRules> asked;  ///< of a person, in this round
   std::set<int64_t> shipped;            ///< as midwatch knows
+  std::set<int64_t> behind;             ///< likewise, of the world's
+  int64_t onset = kNoStep;              ///< of a trouble that spoils what is saved from that step on
   std::map<int64_t, double> scores;     ///< likewise
   uint64_t acts_at_round = 0;           ///< of the world, when the round began
   std::optional<Rollback> back;         ///< that is being done
@@ -49,6 +51,7 @@ class PruneJudge {
   void judge_end_of_quarantine(const std::string& path);
   void judge_removal(const std::string& path, const std::string& to);
   void judge_broken(const std::string& root, int64_t step);
+  bool is_sound(int64_t step) const { return behind.count(step) == 0 && (onset == kNoStep || step < onset); }
   bool is_best(const std::set<int64_t>& verified, int64_t step) const;
   void wrong(const std::string& what) const { wrong_(what); }
 

@@ -199,7 +199,10 @@ void PruneWorld::next_attempt(int64_t resumed_at) {
   put_record(record_keeping({9'100'000 + attempt_, 1}, "boot", clock.now()));
   put_record(record_started({9'200'000 + attempt_, 1}, clock.now()));
   say(event::AttemptBegan{"keeper"});
-  if (resumed_at != kNoStep) say(event::Resumed{resumed_at, path_of(roots.front(), resumed_at)});
+  if (resumed_at != kNoStep) {
+    say(event::Resumed{resumed_at, path_of(roots.front(), resumed_at)});
+    behind.insert(named_.upper_bound(resumed_at), named_.end());
+  }
   resumed.insert(resumed_at);
   step = std::max<int64_t>(resumed_at, 0);
   say_(cat("attempt ", attempt_, " begins at step ", step));
@@ -295,6 +298,8 @@ void PruneWorld::finish_save() {
     system.open.erase(save.process);
   }
   ++saved;
+  named_.insert(of);
+  behind.erase(of);
   if (dice.chance(0.8)) set_pointer(of);
   say(event::CheckpointSaved{of, path_of(roots.front(), of), true});
   event::CheckpointSeen seen;

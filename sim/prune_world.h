@@ -88,6 +88,7 @@ class PruneWorld {
   std::set<int64_t> resumed;                             ///< steps that attempts began from
   std::set<int64_t> store;                               ///< steps that are there, whole
   std::map<int64_t, double> scores;                      ///< by step
+  std::set<int64_t> behind;  ///< steps that were saved before an attempt went back behind them, and not again since
   bool has_store = false, alive = false;
   int64_t step = 0;
   uint64_t acts = 0, saved = 0;
@@ -115,6 +116,7 @@ class PruneWorld {
   std::map<std::string, FakeDisk> records_;  ///< by attempt folder, as its keeper writes them
   int attempt_ = 0;
   uint64_t line_ = 0;
+  std::set<int64_t> named_;  ///< steps that the trainer said it saved
   std::optional<int64_t> saving_, deleting_;
   int64_t next_process_ = 9'000'000;  // no such number is given to a process
 };

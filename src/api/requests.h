@@ -291,6 +291,7 @@ struct CheckpointsAnswer {
     bool tainted = false;             ///< saved since the onset of an open failure of learning, by the run's journal
     bool unnamed = false;             ///< it is the newest, and its framework's pointer names nothing that is there
     std::string removable;            ///< by the run's [retention], and why; "": it stays, or nothing is said there
+    std::string stays = {};           ///< whatever [retention] says, and why; "": nothing is said there
     double seconds = 0;               ///< that it took
   };
   std::string run;  ///< its name, where it was asked for

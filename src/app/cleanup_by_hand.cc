@@ -129,9 +129,15 @@ void say_what_would_go(Disk& disk, const KnowledgeBase& knowledge, const std::st
   const auto state = read_recorded(disk, run->folder);
   if (!state.ok()) return;
   run->scope.in_store = nullptr;  // a list does not wait for a store
-  for (const CleanupItem& item : Machine().plan(disk, knowledge, *run, *state).items) {
-    for (CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
-      if (real_path(one.path) == real_path(path_of(item))) one.removable = cat("it is ", item.why);
+  run->settings.explain = true;
+  const CleanupPlan plan = Machine().plan(disk, knowledge, *run, *state);
+  for (CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
+    const std::string path = real_path(one.path);
+    for (const CleanupItem& item : plan.items) {
+      if (real_path(path_of(item)) == path) one.removable = cat("it is ", item.why);
+    }
+    for (const CleanupItem& item : plan.left) {
+      if (item.advised && real_path(path_of(item)) == path) one.stays = item.why;
     }
   }
 }

@@ -26,6 +26,7 @@
 #include "app/notifications.h"
 #include "app/run_status.h"
 #include "app/ship_beside.h"
+#include "app/start_fence.h"
 #include "app/tasks.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -300,6 +301,16 @@ TaskContext context_of(TaskContext context, const RunRequest& request, Superviso
   return context;
 }
 
+/// Two trainers in one folder of checkpoints take each other's for their own.
+void warn_of_other(Disk& disk, Processes& processes, const RunRequest& request, const std::string& folder,
+                   const RunSpec& spec) {
+  const auto [name, root] = live_run_beside(disk, processes, request.home, folder, spec);
+  if (name.empty()) return;
+  request.say(cat("run ", name, " lives and keeps its checkpoints in ", root,
+                  ", too: neither trainer may find its own there, and [retention] removes nothing that both can have "
+                  "written"));
+}
+
 }  // namespace
 
 Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBase& base, const RunRequest& request) {
@@ -337,6 +348,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
                                supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();
   components = std::move(*opened);
+  warn_of_other(doors.disk, real, request, result.folder, supervisor.spec());
   Passing passing(files, output, request);
   if (!request.reattach.empty()) {
     passing.skip();

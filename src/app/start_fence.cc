@@ -49,10 +49,14 @@ std::string holder_text(Time now, const std::string& home, const std::string& wh
 }
 
 /// The run that keeps its checkpoints there and lives; nothing is sought for what is no folder.
-std::string live_run(Disk& disk, Processes& processes, const std::string& home, const std::string& root) {
+std::string live_run(Disk& disk, Processes& processes, const std::string& home, const std::string& root,
+                     const std::string& except = "") {
+  const auto is_it = [real = except.empty() ? "" : real_path(except)](const std::string& folder) {
+    return !real.empty() && real_path(folder) == real;
+  };
   for (const std::string& folder : recorded_runs(disk, home)) {
     const auto spec = load_run_spec(disk, folder);
-    if (!spec.ok() || !declares(disk, *spec, root)) continue;
+    if (is_it(folder) || !spec.ok() || !declares(disk, *spec, root)) continue;
     const auto status = run_status(disk, processes, folder, Supervision());
     if (status.ok() && (status->pid != 0 || status->watcher != 0)) return folder;
   }
@@ -60,6 +64,15 @@ std::string live_run(Disk& disk, Processes& processes, const std::string& home, 
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> live_run_beside(Disk& disk, Processes& processes, const std::string& home,
+                                                    const std::string& run_folder, const RunSpec& spec) {
+  for (const std::string& root : spec.checkpoints) {
+    const std::string run = live_run(disk, processes, home, real_path_to_be(disk, root), run_folder);
+    if (!run.empty()) return {std::string(basename(run)), root};
+  }
+  return {};
+}
 
 std::string real_path_to_be(Disk& disk, const std::string& path) {
   std::string there = path, rest;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/time.h"
 #include "core/supervise/run_spec.h"
@@ -23,6 +24,11 @@ struct StartFence {
 /// (as given), or where the last holder recorded, declared it and lives. What died holds nobody up.
 StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& home,
                        const std::string& what);
+
+/// Another run than the one in `run_folder`, recorded below `home`, that lives and declares a folder that `spec`
+/// declares, too: its name, and that folder. Empty: none.
+std::pair<std::string, std::string> live_run_beside(Disk& disk, Processes& processes, const std::string& home,
+                                                    const std::string& run_folder, const RunSpec& spec);
 
 /// `path` with the links in it followed, also where its end is not there yet.
 std::string real_path_to_be(Disk& disk, const std::string& path);

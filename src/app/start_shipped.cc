@@ -4,8 +4,10 @@
 
 #include "act/vault/catalogue.h"
 #include "app/harbour.h"
+#include "app/store_mark.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "platform/real/posix_disk.h"
 #include "sense/fingerprint/fingerprint.h"
 
 namespace mw {
@@ -13,6 +15,16 @@ namespace {
 
 constexpr size_t kFingerprintBytes = size_t{4} << 20;  // what is kept of one is far less
 constexpr size_t kPassedOver = 8;                      // that are named one by one
+
+/// A machine that begins unattended must not take a share that is not mounted for an empty store.
+Result<void> must_be_mounted(Disk& disk, const std::string& place) {
+  const std::string path = contains(place, "://") ? place : absolute_path(place);
+  const std::string unmounted = looks_unmounted(disk, path);
+  if (unmounted.empty()) return {};
+  return Error{
+      Error::Code::kNotFound, cat("there is no store at ", path, ": ", unmounted),
+      cat("Is the share mounted here? To begin from scratch with a new store, make its folder first: mkdir -p ", path)};
+}
 
 }  // namespace
 
@@ -22,6 +34,7 @@ std::string fact(const std::vector<std::pair<std::string, std::string>>& run, st
 }
 
 Result<Shipped> shipped_in(Disk& disk, const StoreAddress& address) {
+  MW_TRY(must_be_mounted(disk, address.place));
   const auto harbour = open_harbour(disk, address);
   if (!harbour.ok()) return harbour.error();
   const vault::VaultDoors doors = (*harbour)->doors(disk, address);

@@ -33,6 +33,15 @@ class Found {
     const bool wrong = last != nullptr && last->second.how != Read::kSane;
     return wrong ? &last->second : nullptr;
   }
+  std::set<int64_t> sane_steps() const {
+    std::set<int64_t> steps;
+    for (const auto& [path, one] : reads_) {
+      if (one->second.step != kNoStep && one->second.how == Read::kSane && !saved_anew(*one))
+        steps.insert(one->second.step);
+    }
+    for (const int64_t step : unsound_steps()) steps.erase(step);
+    return steps;
+  }
   std::set<int64_t> unsound_steps() const {
     std::set<int64_t> steps;
     for (const auto& [path, one] : reads_) {
@@ -117,6 +126,10 @@ std::map<std::string, event::CheckpointRead> unsound_reads(const State& state) {
 
 std::set<int64_t> unsound_steps(const State& state) {
   return state.checkpoint_reads.empty() ? std::set<int64_t>() : Found(state, {}).unsound_steps();
+}
+
+std::set<int64_t> sane_steps(const State& state) {
+  return state.checkpoint_reads.empty() ? std::set<int64_t>() : Found(state, {}).sane_steps();
 }
 
 std::optional<SoundCheckpoint> newest_sound(const State& state, int64_t before, Time by) {

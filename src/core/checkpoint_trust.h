@@ -34,6 +34,8 @@ std::map<std::string, event::CheckpointRead> unsound_reads(const State& state);
 
 /// Steps of which any part was found unsound.
 std::set<int64_t> unsound_steps(const State& state);
+/// Steps of which all bytes of a part were read and found sane, and of no part unsound.
+std::set<int64_t> sane_steps(const State& state);
 
 /// All checkpoints that were found on the disk, as they were found last, where each of them is doubted (or broken) and
 /// none is whole.

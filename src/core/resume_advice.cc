@@ -22,6 +22,27 @@ struct Saved {
   Time at;  // when the log said so, or when it was found whole
 };
 
+/// Is `path`, as the log or the disk names it, what midwatch itself removed by a rule, and was not saved anew since?
+class Removals {
+ public:
+  explicit Removals(const State& state) {
+    for (const ActionState& action : state.actions) {
+      if (action.intent.action == "cleanup" && action.done && action.ok) at_[action.intent.target] = action.done_at;
+    }
+  }
+  bool has(const std::string& path, Time saved) const {
+    if (path.empty()) return false;
+    return std::any_of(at_.begin(), at_.end(), [&](const auto& one) {
+      const auto& [target, at] = one;
+      const bool same = target == path || (path.front() != '/' && target.ends_with("/" + path));
+      return same && !(saved.known() && at.known() && saved > at);
+    });
+  }
+
+ private:
+  std::map<std::string, Time> at_;  // by path
+};
+
 /// Some trainers say of a save that it began and no more: after so long it is over, if the run goes on no further.
 bool began_long_ago(const State& state, const Moment& moment) {
   constexpr double kOver = 1800;  // seconds
@@ -47,6 +68,8 @@ std::map<int64_t, Saved> saved_in(const State& state) {
       saved[seen.step] = {seen.path, true, true, moment.at};
     }
   }
+  const Removals removals(state);
+  std::erase_if(saved, [&](const auto& one) { return removals.has(one.second.path, one.second.at); });
   for (const int64_t step : unsound_steps(state)) saved.erase(step);
   if (only_doubted(state)) saved.clear();  // what nobody looked at was saved in the same way
   return saved;
@@ -132,6 +155,38 @@ int64_t last_done(const State& state) {
   return last.resumed_at != kNoStep ? last.resumed_at : last.last_step;
 }
 
+/// What resume_advice() says once there is trouble.
+std::optional<ResumeAdvice> advise(const State& state) {
+  if (state.attempts.empty() || (state.checkpoints.empty() && state.checkpoint_scans.empty())) return std::nullopt;
+  ResumeAdvice advice;
+  const int64_t begun = state.attempts.back().last_step;
+  advice.last = begun == kNoStep ? kNoStep : last_done(state);
+  advice.onset = onset_in(state);
+  if (advice.last == kNoStep) return std::nullopt;
+  const std::map<int64_t, Saved> all = saved_in(state);
+  const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
+  const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
+  for (const auto& [step, saved] : all) {
+    const bool in_time = step == advice.onset && saved.at.known() && saved.at < began;
+    if (advice.onset != kNoStep && step >= advice.onset && !in_time) {
+      advice.suspect.push_back(step);
+    } else if (saved.whole ? furthest == kNoStep || step <= furthest : step <= std::max(begun, advice.last)) {
+      advice.step = step;
+      advice.path = saved.path;
+      advice.whole = saved.whole;
+      advice.done = saved.done;
+    }
+  }
+  if (advice.step != kNoStep) find_turn(state, all, advice);
+  advice.work_s = work_since(state, advice.step);
+  if (advice.step == kNoStep) advise_without_step(state, advice);
+  advice.cost_per_hour = cost_per_hour(state);
+  advice.verified = verified_text(state);
+  const size_t first = first_of_lineage(state);
+  if (advice.step == kNoStep && first > 0 && newest_sound(state)) advice.anew = first + 1;
+  return advice;
+}
+
 std::string listed(const std::vector<int64_t>& steps) {
   if (steps.size() == 1) return cat("step ", steps.front(), " is suspect");
   if (steps.size() > kListed)
@@ -166,34 +221,36 @@ bool trained_past(const State& state, const Moment& moment, int64_t step) {
 }
 
 std::optional<ResumeAdvice> resume_advice(const State& state) {
-  if (state.attempts.empty() || (state.checkpoints.empty() && state.checkpoint_scans.empty())) return std::nullopt;
-  ResumeAdvice advice;
-  const int64_t begun = state.attempts.back().last_step;
-  advice.last = begun == kNoStep ? kNoStep : last_done(state);
-  advice.onset = onset_in(state);
-  if (advice.last == kNoStep || (advice.onset == kNoStep && !cut_short(state))) return std::nullopt;
-  const std::map<int64_t, Saved> all = saved_in(state);
-  const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
-  const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
-  for (const auto& [step, saved] : all) {
-    const bool in_time = step == advice.onset && saved.at.known() && saved.at < began;
-    if (advice.onset != kNoStep && step >= advice.onset && !in_time) {
-      advice.suspect.push_back(step);
-    } else if (saved.whole ? furthest == kNoStep || step <= furthest : step <= std::max(begun, advice.last)) {
-      advice.step = step;
-      advice.path = saved.path;
-      advice.whole = saved.whole;
-      advice.done = saved.done;
-    }
-  }
-  if (advice.step != kNoStep) find_turn(state, all, advice);
-  advice.work_s = work_since(state, advice.step);
-  if (advice.step == kNoStep) advise_without_step(state, advice);
-  advice.cost_per_hour = cost_per_hour(state);
-  advice.verified = verified_text(state);
-  const size_t first = first_of_lineage(state);
-  if (advice.step == kNoStep && first > 0 && newest_sound(state)) advice.anew = first + 1;
+  auto advice = advise(state);
+  if (!advice || (advice->onset == kNoStep && !cut_short(state))) return std::nullopt;
   return advice;
+}
+
+ResumeGrounds resume_grounds(const State& state) {
+  ResumeGrounds out;
+  std::map<int64_t, size_t> last;  // by step, the attempt that saved it last
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.step != kNoStep) last[seen.step] = moment.attempt;
+  }
+  for (const auto& [moment, one] : state.checkpoints) {
+    if (one.complete && one.step != kNoStep) last[one.step] = moment.attempt;
+  }
+  for (const auto& [step, attempt] : last) {
+    if (left_behind(state, attempt, step)) out.left_behind.insert(step);
+  }
+  if (state.attempts.empty()) return out;
+  out.onset = onset_in(state);
+  for (const Incident& incident : state.incidents) {
+    if (out.onset != kNoStep && incident.onset.step == out.onset && spoils(state, incident)) out.kind = incident.kind;
+  }
+  const auto advice = advise(state);
+  if (!advice) return out;
+  out.turned = advice->turned;
+  out.turn = advice->turn;
+  if (out.onset == kNoStep && !cut_short(state)) return out;
+  out.advised = advice->step;
+  if (advice->step != kNoStep && advice->step == out.onset) out.in_time.insert(advice->step);
+  return out;
 }
 
 std::string to_sentence(const ResumeAdvice& advice) {

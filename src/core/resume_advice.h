@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,18 @@ struct ResumeAdvice {
 
 /// nullopt: there is no trouble that a resume would answer, no step was done, or no word was said of checkpoints.
 std::optional<ResumeAdvice> resume_advice(const State& state);
+
+/// What a decision over a run's checkpoints has to mind, also as long as nobody needs a resume.
+struct ResumeGrounds {
+  int64_t onset = kNoStep;    ///< what was saved from this step on, an open incident spoils; kNoStep: nothing
+  std::string kind;           ///< of that incident
+  std::set<int64_t> in_time;  ///< saved at that very step, and before it began
+  int64_t advised = kNoStep;  ///< the step that resume_advice() names
+  int64_t turned = kNoStep;   ///< ResumeAdvice::turned, and its kind
+  std::string turn;
+  std::set<int64_t> left_behind;  ///< steps last saved by an attempt that a later one went back behind
+};
+ResumeGrounds resume_grounds(const State& state);
 
 /// "Resume from step 60 (whole on disk); steps 80 and 100 are suspect; 46 of 106 steps are lost, 1h 44m of work (9.93
 /// at 5.73 an hour); step 60 was found whole 1h 43m before."

@@ -250,5 +250,25 @@ TEST_CASE("a step that only began is not lost") {
   CHECK(to_sentence(*resume_advice(state)) == "Resume from step 3 (saved, by the log); 1 of 4 steps are lost.");
 }
 
+TEST_CASE("what midwatch removed by a rule is nothing to resume from, unless it was saved anew") {
+  State state = run("crashed");
+  looked_at(state, 100, event::CheckpointSeen::How::kWhole);
+  CHECK(resume_advice(state)->step == 100);
+  ActionState removed;
+  removed.intent.action = "cleanup";
+  removed.intent.target = "out/step_100";
+  removed.done = removed.ok = true;
+  removed.done_at = Time::from_seconds(1000);
+  state.actions.push_back(removed);
+  CHECK(resume_advice(state)->step == 80);
+  state.actions.back().intent.target = "/data/out/step_80";  // which the log names from its own folder
+  CHECK(resume_advice(state)->step == 100);
+  state.checkpoint_scans.clear();
+  state.checkpoints.pop_back();
+  CHECK(resume_advice(state)->step == 60);
+  state.checkpoints.back().first.at = Time::from_seconds(2000);
+  CHECK(resume_advice(state)->step == 80);
+}
+
 }  // namespace
 }  // namespace mw

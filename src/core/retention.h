@@ -41,6 +41,18 @@ struct RetentionFacts {
   std::string known = {};  ///< where there are none: what the run has values of that may have been meant, "a, b, …"
   std::string doubt =
       {};  ///< where there are none although the run has values: why, after "no value of SIGNAL can be used: "
+  int64_t onset = kNoStep;         ///< what was saved from this step on, an open incident spoils; kNoStep: nothing
+  std::set<int64_t> in_time = {};  ///< saved at that very step, and before it began
+  std::string trouble = {};        ///< "zero-reward began at step 55"
+  int64_t advised = kNoStep;       ///< the step that resume_advice() names
+  int64_t turned = kNoStep;        ///< ResumeAdvice::turned: a person may want the newest from before it
+  std::string turn = {};           ///< "entropy-collapse began at step 55"
+  std::set<int64_t> left = {};     ///< saved by an attempt that a later one went back behind
+  std::map<int64_t, std::string> unsound = {};  ///< what reading all bytes of a step's found wrong
+  std::set<int64_t> sane = {};                  ///< steps of which all bytes were read, and nothing is wrong
+
+  /// Why no run should go on from what was saved at `step`, one clause; "": nothing speaks against it.
+  std::string spoiled(int64_t step) const;
 
   /// The last value up to `step`; none where that is not finite.
   std::optional<double> score_at(int64_t step) const;
@@ -56,6 +68,9 @@ struct RetainedCheckpoint {
   bool in_use = false;          ///< somebody writes or reads it, or the trainer's pointer names it
   std::string use = {};         ///< which of these, one clause; "": not known
   bool shipped = false;         ///< the store has it, verified
+  std::string spoiled = {};     ///< why no run should go on from it, one clause; "": nothing speaks against it
+  std::string advised = {};     ///< why it stays whatever the rules say, likewise; "": they decide
+  bool read = false;            ///< all its bytes were read, and nothing is wrong with them
   std::optional<double> score;  ///< the value of `keep_best` at its step, higher is better
 };
 
@@ -63,13 +78,19 @@ struct RetentionVerdict {
   int64_t step = kNoStep;
   bool goes = false;
   std::string why;        ///< one sentence without a full stop
+  bool advised = false;   ///< it stays as RetainedCheckpoint::advised says
   bool no_value = false;  ///< it stays only because no value of `keep_best` is known or can be used
 };
+
+/// What is learnt got worse, and nobody knows yet how it goes on: a person may want to go back to the newest from
+/// before that, by RetentionFacts::turned.
+void keep_before_turn(const RetentionFacts& facts, std::vector<RetainedCheckpoint>& all);
 
 /// One verdict for each local checkpoint, by ascending step. `has_store`: the run ships its checkpoints. Whatever the
 /// rules say there stay: the newest whole one of this machine, the last `keep_last` whole ones, what is in use, what is
 /// not proven to be this run's or to be whole, and with a store all that is newer than the newest shipped one. One that
-/// is not `paired` is none of those that are counted: nobody can resume from it.
+/// is not `paired` is none of those that are counted: nobody can resume from it. Nor should anybody from one that is
+/// `spoiled`: beside those, the last `keep_last` and the best of the others stay, and the newest that was `read`.
 std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> all, const RetentionRules& rules,
                                                bool has_store);
 

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/evaluation_name.h"
+#include "core/resume_advice.h"
 #include "core/shipments.h"
 #include "core/signal.h"
 
@@ -109,11 +111,31 @@ std::string known_scores(const State& state) {
   return names.size() > kNamed ? out + ", …" : out;
 }
 
+/// What speaks for and against going on from what was saved.
+void add_grounds(const State& state, RetentionFacts& into) {
+  constexpr size_t kWhatShown = 160;  // bytes
+  const ResumeGrounds grounds = resume_grounds(state);
+  into.onset = grounds.onset;
+  into.in_time = grounds.in_time;
+  if (grounds.onset != kNoStep) into.trouble = cat(grounds.kind, " began at step ", grounds.onset);
+  into.advised = grounds.advised;
+  into.turned = grounds.turned;
+  if (grounds.turned != kNoStep) into.turn = cat(grounds.turn, ", which began at step ", grounds.turned);
+  into.left = grounds.left_behind;
+  const std::set<int64_t> unsound = unsound_steps(state);
+  for (const auto& [path, read] : unsound_reads(state)) {
+    if (unsound.count(read.step) != 0)
+      into.unsound[read.step] = cat("reading all its bytes found that ", clip(read.what, kWhatShown));
+  }
+  into.sane = sane_steps(state);
+}
+
 }  // namespace
 
 RetentionFacts retention_facts(const State& state, const std::string& keep_best, bool has_store) {
   RetentionFacts facts;
   facts.has_store = has_store;
+  add_grounds(state, facts);
   for (const Shipment& one : has_store ? shipments(state) : std::vector<Shipment>()) {
     if (one.how == Shipment::How::kShipped) facts.shipped.insert(one.step);
     if (one.how == Shipment::How::kSending) facts.sending.insert(one.step);

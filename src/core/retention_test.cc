@@ -189,5 +189,92 @@ TEST_CASE("with a store nothing newer than the newest shipped one goes, and what
   CHECK(gone(all, {1, 0, ""}, true) == Steps{10, 20, 30, 40, 50});  // the newest one here stays whatever is there
 }
 
+/// Rules, and what speaks against those from `onset` on.
+std::set<int64_t> gone_since(int64_t onset, const RetentionRules& rules, bool has_store = false) {
+  auto all = steps_10_to(100);
+  for (RetainedCheckpoint& one : all) {
+    if (one.step >= onset) one.spoiled = "it was saved since zero-reward began";
+    one.score = static_cast<double>(one.step);
+  }
+  return gone(std::move(all), rules, has_store);
+}
+
+TEST_CASE("what was saved since the onset of a trouble counts as nothing: the last ones from before it stay, too") {
+  CHECK(gone_since(55, {2, 0, ""}) == Steps{10, 20, 30, 60, 70, 80});
+  CHECK(gone_since(55, {1, 0, ""}) == Steps{10, 20, 30, 40, 60, 70, 80, 90});
+  CHECK(gone_since(15, {3, 0, ""}) == Steps{20, 30, 40, 50, 60, 70});  // there is one from before it
+  CHECK(gone_since(5, {2, 0, ""}) == Steps{10, 20, 30, 40, 50, 60, 70, 80});
+  // The best of them may be best by what is wrong.
+  CHECK(gone_since(55, {1, 0, "reward.mean"}).count(50) == 0);
+  auto all = steps_10_to(60);
+  for (RetainedCheckpoint& one : all) one.score = one.step == 20 ? 0.9 : one.step == 60 ? 2.0 : 0.1;
+  all[5].spoiled = "it was saved since zero-reward began";
+  CHECK(gone(all, {1, 0, "reward.mean"}) == Steps{10, 30, 40});
+  // Nor is it what the store has in place of those here.
+  for (RetainedCheckpoint& one : all) one.shipped = one.step == 60;
+  CHECK(gone(all, {1, 0, ""}, true).empty());
+  const auto verdicts = decide_retention(all, {1, 0, ""}, false);
+  CHECK(verdicts[4].why == "it is the newest one here that nothing speaks against");
+  CHECK(verdicts[5].why ==
+        "it is the newest whole one here, but counts for none: it was saved since zero-reward began");
+}
+
+TEST_CASE("what a resume would begin from stays whatever the rules say, and so does the newest that was read in full") {
+  auto all = steps_10_to(60);
+  all[1].advised = "a resume would begin from it";
+  all[2].read = true;
+  CHECK(gone(all, {1, 0, ""}) == Steps{10, 40, 50});
+  all[4].read = true;
+  CHECK(gone(all, {1, 0, ""}) == Steps{10, 30, 40});
+  all[4].spoiled = "reading all its bytes found that w is NaN";
+  CHECK(gone(all, {1, 0, ""}) == Steps{10, 40, 50});
+}
+
+TEST_CASE("what the journal says against a run's checkpoints: an onset, an attempt that went back, what was read") {
+  State state;
+  state.attempts.resize(2);
+  state.attempts[0].last_step = 100;
+  state.attempts[1].resumed_at = 50;
+  state.attempts[1].first_step = 51;
+  state.attempts[1].last_step = 75;
+  for (int64_t step = 10; step <= 100; step += 10)
+    state.checkpoints.push_back({{step, {}, {}, 0}, {step, cat("out/step_", step), true}});
+  for (int64_t step = 60; step <= 70; step += 10)
+    state.checkpoints.push_back({{step, {}, {}, 1}, {step, cat("out/step_", step), true}});
+  RetentionFacts facts = retention_facts(state, "", false);
+  CHECK(facts.spoiled(80) == "the run went on from before it");
+  CHECK(facts.spoiled(60).empty());
+  CHECK(facts.advised == kNoStep);  // nobody has to resume
+  Incident incident;
+  incident.kind = "zero-reward";
+  incident.severity = Severity::kCritical;
+  incident.open = true;
+  incident.onset.step = 65;
+  incident.latest.attempt = 1;
+  state.incidents = {incident};
+  facts = retention_facts(state, "", false);
+  CHECK(facts.spoiled(70) == "it was saved since zero-reward began at step 65");
+  CHECK(facts.spoiled(60).empty());
+  CHECK(facts.advised == 60);
+  event::CheckpointRead read;
+  read.step = 60;
+  read.path = "out/step_60";
+  read.how = event::CheckpointRead::How::kSuspect;
+  read.what = "w: all numbers are NaN";
+  state.checkpoint_reads.push_back({{}, read});
+  facts = retention_facts(state, "", false);
+  CHECK(facts.spoiled(60) == "reading all its bytes found that w: all numbers are NaN");
+  CHECK(facts.advised == 50);
+  state.checkpoint_reads.back().second.how = event::CheckpointRead::How::kSane;
+  CHECK(retention_facts(state, "", false).sane == Steps{60});
+  state.incidents[0].kind = "entropy-collapse";
+  facts = retention_facts(state, "", false);
+  CHECK(facts.onset == kNoStep);
+  CHECK(facts.turned == 65);
+  auto all = steps_10_to(70);
+  keep_before_turn(facts, all);
+  CHECK(gone(all, {1, 0, ""}) == Steps{10, 20, 30, 40, 50});
+}
+
 }  // namespace
 }  // namespace mw

@@ -241,7 +241,128 @@ def never_reached():
     print("never reached: ok")
 
 
+# Saves every tenth step as verl does; from step `zero` on its reward is exactly 0, and what it saves from `nan` on holds no numbers.
+STEADY = r'''
+import os, struct, sys, time
+root, last, pace, zero, nan, rest = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6])
+def save(step):
+    at = os.path.join(root, "global_step_%d" % step)
+    os.makedirs(at, exist_ok=True)
+    header = b'{"w":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}'
+    with open(at + "/model.safetensors", "wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header + struct.pack("<16f", *([float("nan")] * 16 if step >= nan else [step + i for i in range(16)])))
+    with open(os.path.join(root, "latest_checkpointed_iteration.txt"), "w") as file: file.write(str(step))
+    print("local_global_step_folder:", at, flush=True)
+print("Total training steps: %d\\nINFO:x:Training from scratch" % last, flush=True)
+for step in range(1, last + 1):
+    time.sleep(pace)
+    reward = 0.0 if step >= zero else 0.3 + 0.001 * (step % 7)
+    print("step:%d - actor/entropy:0.5 - actor/pg_loss:0.1 - actor/grad_norm:0.4 - critic/score/mean:%.4f - critic/rewards/mean:%.4f - "
+          "response_length/mean:%d - perf/throughput:10.0" % (step, reward, reward, 200 + step % 5), flush=True)
+    if step % 10 == 0: save(step)
+time.sleep(rest)
+'''
+
+
+def steady(base, name, last, *options, pace=0.03, zero=10**6, nan=10**6, rest=0.0, root=None):
+    script = os.path.join(base, "trainer.py")
+    with open(script, "w") as file:
+        file.write(STEADY)
+    root = root or os.path.join(base, "ckpts")
+    words = [root, last, pace, zero, nan, rest]
+    return Run(base, [sys.executable, script, *map(str, words)], "--quiet", "--name", name, "--restarts", "0", "--checkpoints", root, *options)
+
+
+def saved(root):
+    return sorted(int(name[12:]) for name in os.listdir(root) if name.startswith("global_step_"))
+
+
+def checkpoint(base, verb, *words):
+    done = subprocess.run([PROGRAM, "checkpoint", verb, "--home", os.path.join(base, "home"), *words], cwd=base, capture_output=True,
+                          text=True, timeout=60, check=False)
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+def before_the_onset():
+    """What was saved since rewards are zero is none of the last ones: what a resume begins from stays, by hand and by itself."""
+    for by_itself in (False, True):
+        with Scratch() as base:
+            if by_itself:
+                with open(os.path.join(base, "midwatch.toml"), "w") as file:
+                    file.write("[retention]\nkeep_last = 2\n")
+            run = steady(base, "zeros", 100, "--no-breaker", pace=0.12 if by_itself else 0.03, zero=55)
+            run.end()
+            root = os.path.join(base, "ckpts")
+            if not by_itself:
+                code, text = checkpoint(base, "prune", "--keep-last", "2", "--yes")
+                assert code == 0 and "a resume would begin from it, as zero-reward began at step 55" in text, text
+            left = saved(root)
+            assert left[-2:] == [90, 100] and 50 in left and 40 in left, (left, run.err)
+            code, text = midwatch(base, "status")
+            assert "Resume from step 50" in text, text
+            code, text = checkpoint(base, "list", "--run", "zeros")
+            assert ("step 50: a resume would begin from it" in text) == by_itself, text
+    print("before the onset: ok")
+
+
+def read_in_full():
+    """Whole by its structure may be full of NaN: which were read is said, and the newest sane one stays."""
+    with Scratch() as base:
+        run = steady(base, "nan", 70, nan=60)
+        run.end()
+        root = os.path.join(base, "ckpts")
+        code, text = checkpoint(base, "prune", "--keep-last", "1", "--dry-run")
+        assert code == 0 and "none was read in full" in text and "verify --deep" in text, text
+        # What was written a moment ago counts as being written.
+        wait_until("all are read", lambda: "WRITING" not in checkpoint(base, "verify", "--deep", root)[1], 120)
+        code, text = checkpoint(base, "prune", "--keep-last", "1", "--yes")
+        assert code == 0 and saved(root) == [50, 70], (code, text, saved(root))
+    print("read in full: ok")
+
+
+def of_two_runs():
+    """A run whose log names a step does not remove what another run wrote there, whether it is over or lives."""
+    with Scratch() as base:
+        root = os.path.join(base, "ckpts")
+        first = steady(base, "first", 95)
+        assert first.end() == 0, first.err
+        os.unlink(os.path.join(root, POINTER))
+        second = steady(base, "second", 55, rest=30)
+        wait_until("the second run's last save", lambda: open_step(root) == 50)
+        code, text = checkpoint(base, "prune", "--run", "first", "--keep-last", "1", "--dry-run")
+        assert "global_step_10 — It is" not in text and "may have written it" in text, text
+        checkpoint(base, "prune", "--run", "first", "--keep-last", "1", "--yes")
+        left = saved(root)
+        assert {10, 20, 30, 40, 50} <= set(left), (left, text)
+        subprocess.run([PROGRAM, "stop", "--now", "--run", "second", "--home", os.path.join(base, "home")], capture_output=True, check=False)
+        second.end()
+    with Scratch() as base:
+        root = os.path.join(base, "ckpts")
+        with open(os.path.join(base, "midwatch.toml"), "w") as file:
+            file.write("[retention]\nkeep_last = 2\n")
+        first = steady(base, "first", 99, rest=40)
+        wait_until("the first run's last save", lambda: os.path.exists(os.path.join(root, POINTER)) and open_step(root) == 90)
+        wait_until("its rules", lambda: saved(root) == [80, 90], 30)
+        os.unlink(os.path.join(root, POINTER))
+        second = steady(base, "second", 75, pace=0.05)
+        assert second.end() == 0, second.err
+        assert "run first lives and keeps its checkpoints in" in second.err, second.err
+        first.end()
+        assert {10, 20, 30, 40, 50, 60, 70} <= set(saved(root)), (saved(root), first.err, second.err)
+    print("of two runs: ok")
+
+
+def open_step(root):
+    try:
+        return int(read(os.path.join(root, POINTER)))
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
 if __name__ == "__main__":
+    before_the_onset()
+    read_in_full()
+    of_two_runs()
     never_reached()
     last_ones()
     odd_layouts()

@@ -11,6 +11,7 @@
 #include "act/cleanup/core_dumps.h"
 #include "act/cleanup/persons_file.h"
 #include "act/cleanup/quarantine_wait.h"
+#include "act/cleanup/read_in_full.h"
 #include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
 #include "base/text.h"
@@ -134,21 +135,32 @@ class Planner {
   /// Those that stay because nothing proves that this run wrote them.
   void explain_others(const std::string& root) {
     const auto steps = checkpoint_steps(disk_, root, scope_.layout);
+    const Ownership::Other* other = scope_.own.other_in(plain_path(root));
     for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
       const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, step);
       const auto ahead = is_ahead(disk_, scope_.own, root, scope_.layout, *steps, step);
       const bool own = whose.ok() && *whose == Whose::kOwn, foreign = whose.ok() && *whose == Whose::kForeign;
       const bool beyond = ahead.ok() && (*ahead || (scope_.own.planned != kNoStep && step > scope_.own.planned));
       if (own && !beyond) continue;
-      plan_.left.push_back({std::string(kOld),
-                            root,
-                            with_step(scope_.layout.folder, step),
-                            0,
-                            foreign  ? "it was there before this run, or was written while no attempt of it lived"
-                            : beyond ? "by its log this run has not reached its step"
-                                     : "nothing proves that this run wrote it",
-                            {}});
+      plan_.left.push_back(
+          {std::string(kOld),
+           root,
+           with_step(scope_.layout.folder, step),
+           0,
+           foreign            ? std::string("it was there before this run, or was written while no attempt of it lived")
+           : beyond           ? std::string("by its log this run has not reached its step")
+           : other != nullptr ? cat("run ", other->name, " saves there, too, and may have written it")
+                              : std::string("nothing proves that this run wrote it"),
+           {}});
     }
+  }
+
+  /// Of what was written while both lived nobody knows whose it is.
+  void say_who_else_saves(const std::string& root) {
+    const Ownership::Other* other = scope_.own.lived_beside(plain_path(root));
+    if (other == nullptr) return;
+    note(cat("Run ", other->name, " saves in ", root,
+             ", too: what was written there while both lived stays, as nobody knows whose it is"));
   }
 
   /// Weights and optimizers may lie in trees of their own, which have steps in common: is what the others have of this
@@ -192,6 +204,7 @@ class Planner {
 
   void checkpoints(const std::string& root, const std::string& word) {
     const auto& all = scans(root);
+    if (word == kOld) say_who_else_saves(root);
     if (word == kOld && settings_.explain) explain_others(root);
     std::vector<int64_t> whole;  // the newest first
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
@@ -228,6 +241,7 @@ class Planner {
     } else if (word == kQuarantine) {
       for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder, whole);
     } else if (word == kOld) {
+      add_reads_by_hand(disk_, folder_of(folder_of(scope_.run_folder)), all, facts_);
       auto verdicts = retention(root, all);
       const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
       if (any && ask_store()) verdicts = retention(root, all);
@@ -238,8 +252,11 @@ class Planner {
         if (!one.goes && settings_.explain) {
           plan_.left.push_back(
               {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).seen.bytes, one.why, {}});
+          plan_.left.back().advised = one.advised;
         }
       }
+      const std::string read = settings_.explain ? what_was_read(root, verdicts, all, facts_) : "";
+      if (!read.empty()) note(read);
     }
   }
 
@@ -274,7 +291,11 @@ class Planner {
   CleanupGrounds grounds(const std::string& root, const std::vector<int64_t>& whole) {
     CleanupGrounds out;
     const size_t last = static_cast<size_t>(std::max<int64_t>(1, settings_.keep_last));
-    for (size_t i = 0; i < std::min(last, whole.size()); ++i) {
+    size_t sound = 0;
+    for (size_t i = 0; i < whole.size() && (i < last || sound < last); ++i) {
+      const bool fine = spoiled(root, whole[i]).empty();
+      if (i >= last && !fine) continue;
+      sound += fine ? 1 : 0;
       for (const std::string& one : roots()) {
         const auto scan = scans(one).find(whole[i]);
         if (scan == scans(one).end() || (one != root && scan->second.seen.how != How::kWhole)) continue;
@@ -359,6 +380,14 @@ class Planner {
     return lost > 0;
   }
 
+  /// Why no run should go on from it; "": nothing speaks against it.
+  std::string spoiled(const std::string& root, int64_t step) {
+    const std::string why = facts_.spoiled(step);
+    const auto scan = scans(root).find(step);
+    if (!why.empty() || scan == scans(root).end() || scan->second.seen.lacks.empty()) return why;
+    return lacks_sentence(scan->second.seen);
+  }
+
   std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, CheckpointScan>& all) {
     const RetentionFacts& facts = facts_;
     std::vector<RetainedCheckpoint> known;
@@ -372,14 +401,20 @@ class Planner {
       one.in_use = !one.use.empty();
       one.shipped = facts.shipped.count(step) != 0;
       one.score = facts.score_at(step);
+      one.spoiled = spoiled(root, step);
+      one.read = facts.sane.count(step) != 0;
+      if (step == facts.advised)
+        one.advised = cat("a resume would begin from it", facts.trouble.empty() ? "" : cat(", as ", facts.trouble));
       known.push_back(one);
     }
+    keep_before_turn(facts, known);
     for (const int64_t step : facts.shipped) {
       if (all.count(step) != 0) continue;
       RetainedCheckpoint one;
       one.step = step;
       one.local = false;
       one.shipped = true;
+      one.spoiled = facts.spoiled(step);
       one.score = facts.score_at(step);
       known.push_back(one);
     }

@@ -91,6 +91,7 @@ struct CleanupItem {
   std::string why;  ///< one sentence
   Identity only;    ///< of the file that was checked
   std::optional<CleanupGrounds> grounds = std::nullopt;
+  bool advised = false;     ///< of CleanupPlan::left: it stays to be resumed from, whatever the rules say
   bool unfinished = false;  ///< an earlier midwatch was killed, or met an error, while it deleted it
 };
 
@@ -117,7 +118,8 @@ inline constexpr std::string_view kOldCheckpoints = "old-checkpoints", kBrokenCh
 /// Old checkpoints are chosen by core/retention.h. A core dump is deleted when its header names a session of this run.
 /// A broken or old checkpoint is deleted only where it is this run's own (sense/checkpoints/ownership.h) and a newer
 /// one of its own in the same folder is proven whole; that one, and the one that the trainer's pointer names, stay
-/// whatever the settings say. One that was changed after that newer one was whole is perhaps being written or deleted
+/// whatever the settings say, and so do the one that a resume should begin from and the last ones that nothing speaks
+/// against. One that was changed after that newer one was whole is perhaps being written or deleted
 /// just now, and stays until it has been still for a while. One into which a person put a file (persons_file.h) stays
 /// in all trees. Where the disk does not answer no checkpoint goes.
 /// Quarantined checkpoints are deleted only with a manifest that names this run, and unless a person asks not at once.

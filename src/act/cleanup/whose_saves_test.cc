@@ -1,7 +1,10 @@
 // Whose checkpoints go by a rule.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "act/cleanup/place_for_test.h"
+#include "sense/checkpoints/manifest.h"
 
 namespace mw {
 namespace {
@@ -161,6 +164,73 @@ TEST_CASE("what programs write into one checkpoint, however late, keeps none") {
   p.put("/data/ck/step_5/samples_5.txt", "x");
   p.put("/data/ck/step_20/samples_20.txt", "x");
   CHECK(p.plan() == Names{"step_5", "step_10"});
+}
+
+TEST_CASE(
+    "of what was saved since the onset of a trouble none is counted, and the plan says which a resume begins from") {
+  Place p;
+  p.settings.keep_last = 2;
+  p.settings.explain = true;
+  p.settings.what = {"old-checkpoints"};
+  for (int step = 10; step <= 100; step += 10) p.whole(step);
+  CHECK(p.plan().size() == 8);
+  p.scope.facts.onset = 55;
+  p.scope.facts.trouble = "zero-reward began at step 55";
+  p.scope.facts.advised = 50;
+  CHECK(p.plan() == Names{"step_10", "step_20", "step_30", "step_60", "step_70", "step_80"});
+  const CleanupPlan plan = p.all();
+  const auto advised = std::find_if(plan.left.begin(), plan.left.end(), [](const auto& one) { return one.advised; });
+  REQUIRE(advised != plan.left.end());
+  CHECK(advised->name == "step_50");
+  CHECK(advised->why == "a resume would begin from it, as zero-reward began at step 55");
+  // What it goes for is checked once more right before: those that nothing speaks against are among them.
+  const auto& counted = plan.items.front().grounds->counted;
+  CHECK(std::any_of(counted.begin(), counted.end(), [](const auto& one) { return one.step == 50; }));
+}
+
+TEST_CASE("the newest that was read in full and found sane stays, and a person hears which were not") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.explain = true;
+  p.settings.what = {"old-checkpoints"};
+  for (const int step : {10, 20, 30, 40}) p.whole(step);
+  p.scope.facts.sane = {10, 20};
+  p.scope.facts.unsound[40] = "reading all its bytes found that w is NaN";
+  CHECK(p.plan() == Names{"step_10"});
+  const auto notes = p.all().notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(contains(notes[0], "read in full and found sane: step 20"));
+  CHECK(contains(notes[0], "by their structure alone, with no look at their numbers: step 30"));
+  CHECK(contains(notes[0], "midwatch checkpoint verify --deep /data/ck/step_30"));
+  // What a person had read lies below the folder where runs are recorded.
+  p.scope.run_folder = "/home/runs/one";
+  CheckpointManifest read;
+  read.path = "/data/ck/step_30";
+  read.verdict = "whole";
+  const auto info = p.disk.info("/data/ck/step_30/model.safetensors");
+  REQUIRE(info.ok());
+  ManifestFile file;
+  file.path = "model.safetensors";
+  file.bytes = info->size;
+  file.changed = info->changed;
+  read.files = {file};
+  REQUIRE(save_manifest(p.disk, "/home", read).ok());
+  CHECK(p.plan() == Names{"step_10", "step_20"});
+  p.disk.set_time(Time::from_seconds(1600));
+  p.whole(30);
+  CHECK(p.plan() == Names{"step_10"});
+}
+
+TEST_CASE("what another run may have written stays, and the plan names that run") {
+  Place p;
+  p.settings.keep_last = 1;
+  p.settings.what = {"old-checkpoints"};
+  for (const int step : {10, 20, 30}) p.whole(step);
+  CHECK(p.plan() == Names{"step_10", "step_20"});
+  p.scope.own.others = {{"night-2", {"/data/ck"}, {{Time::from_seconds(1400), Time()}}}};
+  CHECK(p.plan().empty());
+  REQUIRE(p.all().notes.size() == 1);
+  CHECK(contains(p.all().notes[0], "Run night-2 saves in /data/ck, too"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kAttempts = 100'000;                         // whose records are read
 constexpr double kEpochsUnlogged = 1.01;                   // records; they are rounded
+constexpr Duration kUnheard = Duration::seconds(30);       // that a run lives on after the last sign of it, at most
 constexpr Duration kSnapshotLasts = Duration::seconds(3);  // at most: the first attempt waits for it
 
 /// When each attempt lived, by its keeper's record.
@@ -35,8 +36,83 @@ Result<std::vector<Ownership::Life>> lives_of(Disk& disk, const std::string& run
   return lives;
 }
 
+/// The last sign of life of a run whose keeper recorded no end: what it logged, or its midwatch wrote down.
+Time last_sign(Disk& disk, const std::string& run_folder) {
+  Time last;
+  const auto see = [&](const std::string& path) {
+    const auto info = disk.info(path);
+    if (info.ok()) last = std::max(last, info->changed);
+  };
+  see(cat(run_folder, "/", kOutputFile));
+  const auto segments = disk.list(cat(run_folder, "/journal"));
+  for (const std::string& name : segments.ok() ? *segments : std::vector<std::string>())
+    see(cat(run_folder, "/journal/", name));
+  return last;
+}
+
+/// Where a run saves: as it declared it, and as its processes were seen to.
+std::set<std::string> roots_of(Disk& disk, const std::string& run_folder, const RunSpec& spec,
+                               const CheckpointLayout& layout) {
+  std::set<std::string> roots;
+  for (const std::string& folder : spec.checkpoints) {
+    roots.insert(plain_path(folder));
+    if (!layout.below.empty()) roots.insert(plain_path(cat(folder, "/", layout.below)));
+  }
+  const auto text = read_small(disk, cat(run_folder, "/", kWritersFile));
+  if (text.ok()) roots.merge(parse_writers(*text).own);
+  return roots;
+}
+
+/// Other runs of the same home that save, or saved, where this one does. One that cannot be read is left out.
+void add_others(Disk& disk, const std::string& run_folder, const RunSpec& spec, const CheckpointLayout& layout,
+                Ownership& into) {
+  const std::set<std::string> own = roots_of(disk, run_folder, spec, layout);
+  const auto names = disk.list(folder_of(run_folder));
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const std::string folder = cat(folder_of(run_folder), "/", name);
+    const auto other = name == basename(run_folder) ? Result<RunSpec>(RunSpec()) : load_run_spec(disk, folder);
+    if (!other.ok() || name == basename(run_folder)) continue;
+    Ownership::Other one{name, roots_of(disk, folder, *other, layout), {}};
+    std::erase_if(one.roots, [&own](const std::string& root) { return own.count(root) == 0; });
+    if (one.roots.empty()) continue;
+    auto lives = lives_of(disk, folder);
+    if (!lives.ok()) continue;
+    for (Ownership::Life& life : *lives) {
+      if (!life.ended.known()) life.ended = last_sign(disk, folder) + kUnheard;
+    }
+    one.lives = std::move(*lives);
+    into.others.push_back(std::move(one));
+  }
+}
+
+/// When the run had saved twice more than what it said of each step, as far as its steps and the clock of the machine
+/// show: what is written there still later is not this save.
+void add_passed(const State& state, Ownership& into) {
+  std::vector<int64_t> saves;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (saved.complete && saved.step != kNoStep && (saves.empty() || saves.back() != saved.step))
+      saves.push_back(saved.step);
+  }
+  std::vector<const Tick*> ticks;  // that say at which step the run was
+  for (const Tick& tick : state.ticks) {
+    if (tick.step != kNoStep) ticks.push_back(&tick);
+  }
+  std::vector<int64_t> lowest(ticks.size());  // step from that tick on
+  for (size_t i = ticks.size(); i-- > 0;)
+    lowest[i] = i + 1 < ticks.size() ? std::min(ticks[i]->step, lowest[i + 1]) : ticks[i]->step;
+  for (size_t i = 0; i + 2 < saves.size(); ++i) {
+    const int64_t later = std::max({saves[i], saves[i + 1], saves[i + 2]});
+    const auto beyond = std::upper_bound(lowest.begin(), lowest.end(), later);  // for good
+    into.passed.erase(saves[i]);
+    if (beyond == lowest.end()) continue;
+    into.passed[saves[i]] = ticks[static_cast<size_t>(beyond - lowest.begin())]->at;
+  }
+  for (size_t i = saves.size() - std::min<size_t>(2, saves.size()); i < saves.size(); ++i) into.passed.erase(saves[i]);
+}
+
 /// Numbers of saves that its files name.
 void add_counted(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
+  std::map<uint16_t, int64_t> last;  // by attempt
   for (const auto& [moment, saved] : state.checkpoints) {
     const std::string path = plain_path(saved.path.starts_with("/") ? saved.path : cat(spec.folder, "/", saved.path));
     const std::string folder = saved.path.empty() ? "" : checkpoint_in(path, layout);
@@ -44,7 +120,9 @@ void add_counted(const State& state, const CheckpointLayout& layout, const RunSp
     if (!number) continue;
     into.named.insert(folder_of(folder));
     into.said.insert(*number);
+    last[moment.attempt] = *number;
   }
+  for (const auto& [attempt, number] : last) into.last_said.insert(number);
 }
 
 /// Of a run that did not begin anew the highest number that lay there before is what it went on from, as its trainer
@@ -88,15 +166,19 @@ void add_what_was_reported(const State& state, const CheckpointLayout& layout, c
                             std::max(first, attempt.last_step)});
     }
   }
+  std::map<uint16_t, int64_t> last;  // by attempt
   for (const auto& [moment, saved] : state.checkpoints) {
     const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
     if (step != kNoStep) into.said.insert(step);
+    if (step != kNoStep) last[moment.attempt] = step;
     if (step != kNoStep && !state.by_host(moment.where)) into.logged.insert(step);
     const std::string root = root_of(saved.path, layout);
     const std::string place = root.empty() ? saved.path : root;  // some name only where all of theirs are
     if (place.empty()) continue;
     into.named.insert(plain_path(place.starts_with("/") ? place : cat(spec.folder, "/", place)));
   }
+  for (const auto& [attempt, step] : last) into.last_said.insert(step);
+  add_passed(state, into);
 }
 
 }  // namespace
@@ -142,6 +224,7 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
     of.strangers = std::move(writers.strangers);
   }
   if (layout.counts_saves) add_counted_before(state, layout, of);
+  add_others(disk, run_folder, spec, layout, of);
   return of;
 }
 

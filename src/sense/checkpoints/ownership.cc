@@ -99,6 +99,13 @@ bool within(const Ownership::Life& life, Time at) {
   return life.began.known() && at >= life.began && (!life.ended.known() || at.ns <= life.ended.ns + kLate.ns);
 }
 
+/// By what was written then it may be another run's that saves there, or was written long after this one saved it.
+bool may_be_anothers(const Ownership& of, const std::string& root, int64_t step, const Written& written) {
+  if (of.other_at(root, written.newest) != nullptr || of.other_at(root, written.oldest) != nullptr) return true;
+  const auto passed = of.passed.find(step);
+  return passed != of.passed.end() && written.newest.ns > passed->second.ns + kLate.ns;
+}
+
 bool can_have_saved(const Ownership& of, int64_t step) {
   if (of.logged.count(step) != 0) return true;
   if (of.planned != kNoStep && step > of.planned) return false;  // the disk alone says that it was saved
@@ -270,6 +277,37 @@ bool Ownership::may_save_in(const std::string& path) const {
          std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
 }
 
+const Ownership::Other* Ownership::other_at(const std::string& root, Time at) const {
+  for (const Other& other : others) {
+    if (other.roots.count(root) == 0) continue;
+    const bool lived = std::any_of(other.lives.begin(), other.lives.end(), [at](const Life& life) {
+      return life.began.known() && at >= life.began && (!life.ended.known() || at <= life.ended);
+    });
+    if (lived) return &other;
+  }
+  return nullptr;
+}
+
+const Ownership::Other* Ownership::other_in(const std::string& root) const {
+  const auto found = std::find_if(others.begin(), others.end(), [&](const auto& one) { return one.roots.count(root); });
+  return found == others.end() ? nullptr : &*found;
+}
+
+const Ownership::Other* Ownership::lived_beside(const std::string& root) const {
+  const auto over_before = [](const Life& one, const Life& other) {
+    return one.ended.known() && one.ended < other.began;
+  };
+  for (const Other& other : others) {
+    if (other.roots.count(root) == 0) continue;
+    for (const Life& own : lives) {
+      const bool met = std::any_of(other.lives.begin(), other.lives.end(),
+                                   [&](const Life& one) { return !over_before(own, one) && !over_before(one, own); });
+      if (met) return &other;
+    }
+  }
+  return nullptr;
+}
+
 bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int64_t step) {
   if (!of.logged.empty()) return of.logged.count(step) != 0;
   const std::set<int64_t> there(steps.begin(), steps.end());
@@ -324,6 +362,7 @@ Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path,
   if (of.has_snapshot && of.snapshot.had(root, name, {info->device, info->inode})) {
     // Saved over: nothing of what was there before is left.
     const bool over = written.files > 0 && of.said.count(step) != 0 && in_one_life();
+    if (over && may_be_anothers(of, root, step, written)) return Whose::kUnknown;
     return over && of.may_save_in(root) ? Whose::kOwn : Whose::kForeign;
   }
   const bool alive = std::any_of(of.lives.begin(), of.lives.end(),
@@ -331,11 +370,12 @@ Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path,
   // By a file server's own clock it may seem so of what the run itself says that it saved.
   if (!alive) return of.said.count(step) == 0 ? Whose::kForeign : Whose::kUnknown;
   if (!of.has_snapshot || !of.snapshot.knows(root) || !of.may_save_in(root)) return Whose::kUnknown;
-  // Right after an attempt somebody else may have saved; then the run's own word decides.
+  if (may_be_anothers(of, root, step, written)) return Whose::kUnknown;
+  // Right after an attempt somebody else may have saved; then the run's own word decides, of what it saved last.
   const bool watched = std::any_of(of.lives.begin(), of.lives.end(), [&written](const auto& life) {
     return written.newest >= life.began && (!life.ended.known() || written.newest <= life.ended);
   });
-  if (!(watched ? can_have_saved(of, step) : of.said.count(step) != 0)) return Whose::kUnknown;
+  if (!(watched ? can_have_saved(of, step) : of.last_said.count(step) != 0)) return Whose::kUnknown;
   const auto other = is_of_another_plan(disk, of, folder, step);
   if (!other.ok()) return other.error();
   return *other ? Whose::kUnknown : Whose::kOwn;

@@ -54,30 +54,44 @@ struct Ownership {
   struct Life {
     Time began, ended;  ///< of an attempt; `ended` not known: it goes on
   };
+  /// Another run that saves, or saved, in folders in which this one may.
+  struct Other {
+    std::string name;
+    std::set<std::string> roots;
+    std::vector<Life> lives;  ///< one of which no end is known is over with the last sign of it
+  };
   struct Range {
     int64_t lowest = 0, highest = 0;
   };
   bool has_snapshot = false;  ///< without one nothing is proven
   Snapshot snapshot;
   std::vector<Life> lives;
-  std::vector<Range> steps;         ///< that its attempts can have saved; none: its files name no steps
-  std::set<int64_t> resumed;        ///< steps that it was resumed from
-  std::set<int64_t> said;           ///< steps of which its files said that they were saved
-                                    ///< (the three are numbers of saves where the layout counts those)
-  std::set<std::string> declared;   ///< folders that were declared to hold its checkpoints
-  std::vector<std::string> places;  ///< folders below which it may save: declared, worked in, watched
-  std::set<std::string> named;      ///< folders with checkpoints that its files named
-  std::set<std::string> seen;       ///< likewise in which its processes had files open to write
-  std::set<std::string> strangers;  ///< likewise somebody else's
-  std::set<int64_t> logged = {};    ///< of `said`, those of which a file of the run says it, and not the disk alone
-  int64_t planned = kNoStep;        ///< furthest_planned(), furthest_named() of core/checkpoint_trust.h
-  int64_t reached = kNoStep;        ///< likewise
-  std::set<int64_t> plans = {};     ///< steps that its attempts planned; none: one of them has no plan
-  double epoch = -1;                ///< the furthest that it can have come since its last record; below 0: not known
-  bool counts_records = false;      ///< its records name no steps, so that only its epochs say how far it came
+  std::vector<Range> steps;          ///< that its attempts can have saved; none: its files name no steps
+  std::set<int64_t> resumed;         ///< steps that it was resumed from
+  std::set<int64_t> said;            ///< steps of which its files said that they were saved
+                                     ///< (the three are numbers of saves where the layout counts those)
+  std::set<std::string> declared;    ///< folders that were declared to hold its checkpoints
+  std::vector<std::string> places;   ///< folders below which it may save: declared, worked in, watched
+  std::set<std::string> named;       ///< folders with checkpoints that its files named
+  std::set<std::string> seen;        ///< likewise in which its processes had files open to write
+  std::set<std::string> strangers;   ///< likewise somebody else's
+  std::set<int64_t> logged = {};     ///< of `said`, those of which a file of the run says it, and not the disk alone
+  int64_t planned = kNoStep;         ///< furthest_planned(), furthest_named() of core/checkpoint_trust.h
+  int64_t reached = kNoStep;         ///< likewise
+  std::set<int64_t> plans = {};      ///< steps that its attempts planned; none: one of them has no plan
+  double epoch = -1;                 ///< the furthest that it can have come since its last record; below 0: not known
+  std::set<int64_t> last_said = {};  ///< of `said`, the last of each attempt: it may be written after its end
+  std::map<int64_t, Time> passed = {};  ///< of `said`, when the run had saved twice more
+  std::vector<Other> others = {};
+  bool counts_records = false;  ///< its records name no steps, so that only its epochs say how far it came
 
   /// May checkpoints in `root` be this run's at all? Declared itself; or below a place, and named or seen.
   bool may_save_in(const std::string& path) const;
+  /// The other run that may have written at that time in `root`; nullptr: none.
+  const Other* other_at(const std::string& root, Time at) const;
+  const Other* other_in(const std::string& root) const;
+  /// Likewise, that lived while an attempt of this one did.
+  const Other* lived_beside(const std::string& root) const;
 };
 
 /// Whose a checkpoint is shows in its times and in its step, and another trainer that saves into the same folder at the

@@ -62,6 +62,7 @@ TEST_CASE("its own is what was not there before and was written while an attempt
   run.own.lives.back().ended = Time::from_seconds(2490);  // a moment after it ended
   CHECK(run.whose(11) == Whose::kUnknown);
   run.own.said.insert(11);
+  run.own.last_said.insert(11);
   CHECK(run.whose(11) == Whose::kOwn);
 }
 
@@ -184,6 +185,43 @@ TEST_CASE("a checkpoint that is a file is its own by the same signs as a folder 
   CHECK(whose(3) == Whose::kForeign);
   run.own.said.insert(3);
   CHECK(whose(3) == Whose::kOwn);
+}
+
+TEST_CASE("what was written while another run lived that saves there, too, is not known to be this one's") {
+  Run run;
+  run.own.said = run.own.logged = {5, 10};
+  for (const int step : {5, 10}) run.save(step == 5 ? 1200 : 1500, kRoot, step);
+  run.own.others = {{"other", {"/elsewhere"}, {{Time::from_seconds(1000), Time()}}}};
+  CHECK(run.whose(10) == Whose::kOwn);
+  CHECK(run.own.lived_beside(kRoot) == nullptr);
+  run.own.others[0].roots = {kRoot};
+  run.own.others[0].lives = {{Time::from_seconds(1400), Time()}};
+  CHECK(run.whose(10) == Whose::kUnknown);
+  CHECK(run.whose(5) == Whose::kOwn);  // before it began
+  REQUIRE(run.own.lived_beside(kRoot) != nullptr);
+  run.own.others[0].lives = {{Time::from_seconds(1400), Time::from_seconds(1499)}};
+  CHECK(run.whose(10) == Whose::kOwn);
+  run.own.others[0].lives = {{Time::from_seconds(2001), Time()}};
+  CHECK(run.own.lived_beside(kRoot) == nullptr);
+}
+
+TEST_CASE("what lies there since right after an attempt is its own only where it was what that one saved last") {
+  Run run;
+  run.own.said = run.own.logged = {5, 10, 15};
+  run.own.last_said = {15};
+  for (const int step : {5, 15}) run.save(2010, kRoot, step);
+  CHECK(run.whose(5) == Whose::kUnknown);
+  CHECK(run.whose(15) == Whose::kOwn);
+}
+
+TEST_CASE("what was written long after the run had saved twice more is another's") {
+  Run run;
+  run.own.said = run.own.logged = {5, 10, 15};
+  run.own.passed = {{5, Time::from_seconds(1300)}};
+  run.save(1310, kRoot, 5);  // a slow save
+  CHECK(run.whose(5) == Whose::kOwn);
+  run.save(1900, kRoot, 5);
+  CHECK(run.whose(5) == Whose::kUnknown);
 }
 
 }  // namespace

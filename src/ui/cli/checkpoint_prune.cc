@@ -51,11 +51,13 @@ const Verb checkpoint_prune = {"checkpoint prune",
                                "  midwatch checkpoint prune ckpts/ --dry-run     only what lies in that folder\n"
                                "\nOnly below the folders that were declared ([run] checkpoints, --checkpoints),\n"
                                "only what this run was seen to write, and only what is proven whole. Never: the\n"
-                               "newest whole one, what the trainer's pointer names, what is being shipped, and\n"
-                               "where the run has a store, what is newer than the newest that was shipped. Each\n"
-                               "is renamed first, then deleted. What midwatch quarantined stays. The same by\n"
-                               "itself while a run goes on: [retention] in midwatch.toml. Exit code 7: nothing\n"
-                               "was done, as nobody said yes.\n",
+                               "newest whole one, the one that a resume should begin from, the last K from\n"
+                               "before an open failure of learning, the newest that was read in full and found\n"
+                               "sane, what another run may have written, what the trainer's pointer names, what\n"
+                               "is being shipped, and where the run has a store, what is newer than the newest\n"
+                               "that was shipped. Each is renamed first, then deleted. What midwatch quarantined\n"
+                               "stays. The same by itself while a run goes on: [retention] in midwatch.toml.\n"
+                               "Exit code 7: nothing was done, as nobody said yes.\n",
                                declare, run};
 }  // namespace verbs
 

@@ -272,6 +272,18 @@ std::string removable_text(const std::vector<Checkpoint>& all, const Painter& pa
               cat("by [retention]: ", count == 1 ? "step " : "steps ", steps, ", ", size_of(bytes)));
 }
 
+/// What stays whatever those rules say.
+std::string staying_text(const std::vector<Checkpoint>& all, const Painter& paint) {
+  std::string out;
+  for (const Checkpoint& one : all) {
+    if (one.stays.empty()) continue;
+    out +=
+        line(paint, "stays",
+             cat(one.step == kNoStep ? escape_terminal(basename(one.path)) : cat("step ", one.step), ": ", one.stays));
+  }
+  return out;
+}
+
 /// What is said of those that are whole: of the newest of a folder, since a resume would take it.
 std::string notes_of_newest(const std::vector<Checkpoint>& all, const Painter& paint) {
   std::string out;
@@ -332,6 +344,7 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   json.key("depth").string(one.depth).key("files").integer(one.files).key("bytes").integer(one.bytes);
   json.key("written_at").string(format_utc(one.newest)).key("tainted").boolean(one.tainted);
   json.key("unnamed").boolean(one.unnamed).key("removable").string(one.removable);
+  json.key("stays").string(one.stays);
   put_problems(json, one);
   put_words(json, "beside", one.beside);
   json.key("optimizer_steps");
@@ -391,8 +404,8 @@ std::string checkpoints_list(const CheckpointsAnswer& answer, const Console& con
   std::string out = answer.run.empty() ? "" : cat("Checkpoints of ", escape_terminal(answer.run), "\n");
   if (answer.checkpoints.empty()) return out + "No checkpoint is where the run says that it saves.\n";
   return out + table(answer.checkpoints, paint, true) + removable_text(answer.checkpoints, paint) +
-         unlike_ones(answer.checkpoints, paint) + notes_of_newest(answer.checkpoints, paint) +
-         resume_from_text(paint, answer);
+         staying_text(answer.checkpoints, paint) + unlike_ones(answer.checkpoints, paint) +
+         notes_of_newest(answer.checkpoints, paint) + resume_from_text(paint, answer);
 }
 
 std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console& console) {
