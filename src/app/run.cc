@@ -301,14 +301,19 @@ TaskContext context_of(TaskContext context, const RunRequest& request, Superviso
   return context;
 }
 
-/// Two trainers in one folder of checkpoints take each other's for their own.
-void warn_of_other(Disk& disk, Processes& processes, const RunRequest& request, const std::string& folder,
-                   const RunSpec& spec) {
-  const auto [name, root] = live_run_beside(disk, processes, request.home, folder, spec);
-  if (name.empty()) return;
-  request.say(cat("run ", name, " lives and keeps its checkpoints in ", root,
-                  ", too: neither trainer may find its own there, and [retention] removes nothing that both can have "
-                  "written"));
+/// Begins the run, or finds the one to reattach to, and warns of another that lives in its folder of checkpoints: two
+/// trainers there take each other's for their own.
+Result<std::string> begin_and_warn(const Doors& doors, Processes& processes, const RunRequest& request) {
+  auto folder = begin_or_find(doors, processes, request);
+  const auto spec = folder.ok() ? load_run_spec(doors.disk, *folder) : Result<RunSpec>(folder.error());
+  if (!spec.ok()) return folder;
+  const auto [name, root] = live_run_beside(doors.disk, processes, request.home, *folder, *spec);
+  if (!name.empty()) {
+    request.say(cat("run ", name, " lives and keeps its checkpoints in ", root,
+                    ", too: neither trainer may find its own there, and [retention] removes nothing that both can "
+                    "have written"));
+  }
+  return folder;
 }
 
 }  // namespace
@@ -322,7 +327,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   auto notifications = Notifications::make(doors, request.reattach.empty() ? request.spec.config : "", request.say);
   if (!notifications.ok()) return notifications.error();
   MW_TRY(may_begin(doors, request));
-  auto folder = begin_or_find(doors, processes, request);
+  auto folder = begin_and_warn(doors, processes, request);
   if (!folder.ok()) return folder.error();
   RunResult result{.folder = std::move(*folder)};
   make_private(result.folder);  // an earlier midwatch may have left it open
@@ -348,7 +353,6 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
                                supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();
   components = std::move(*opened);
-  warn_of_other(doors.disk, real, request, result.folder, supervisor.spec());
   Passing passing(files, output, request);
   if (!request.reattach.empty()) {
     passing.skip();

@@ -213,6 +213,7 @@ TEST_CASE("the newest that was read in full and found sane stays, and a person h
   file.path = "model.safetensors";
   file.bytes = info->size;
   file.changed = info->changed;
+  file.xxh3 = 1;
   read.files = {file};
   REQUIRE(save_manifest(p.disk, "/home", read).ok());
   CHECK(p.plan() == Names{"step_10", "step_20"});

@@ -22,6 +22,7 @@ struct Home {
   void run(const std::string& name, const std::string& root, double began, double ended) {
     RunSpec of;
     of.command = {"train"};
+    of.folder = "/work";
     of.checkpoints = {root};
     const std::string folder = cat("/home/runs/", name), attempt = cat(folder, "/", kAttemptsFolder, "/1");
     (void)disk.make_folders(attempt).ok();
@@ -71,7 +72,8 @@ TEST_CASE("of what a run said that it saved the last of each attempt, and when i
   };
   for (const int64_t step : {10, 20, 30, 40}) save(step, 0);
   save(30, 1);
-  for (int64_t i = 0; i < 8; ++i) state.ticks.push_back({0, Time::from_seconds(1000 + 10.0 * i), 5 + 5 * i, true});
+  for (int64_t i = 0; i < 8; ++i)
+    state.ticks.push_back({0, Time::from_seconds(1000 + 10.0 * static_cast<double>(i)), 5 + 5 * i, true});
   Ownership own = home.own(state);
   CHECK(own.last_said == std::set<int64_t>{30, 40});
   // It was past step 30 at the seventh tick; from there on nobody saves step 10 any more.
