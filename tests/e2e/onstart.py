@@ -204,7 +204,7 @@ def prunes(base, _):
 
 def empty_store(base, expected):
     # A share that is not mounted is no empty store.
-    run = onstart(base + "/machine", base + "/share/run", ["true"])
+    run = onstart(base + "/unmounted", base + "/share/run", ["true"])
     assert run.end() == 3 and "Is the share mounted here?" in run.err and not os.path.exists(base + "/share"), run.err
     os.makedirs(base + "/share/run")
     run = onstart(base + "/machine", base + "/share/run", training(base + "/machine", pace=0))
