@@ -353,8 +353,9 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
   const auto config = spec.ok() && !spec->config.empty() ? load_config(disk, spec->config) : Config::parse("", "");
   const CheckpointLayout layout =
       knowledge.checkpoints_of(state->saver(), config.ok() ? config->text("checkpoints.pattern") : "");
-  const auto roots = checkpoint_roots(disk, *state, layout, spec.ok() ? spec->checkpoints : std::vector<std::string>(),
-                                      spec.ok() ? spec->folder : "");
+  const auto roots =
+      checkpoint_roots(disk, *state, layout, spec.ok() ? spec->checkpoints : std::vector<std::string>(),
+                       spec.ok() ? spec->folder : "", spec.ok() ? spec->command : std::vector<std::string>());
   if (!roots.ok()) return roots.error();
   std::vector<std::string> paths;
   for (const std::string& root : *roots) {

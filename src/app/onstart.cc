@@ -400,6 +400,10 @@ class Start {
     if (request_.folder.empty() && is_taken(clock->now())) return answer_;
     MW_TRY(choose(*shipped, early));
     if (!answer_.empty) note_passed_over(*shipped, answer_);
+    if (!answer_.empty && request_.folder.empty()) {
+      std::string other = in_other_folder(answer_.root, request_.command, absolute_path(""));
+      if (!other.empty()) answer_.pulled.notes.push_back(std::move(other));
+    }
     return std::move(answer_);
   }
 

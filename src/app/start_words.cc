@@ -1,7 +1,11 @@
 #include "app/start_words.h"
 
+#include <algorithm>
+
 #include "act/fleet/shell_word.h"
 #include "base/text.h"
+#include "sense/checkpoints/output_words.h"
+#include "sense/checkpoints/ownership.h"
 
 namespace mw {
 
@@ -19,6 +23,17 @@ std::string not_gone_on_from(const LocalScope& scope, const LocalCheckpoint& one
              by_number
                  ? cat(". Its trainer takes the highest number all the same. To move it away: ", how_to_move(one.path))
                  : "");
+}
+
+std::string in_other_folder(const std::string& root, const std::vector<std::string>& command,
+                            const std::string& works) {
+  const std::vector<std::string> outputs = output_folders(command, works);
+  const auto holds = [&root](const std::string& folder) { return lies_in(root, folder); };
+  if (holds(works) || std::any_of(outputs.begin(), outputs.end(), holds)) return "";
+  return cat(
+      "the checkpoint lies in ", root, ", as on the machine before, and this command works in ", works,
+      ": a trainer that looks for its checkpoints elsewhere begins from scratch. --checkpoints DIR says where it "
+      "looks");
 }
 
 std::string beside_nothing(const LocalCheckpoint& one) {

@@ -91,17 +91,18 @@ std::set<int64_t> broken_steps(const State& state) {
 
 bool left_whole(const State& state, size_t end, int64_t most, const SaveIsGone& gone) {
   std::optional<std::set<int64_t>> broken;  // made where it is asked for
-  const auto counts = [&](const Moment& moment, int64_t step) {
+  const auto counts = [&](const Moment& moment, int64_t step, const std::string& path) {
     if (moment.attempt >= end || (most != kNoStep && step != kNoStep && step > most)) return false;
-    if (gone && gone(moment.attempt, step)) return false;
+    if (gone && gone(moment.attempt, step, path)) return false;
     if (!broken) broken = broken_steps(state);
     return broken->count(step) == 0;
   };
   const auto said = [&](const auto& one) {
-    return one.second.complete && counts(one.first, one.second.step != kNoStep ? one.second.step : one.first.step);
+    return one.second.complete &&
+           counts(one.first, one.second.step != kNoStep ? one.second.step : one.first.step, one.second.path);
   };
   const auto found = [&](const auto& one) {
-    return one.second.how == Seen::kWhole && counts(one.first, one.second.step);
+    return one.second.how == Seen::kWhole && counts(one.first, one.second.step, one.second.path);
   };
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), said) ||
          std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), found);

@@ -51,8 +51,8 @@ std::string doubted_text(const State& state);
 /// Did an attempt before number `end` (counted from 0) leave a checkpoint that can be gone back to, of a step up to
 /// `most` (kNoStep: of any)? Whole is what the trainer said that it had saved and what was found so on the disk, which
 /// is all that shows it of trainers that only say that a save begins. Not what all scans of that step show to be
-/// broken. `gone`, where it is given: leaves out what attempt number `attempt` saved; `step` may be kNoStep.
-using SaveIsGone = std::function<bool(size_t attempt, int64_t step)>;
+/// broken. `gone`, where it is given: leaves out what attempt number `attempt` saved; `step` may be kNoStep, `path` "".
+using SaveIsGone = std::function<bool(size_t attempt, int64_t step, const std::string& path)>;
 bool left_whole(const State& state, size_t end, int64_t most = kNoStep, const SaveIsGone& gone = nullptr);
 
 struct SoundCheckpoint {

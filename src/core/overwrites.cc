@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/attempts.h"
 #include "core/checkpoint_trust.h"
 
 namespace mw {
@@ -16,6 +19,7 @@ constexpr std::array<std::string_view, 6> kCounters = {"epoch",       "num_token
                                                        "global_step", "consumed_samples", "total_tokens"};
 /// The first record of an attempt that began from nothing counts about what the run's very first one did: one batch.
 constexpr double kOneBatch = 1.5;
+constexpr int64_t kFirstSteps = 2;  // where a bar that begins there was begun from nothing
 
 bool counts_all(std::string_view raw) {
   const size_t cut = raw.find_last_of("/.");
@@ -41,24 +45,82 @@ bool counter_goes_on(const State& state, size_t attempt) {
   });
 }
 
-/// Do the checkpoints of earlier attempts lie in what was said to be their folder? Some settings name another output.
-bool is_where_they_lie(const State& state, size_t attempt, std::string_view folder) {
+std::string_view plain_folder(std::string_view folder) {
   while (folder.starts_with("./")) folder.remove_prefix(2);
   while (folder.ends_with('/')) folder.remove_suffix(1);
-  const std::string within = cat(folder, "/");
-  const auto lies = [&](const auto& one) { return one.first.attempt < attempt && contains(one.second.path, within); };
-  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), lies) ||
-         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), lies);
+  return folder;
 }
 
-/// Did it say that it saves to another folder than the attempts before, whose saves lie where they said?
-bool saves_elsewhere(const State& state, size_t attempt) {
-  const std::string& folder = state.attempts[attempt].save_folder;
-  for (size_t i = attempt; i-- > 0;) {
-    const std::string& before = state.attempts[i].save_folder;
-    if (!folder.empty() && !before.empty()) return folder != before && is_where_they_lie(state, attempt, before);
+/// Is `path` in `folder`? One of the two may be relative to a folder that nobody says.
+bool lies_in(std::string_view path, std::string_view folder) {
+  folder = plain_folder(folder);
+  if (folder.empty()) return false;
+  const std::string within = cat(folder, "/");
+  return plain_folder(path).starts_with(within) || contains(path, cat("/", within)) ||
+         folder.ends_with(cat("/", plain_folder(folder_of(path))));
+}
+
+/// The saves that the attempts before one left, and which of them lie where that one saves.
+class Earlier {
+ public:
+  Earlier(const State& state, size_t attempt)
+      : state_(state), end_(attempt), first_(first_of_training(state, attempt)), now_(state.attempts[attempt]) {
+    if (first_ == 0) return;
+    const auto note = [this](const Moment& moment, const std::string& path) {
+      const auto [known, anew] = began_.try_emplace(path, moment.attempt);
+      if (!anew) known->second = std::min<size_t>(known->second, moment.attempt);
+    };
+    for (const auto& [moment, saved] : state.checkpoints) {
+      note(moment, saved.path);
+      if (moment.attempt >= first_ && moment.attempt < end_) said_.insert(step_of(moment, saved));
+    }
+    for (const auto& [moment, seen] : state.checkpoint_scans) note(moment, seen.path);
+    for (size_t i = first_; i < end_; ++i)
+      furthest_ = std::max({furthest_, state.attempts[i].last_step, state.attempts[i].resumed_at});
   }
-  return false;
+
+  /// It lies elsewhere, or nothing shows that a later training of the same command saves where it lies.
+  bool is_elsewhere(size_t attempt, int64_t step, const std::string& path) const {
+    if (!now_.save_folder.empty() && lies_in(path, now_.save_folder)) return false;
+    return lies_in_another(attempt, path) || is_of_another_training(attempt, step, path);
+  }
+
+ private:
+  static int64_t step_of(const Moment& moment, const event::CheckpointSaved& saved) {
+    return saved.step != kNoStep ? saved.step : moment.step;
+  }
+  /// Some settings name another output: only what is known to hold saves tells.
+  bool lies_in_another(size_t attempt, const std::string& path) const {
+    if (now_.save_folder.empty()) return false;
+    for (size_t i = std::min(attempt + 1, end_); i-- > 0;) {
+      const std::string& folder = state_.attempts[i].save_folder;
+      if (!folder.empty() && plain_folder(folder) != plain_folder(now_.save_folder) && lies_in(path, folder))
+        return true;
+    }
+    return false;
+  }
+  /// A save is found on the disk after it was made, when the next training may have begun.
+  bool is_of_another_training(size_t attempt, int64_t step, const std::string& path) const {
+    if (first_ == 0) return false;
+    if (attempt < first_) return true;
+    const auto began = began_.find(path);
+    if (began != began_.end() && began->second < first_) return true;
+    return step != kNoStep && said_.count(step) == 0 && step > furthest_ + 1;
+  }
+
+  const State& state_;
+  const size_t end_, first_;
+  const AttemptState& now_;
+  std::map<std::string_view, size_t> began_;  // by path, the first attempt in which it was spoken of
+  std::set<int64_t> said_;                    // steps that this training said that it saved
+  int64_t furthest_ = kNoStep;                // that this training reached before
+};
+
+/// It said so, or did all of its plan.
+bool has_finished(const AttemptState& attempt) {
+  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
+  const int64_t done = attempt.first_step == 0 ? attempt.last_step + 1 : attempt.last_step;
+  return attempt.total_steps > 0 && done >= attempt.total_steps;
 }
 
 /// What midwatch decided after the attempt of this number, counted from 1, on what the next one finds.
@@ -80,11 +142,71 @@ Next next_after(const SupervisedAttempt& attempt) {
 
 }  // namespace
 
-bool would_overwrite(const State& state, size_t attempt) {
+bool begun_within_command(const State& state, size_t attempt) {
+  return state.attempts[attempt].why != kKeeperBegan &&
+         std::any_of(state.attempts.begin(), state.attempts.begin() + static_cast<ptrdiff_t>(attempt),
+                     [](const AttemptState& before) { return before.why == kKeeperBegan; });
+}
+
+size_t first_of_training(const State& state, size_t attempt) {
+  const bool supervised = std::any_of(state.attempts.begin(), state.attempts.end(),
+                                      [](const AttemptState& one) { return one.why == kKeeperBegan; });
+  if (!supervised) return 0;
+  for (size_t i = std::min(attempt, state.attempts.size()); i-- > 0;) {
+    const AttemptState& one = state.attempts[i];
+    if (has_finished(one)) return i + 1;
+    const bool anew = !one.resumed && one.resumed_at == kNoStep && one.first_step != kNoStep && one.first_step <= 1;
+    if (i > 0 && anew && begun_within_command(state, i)) return i;
+  }
+  return 0;
+}
+
+bool left_where_it_saves(const State& state, size_t attempt, const SaveIsGone& gone) {
   if (attempt == 0 || attempt >= state.attempts.size()) return false;
+  const Earlier earlier(state, attempt);
+  return left_whole(state, attempt, kNoStep, [&](size_t by, int64_t step, const std::string& path) {
+    return (gone && gone(by, step, path)) || earlier.is_elsewhere(by, step, path);
+  });
+}
+
+bool saved_where_it_saves(const State& state, size_t attempt) {
+  if (attempt == 0 || attempt >= state.attempts.size()) return false;
+  const Earlier earlier(state, attempt);
+  const auto here = [&](const auto& one) {
+    return one.first.attempt < attempt && !earlier.is_elsewhere(one.first.attempt, one.second.step, one.second.path);
+  };
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), here) ||
+         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), here);
+}
+
+const event::CheckpointSeen* to_go_on_from(const State& state) {
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.what == kToGoOnFrom || seen.what == kToGoOnFromElsewhere) return &seen;
+  }
+  return nullptr;
+}
+
+bool began_beside(const State& state) {
+  const event::CheckpointSeen* there = to_go_on_from(state);
+  if (there == nullptr || there->step <= kFirstSteps || state.attempts.empty()) return false;
+  const AttemptState& first = state.attempts.front();
+  if (first.resumed || first.resumed_at != kNoStep || first.first_step == kNoStep || first.first_step > 1) return false;
+  // One of which nobody knows how it speaks may resume without a word and count anew.
+  if (state.framework.empty() || state.framework == "custom") return false;
+  return !has_nameless_records(state) || (!first.bar.empty() && first.bar.front().done <= kFirstSteps);
+}
+
+bool would_overwrite(const State& state, size_t attempt) {
+  if (attempt >= state.attempts.size()) return false;
+  if (attempt == 0) {
+    if (!began_beside(state)) return false;
+    const event::CheckpointSeen& there = *to_go_on_from(state);
+    const std::string& folder = state.attempts.front().save_folder;
+    return folder.empty() ? there.what == kToGoOnFrom : lies_in(there.path, folder);
+  }
   const AttemptState& now = state.attempts[attempt];
   if (now.resumed_at != kNoStep || (now.resumed && !state.attempts.front().resumed)) return false;
-  if (!left_whole(state, attempt) || saves_elsewhere(state, attempt) || counter_goes_on(state, attempt)) return false;
+  if (!left_where_it_saves(state, attempt) || counter_goes_on(state, attempt)) return false;
   std::vector<std::pair<int64_t, int64_t>> moved;  // number of the attempt after which, and from which step on
   bool allowed = false;
   for (const SupervisedAttempt& before : state.supervision.attempts) {
@@ -94,7 +216,7 @@ bool would_overwrite(const State& state, size_t attempt) {
     if (next.quarantined_from != kNoStep) moved.emplace_back(before.number, next.quarantined_from);
   }
   if (allowed) return false;
-  return moved.empty() || left_whole(state, attempt, kNoStep, [&moved](size_t by, int64_t step) {
+  return moved.empty() || left_where_it_saves(state, attempt, [&moved](size_t by, int64_t step, const std::string&) {
            return std::any_of(moved.begin(), moved.end(), [&](const auto& one) {
              return static_cast<int64_t>(by) < one.first && step != kNoStep && step >= one.second;
            });

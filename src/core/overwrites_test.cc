@@ -9,6 +9,7 @@
 #include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
 #include "core/said_run_for_test.h"
+#include "core/shipments.h"
 #include "core/supervise/breaker.h"
 
 namespace mw {
@@ -184,6 +185,155 @@ TEST_CASE("an attempt that saves elsewhere, is allowed to begin anew, or finds n
     run.steps(1, 2);
     CHECK(would_overwrite(run.state, 1));
   }
+}
+
+/// A script that trains one model, and then, within the same command, another one, which fails before its first save.
+Run two_stages(const char* first_folder, const char* second_folder) {
+  Run run;
+  if (first_folder != nullptr) run.say(event::Configured{"save_folder", first_folder});
+  run.say(event::Planned{20});
+  run.steps(1, 20);
+  const std::string path = "/c/global_step_20";
+  run.say(event::CheckpointSaved{20, path, false});
+  run.say(event::AttemptBegan{"Total training steps: 20"});
+  if (second_folder != nullptr) run.say(event::Configured{"save_folder", second_folder});
+  run.say(event::Planned{20});
+  run.steps(1, 4);
+  run.say(event::CheckpointSeen{20, path, Seen::kWhole, "", "", 100, 2, ""}, 1);  // found once the second one trains
+  run.begins_again();
+  return run;
+}
+
+TEST_CASE("a second training of a command is no restart of the first, which finished") {
+  SUBCASE("where it saves is not known") {
+    Run run = two_stages(nullptr, nullptr);
+    run.say(event::Planned{20});
+    run.steps(1, 2);
+    CHECK_FALSE(run.is_ended());
+    REQUIRE(run.anew() != nullptr);  // four steps of its own, and none of them saved
+    CHECK(run.anew()->severity == Severity::kInfo);
+    CHECK(run.anew()->summary ==
+          "Attempt 2 began at step 1 although attempt 1 had reached step 4; no save was seen in it");
+  }
+  SUBCASE("elsewhere") {
+    Run run = two_stages("/c", "/d");
+    run.say(event::Configured{"save_folder", "/d"});
+    run.steps(1, 2);
+    CHECK_FALSE(run.is_ended());
+  }
+  SUBCASE("where the first one saved") {
+    Run run = two_stages("/c", "/c");
+    run.say(event::Configured{"save_folder", "/c"});
+    run.steps(1, 2);
+    CHECK(run.is_ended());
+  }
+  SUBCASE("a save of its own is one to lose") {
+    Run run = two_stages(nullptr, nullptr);
+    run.say(event::Planned{20});
+    run.steps(1, 10);
+    run.saves(10);
+    run.begins_again();
+    run.steps(1, 2);
+    CHECK(run.is_ended());
+  }
+  SUBCASE("the first one was itself tried twice") {
+    Run run;
+    run.say(event::Planned{20});
+    run.steps(1, 12);
+    run.saves(10);
+    run.begins_again();
+    run.say(event::Resumed{10, "/c/global_step_10"});
+    run.steps(11, 20);
+    run.say(event::AttemptBegan{"Total training steps: 30"});
+    run.say(event::Planned{30});
+    run.steps(1, 4);
+    run.begins_again();
+    run.say(event::Planned{30});
+    run.steps(1, 2);
+    CHECK_FALSE(run.is_ended());
+  }
+}
+
+/// A run of another machine goes on here: its checkpoint of step 30 was received.
+struct GoesOn : SaidRun {
+  explicit GoesOn(std::string_view what, const char* framework = "verl") {
+    state.framework = framework;
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
+    say(event::CheckpointSeen{30, "/c/global_step_30", Seen::kWhole, std::string(what), "", 0, 0, ""}, 1);
+    say(event::AttemptBegan{std::string(kKeeperBegan)});
+  }
+  void steps(int64_t from, int64_t to) {
+    for (int64_t step = from; step <= to; ++step) say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+  }
+  const Incident* anew() const {
+    for (const Incident& incident : state.incidents)
+      if (incident.kind == "restart-from-scratch") return &incident;
+    return nullptr;
+  }
+  bool is_ended() const {
+    return breaker(state).why == BreakReason::kFromScratch && breaker(state).incident != nullptr;
+  }
+  bool ships(int64_t step) {
+    say(event::CheckpointSaved{step, cat("/c/global_step_", step), true});
+    say(event::CheckpointSeen{step, cat("/c/global_step_", step), Seen::kWhole, "", "", 100, 2, ""}, 1);
+    return next_shipment(state, [](const std::string&) { return false; }).has_value();
+  }
+};
+
+TEST_CASE("the first attempt is ended where it begins from nothing beside the checkpoint that it was to go on from") {
+  SUBCASE("where the command saves") {
+    GoesOn run(kToGoOnFrom);
+    CHECK(run.state.attempts.size() == 1);
+    run.steps(1, 1);
+    REQUIRE(run.anew() != nullptr);
+    CHECK(run.anew()->severity == Severity::kCritical);
+    CHECK(run.anew()->summary ==
+          "Attempt 1 began at step 1 although the checkpoint of step 30 was there to go on from (/c/global_step_30), "
+          "which it would save over");
+    CHECK(run.is_ended());
+    CHECK(breaker(run.state, true).incident == nullptr);
+    CHECK_FALSE(run.ships(10));
+  }
+  SUBCASE("elsewhere nothing is saved over, and nothing is shipped") {
+    GoesOn run(kToGoOnFromElsewhere);
+    run.steps(1, 2);
+    CHECK_FALSE(run.is_ended());
+    REQUIRE(run.anew() != nullptr);
+    CHECK(run.anew()->severity == Severity::kWarning);
+    CHECK_FALSE(run.ships(45));
+  }
+  SUBCASE("its own word of where it saves counts for more") {
+    GoesOn there(kToGoOnFromElsewhere);
+    there.say(event::Configured{"save_folder", "/c"});
+    there.steps(1, 1);
+    CHECK(there.is_ended());
+    GoesOn elsewhere(kToGoOnFrom);
+    elsewhere.say(event::Configured{"save_folder", "/d"});
+    elsewhere.steps(1, 1);
+    CHECK_FALSE(elsewhere.is_ended());
+  }
+}
+
+TEST_CASE("an attempt that goes on from what was there, or may have done so without a word, is left alone") {
+  GoesOn resumed(kToGoOnFrom);
+  resumed.say(event::Resumed{30, "/c/global_step_30"});
+  resumed.steps(31, 32);
+  CHECK_FALSE(resumed.is_ended());
+  CHECK(resumed.anew() == nullptr);
+  CHECK(resumed.ships(40));
+  GoesOn silent(kToGoOnFrom);
+  silent.steps(31, 32);
+  CHECK(silent.anew() == nullptr);
+  GoesOn own(kToGoOnFrom, "custom");  // counts anew, for all that is known of it
+  own.steps(1, 2);
+  CHECK_FALSE(own.is_ended());
+  GoesOn nameless(kToGoOnFrom, "trl");
+  nameless.steps(1, 2);
+  CHECK_FALSE(nameless.is_ended());
+  GoesOn nothing_shipped(kToGoOnFrom);
+  nothing_shipped.steps(31, 31);
+  CHECK_FALSE(next_shipment(nothing_shipped.state, [](const std::string&) { return false; }).has_value());
 }
 
 TEST_CASE("the newest attempt that begins anew counts, not the first, of which nothing was saved") {

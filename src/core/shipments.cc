@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/checkpoint_trust.h"
+#include "core/overwrites.h"
 #include "core/resume_advice.h"
 
 namespace mw {
@@ -24,15 +25,16 @@ std::map<int64_t, uint16_t> saved_in(const State& state) {
 /// Which checkpoints no machine should begin from.
 class Bad {
  public:
-  explicit Bad(const State& state) : state_(state), suspect_(unsound_steps(state)) {
+  explicit Bad(const State& state) : state_(state), beside_(began_beside(state)), suspect_(unsound_steps(state)) {
     if (const auto advice = resume_advice(state)) suspect_.insert(advice->suspect.begin(), advice->suspect.end());
   }
   bool operator()(uint16_t attempt, int64_t step) const {
-    return suspect_.count(step) != 0 || left_behind(state_, attempt, step);
+    return beside_ || suspect_.count(step) != 0 || left_behind(state_, attempt, step);
   }
 
  private:
   const State& state_;
+  const bool beside_;  // it is another training than the one in the store
   std::set<int64_t> suspect_;
 };
 
@@ -66,8 +68,9 @@ std::string_view word_of(How how) {
 std::vector<Shipment> shipments(const State& state) {
   std::map<std::string, Shipment> found;
   const std::map<int64_t, uint16_t> saved = saved_in(state);
+  const event::CheckpointSeen* const received = to_go_on_from(state);  // it came from there
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    if (seen.step == kNoStep) continue;
+    if (seen.step == kNoStep || &seen == received) continue;
     if (is_unfit(seen)) {
       found.erase(seen.path);
       continue;

@@ -21,7 +21,7 @@ TRAINER = r'''
 import os, re, signal, sys, time, zipfile
 speak, steps, every, dies, resumes, bad = sys.argv[1], *map(int, sys.argv[2:7])
 attempt = int(os.environ["MIDWATCH_ATTEMPT"])
-folder = "ck%d" % attempt if speak == "elsewhere" else "ck"
+folder = {"elsewhere": "ck%d" % attempt, "first": "one", "second": "two"}.get(speak, "ck")
 pointer = folder + "/latest_checkpointed_iteration.txt"
 names = "checkpoint-%d" if speak == "trl" else "global_step_%d"
 say = lambda text: print(text, flush=True)
@@ -154,6 +154,22 @@ def saves_elsewhere(base):
     assert "circuit breaker" not in run.err and "restart-from-scratch  critical" not in run.err, run.err
 
 
+def only_save(base):
+    """One save, of which nothing is said, in a folder that only the command names."""
+    run = begin(base, "trl", 40, 10, 14, 0, 0, after=["--output_dir", "ck"])
+    ended(base, run, 10, "ck/checkpoint-10/trainer_state.json")
+
+
+def two_stages(base):
+    """One script trains two models, one after the other; the second one fails before it saves, and is begun again."""
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAINER)
+    line = ("[ -e done ] || {0} train.py first 14 7 0 0 0 || exit 1; touch done; {0} train.py second 14 7 4 0 0").format(sys.executable)
+    run = Run(base, ["bash", "-c", line], "--first-wait", "0.2s")
+    assert run.end() == 0 and "2 attempts." in run.err, run.err
+    assert "circuit breaker" not in run.err and "which it would save over" not in run.err, run.err
+
+
 def rule_rolls_back(base):
     """The reward is too high from step 38 on, and step 40 is saved by the time that the rule is broken."""
     with open(os.path.join(base, "own.toml"), "w") as file:
@@ -183,7 +199,7 @@ def in_scratch(test):
         return f"{test.__name__} ok, {time.monotonic() - began:.1f} s"
 
 
-TESTS = (begins_anew, folder_not_declared, heeds_no_resume, trl_begins_anew, may_begin_anew, nothing_was_saved, resumes, counts_anew, saves_elsewhere,
+TESTS = (begins_anew, folder_not_declared, heeds_no_resume, trl_begins_anew, may_begin_anew, nothing_was_saved, resumes, counts_anew, saves_elsewhere, only_save, two_stages,
          rule_rolls_back, rule_has_nothing_before)
 with concurrent.futures.ThreadPoolExecutor(4) as several:
     for done in [several.submit(in_scratch, test) for test in TESTS if not sys.argv[3:] or test.__name__ in sys.argv[3:]]:

@@ -291,6 +291,24 @@ def empty_store(base):
     assert code == 0 and "step 40 is here and whole, and there is no checkpoint in" in text and "BEGAN 40" in text, text
 
 
+def begins_from_nothing(base):
+    """The trainer does not resume: it is ended before it saves over what was received, and what it saves elsewhere is not shipped over it."""
+    store = fill_store(base, "verl", [20, 30])
+    command = trainer(base, "verl", 45, 0.4)
+    with open(base + "/trainer.py", "w") as file:
+        tracker = 'print(f"Checkpoint tracker file does not exist: {root}/latest_checkpointed_iteration.txt", flush=True)'
+        file.write(TRAINER.replace("start = highest(kind, root)", f"start = 0\n{tracker}"))
+    code, text = through(base, "onstart", "one", command, "--from", store)
+    assert code != 0 and "although the checkpoint of step 30 was there to go on from" in text and "1 attempt." in text, (code, text)
+    assert "must request a resume" in text and pointer(base) == "30" and not os.path.exists(base + "/out/global_step_10"), text
+    assert shipped(store)[1] == [30], shipped(store)
+    shutil.move(base + "/out", base + "/received")
+    elsewhere = [*command[:3], base + "/elsewhere", "45", "0.1"]
+    code, text = through(base, "onstart", "two", elsewhere, "--from", store)
+    assert code == 0 and "restart-from-scratch  warning" in text and "not shipped over it" in text, (code, text)
+    assert shipped(store)[1] == [30], shipped(store)
+
+
 def passed_over(base):
     """What of the store is not whole is named, each in one sentence."""
     store = fill_store(base, "verl", [10, 20, 30, 40])
@@ -307,7 +325,8 @@ def passed_over(base):
 
 
 def main():
-    cases = (another_runs, further_here, not_what_was_shipped, insane_or_foreign_here, another_run_lives, at_once, broken_here, empty_store, passed_over)
+    cases = (another_runs, further_here, not_what_was_shipped, insane_or_foreign_here, another_run_lives, at_once, broken_here, empty_store, passed_over,
+             begins_from_nothing)
     for case in cases:
         if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
             continue

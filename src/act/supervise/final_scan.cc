@@ -59,7 +59,7 @@ class Collector {
 
   /// Those of which its files say nothing.
   void own(const std::string& run_folder) {
-    const auto roots = checkpoint_roots(disk_, state_, layout_, spec_.checkpoints, spec_.folder);
+    const auto roots = checkpoint_roots(disk_, state_, layout_, spec_.checkpoints, spec_.folder, spec_.command);
     const auto own = ownership_of(disk_, run_folder, spec_, state_, layout_);
     if (!roots.ok() || !own.ok()) return;
     for (const std::string& root : *roots) {

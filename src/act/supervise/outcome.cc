@@ -73,6 +73,8 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   const AttemptState& last = state.attempts.back();
   of.first_step = last.first_step;
   of.last_step = last.last_step;
+  // Where its records go to a file that nobody reads, the bar over its plan counts its steps.
+  if (of.last_step == kNoStep && !last.bar.empty() && last.bar.back().done > 0) of.last_step = last.bar.back().done;
   of.last_checkpoint = last_good_checkpoint(state, end.way ? end.way->seen : std::vector<event::CheckpointSeen>());
   of.resumed_at = last.resumed_at;
   of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;

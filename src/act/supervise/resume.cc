@@ -88,6 +88,7 @@ Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointL
       const auto whose = whose_is(disk, *own, root, layout, step);
       if (!whose.ok()) return whose.error();
       if (*whose == Whose::kForeign) continue;
+      if (*whose != Whose::kOwn && is_anothers(*own, step)) continue;
     }
     highest = step;
     // Older ones than this run's own are those of a run before it.
@@ -102,7 +103,7 @@ Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& lay
   bool stepless = false;
   // Where numbers count saves, what the log says of steps is of no use: the disk decides.
   const auto said = layout.counts_saves ? std::map<int64_t, std::string>() : said_saved(state, suspect, &stepless);
-  const auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder);
+  const auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder, spec.command);
   if (!roots.ok()) return roots.error();
   for (const std::string& root : *roots) {
     const auto step = newest_in(disk, root, layout, said, suspect, own);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
+#include "sense/checkpoints/roots.h"
 
 namespace mw {
 namespace {
@@ -125,6 +126,13 @@ class RootPlan {
     if (!text) return {};
     const auto named = step_in(scope_.layout.pointer_text, *text);
     const bool dangles = pointer_dangles(disk_, root_, scope_.layout);
+    if (named && *named < from_ && sorted_.own.count(*named) == 0) {
+      const std::vector<std::string> here{root_};
+      const auto anothers =
+          anothers_in_the_way(disk_, {scope_.own, scope_.layout, here, scope_.way, scope_.resume_given, scope_.label});
+      if (!anothers.ok()) return anothers.error();
+      trouble = *anothers;
+    }
     if (named && sorted_.left.count(*named) != 0) {
       if (!scope_.resume_given) not_ours(*named, cat("the pointer of ", root_, " names"));
       return {};
@@ -158,11 +166,45 @@ class RootPlan {
 
 }  // namespace
 
+Result<std::string> anothers_in_the_way(Disk& disk, const RollbackScope& scope) {
+  const CheckpointLayout& layout = scope.layout;
+  if (scope.resume_given || !layout.known() || layout.counts_saves) return std::string();
+  for (const std::string& root : scope.roots) {
+    const auto steps = checkpoint_steps(disk, root, layout);
+    if (!steps.ok()) return steps.error();
+    std::optional<int64_t> next;
+    if (layout.pointer.empty()) {
+      if (!steps->empty()) next = *std::max_element(steps->begin(), steps->end());
+    } else {
+      const auto asked = ask_pointer(disk, root, layout);
+      if (!asked.ok()) return asked.error();
+      if (*asked) next = step_in(layout.pointer_text, **asked);
+    }
+    if (!next || !is_anothers(scope.own, *next)) continue;
+    const std::string name = with_step(layout.folder, *next);
+    const auto info = disk.info(cat(root, "/", name));
+    if (!info.ok() && is_silent(info.error())) return info.error();
+    if (!info.ok() || scope.own.snapshot.had(plain_path(root), name, {info->device, info->inode})) continue;
+    const auto whose = whose_is(disk, scope.own, root, layout, *next);
+    if (!whose.ok()) return whose.error();
+    if (*whose == Whose::kOwn) continue;
+    return cat(layout.pointer.empty() ? "the trainer would resume in " : "the pointer of ", root,
+               layout.pointer.empty() ? " from " : " names ", checkpoint_called(layout, *next),
+               ", which this run's log does not name among its saves: another run saves there, too");
+  }
+  return std::string();
+}
+
 Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollback back) {
   RollbackPlan out;
   out.back = std::move(back);
   out.back.plans.clear();
-  if (out.back.from == kNoStep) return out;
+  if (out.back.from == kNoStep) {
+    auto anothers = anothers_in_the_way(disk, scope);
+    if (!anothers.ok()) return anothers.error();
+    out.trouble = std::move(*anothers);
+    return out;
+  }
   out.from = number_called(scope.layout, out.back.from);
   for (const std::string& root : scope.roots) {
     RootPlan one(disk, scope, root, out.back.from);

@@ -44,6 +44,10 @@ struct RollbackScope {
 /// resumed from. kIo when the disk does not answer.
 Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollback back);
 
+/// "" where the trainer would resume from nothing of which this run's log shows that somebody else saved it; else what
+/// would. Where midwatch says what it resumes from there is nothing to ask. kIo when the disk does not answer.
+Result<std::string> anothers_in_the_way(Disk& disk, const RollbackScope& scope);
+
 /// A label that no other run has, and that is the same whenever this attempt is asked about.
 std::string quarantine_label(const std::string& run_folder, int attempt, Time began);
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "platform/durable.h"
 #include "sense/checkpoints/quarantine_for_test.h"
 
 namespace mw {
@@ -44,6 +45,55 @@ TEST_CASE("a rollback that moves checkpoints says what becomes of the pointer, t
   const auto left = roll_back(*other.disk, kVerl, to_40(other, {50}), of_run("/home/runs/a"), nullptr);
   REQUIRE(left.ok());
   CHECK_MESSAGE(left->find("latest_checkpointed") == std::string::npos, *left);
+}
+
+/// A run that says that it saved steps 10 to 40, in a folder where somebody else saves, too.
+Ownership saved_by_tens(const QuarantineFolder& f) {
+  Ownership own;
+  own.has_snapshot = true;
+  own.snapshot.folders[f.root];
+  own.lives = {{Time::from_seconds(1), Time()}};
+  own.logged = own.said = {10, 20, 30, 40};
+  own.steps = {{1, 45}};
+  own.declared = {f.root};
+  own.places = {f.root};
+  return own;
+}
+
+std::string trouble_with(QuarantineFolder& f, const Ownership& own, Rollback back = {}) {
+  const std::vector<std::string> roots{f.root};
+  const std::optional<LastWhole> way;
+  const auto plan = plan_rollback(*f.disk, {own, kVerl, roots, way, false, "x"}, std::move(back));
+  REQUIRE(plan.ok());
+  return plan->trouble;
+}
+
+void point(QuarantineFolder& f, std::string_view text) {
+  REQUIRE(write_durably(*f.disk, cat(f.root, "/latest_checkpointed_iteration.txt"), text).ok());
+}
+
+TEST_CASE("the trainer is not let resume from what another run saved into the same folder") {
+  QuarantineFolder f;
+  f.checkpoint("global_step_40");
+  f.checkpoint("global_step_44");
+  f.checkpoint("global_step_36");
+  const Ownership own = saved_by_tens(f);
+  point(f, "40");
+  CHECK(trouble_with(f, own).empty());
+  point(f, "44");
+  CHECK(trouble_with(f, own) == cat("the pointer of ", f.root,
+                                    " names the checkpoint of step 44, which this run's log does not name among its "
+                                    "saves: another run saves there, too"));
+  point(f, "36");
+  CHECK_FALSE(trouble_with(f, own).empty());
+  Rollback back;
+  back.from = 45;
+  CHECK_FALSE(trouble_with(f, own, back).empty());
+  Ownership resumed = own;
+  resumed.resumed = {36};
+  CHECK(trouble_with(f, resumed).empty());
+  point(f, "50");  // nothing is there: the trainer says so itself
+  CHECK(trouble_with(f, own).empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/writers.h"
 
@@ -218,6 +219,7 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
   layout.counts_saves ? add_counted(state, layout, spec, of) : add_what_was_reported(state, layout, spec, of);
   if (!layout.counts_saves) add_reach(state, of);
   if (spec.first_step > 0 && !layout.counts_saves) of.resumed.insert(static_cast<int64_t>(spec.first_step));
+  for (std::string& one : output_folders(spec.command, spec.folder)) of.named.insert(std::move(one));
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
     Writers writers = parse_writers(*text);
     of.seen = std::move(writers.own);

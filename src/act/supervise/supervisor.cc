@@ -156,7 +156,7 @@ Result<void> Supervisor::look_at_remains(const State& state) {
 
 Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   const CheckpointLayout layout = doors_.layout(state.saver());
-  auto roots = checkpoint_roots(doors_.disk, state, layout, spec_.checkpoints, spec_.folder);
+  auto roots = checkpoint_roots(doors_.disk, state, layout, spec_.checkpoints, spec_.folder, spec_.command);
   if (!roots.ok()) return roots.error();
   auto own = ownership_of(doors_.disk, folder_, spec_, state, layout);
   if (!own.ok()) return own.error();
@@ -323,6 +323,9 @@ Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
 Result<void> Supervisor::begin_next(const State& state, EventWriter& writer) {
   MW_TRY(roll_back_first(state, writer));
   if (phase_ == Phase::kOver) return {};
+  const auto clear = is_clear(state, writer);
+  if (!clear.ok()) return clear.error();
+  if (!*clear) return {};
   if (starting_ == 0) {
     const auto action = writer.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
     if (!action.ok()) return action.error();
@@ -340,6 +343,7 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
       why_over_ = "A stop was requested.";
       return false;
     }
+    note_what_is_there(state, writer);
     if (may_begin()) MW_TRY(begin_attempt(1));
   } else if (phase_ == Phase::kRunning) {
     MW_TRY(watch_attempt(state, quiet, writer));

@@ -163,11 +163,14 @@ class Supervisor {
   Result<void> read_decisions(const State& state, EventWriter& writer);
   void look_at_members(EventWriter& writer);
   Result<void> begin_attempt(int number);
+  void note_what_is_there(const State& state, EventWriter& writer) const;
   Result<void> begin_next(const State& state, EventWriter& writer);
   Result<void> roll_back_first(const State& state, EventWriter& writer);
   std::string called_back_from() const;
   Result<std::string> roll_back_somehow(EventWriter& writer);
   Result<void> give_up_rolling_back(const State& state, const Error& error, EventWriter& writer);
+  Result<bool> is_clear(const State& state, EventWriter& writer);
+  Result<void> give_up(const State& state, std::string why, EventWriter& writer);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
   Result<void> look_at_background(const State& state, bool quiet, EventWriter& writer);

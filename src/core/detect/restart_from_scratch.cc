@@ -56,9 +56,11 @@ bool is_next_stage(const State& state, size_t before, size_t attempt) {
   return was.empty() || (names_a_training(was) && to_lower(was) != to_lower(is));
 }
 
-/// The one before did all that it was to do, and this one is to do something else: another job of one script.
+/// The one before did all that it was to do, and this one is to do something else: another job of one script. A script
+/// that midwatch runs is known not to have ended meanwhile.
 bool is_other_job(const State& state, size_t before, size_t attempt, bool finished) {
   if (finished && is_next_stage(state, before, attempt)) return true;
+  if (first_of_training(state, attempt) > before && !left_where_it_saves(state, attempt)) return true;
   const int64_t was = state.attempts[before].total_steps, is = state.attempts[attempt].total_steps;
   return finished && was > 0 && is > 0 && was != is;
 }
@@ -91,20 +93,49 @@ bool costs_hours(const State& state, size_t attempt, bool finished) {
   return (before.last.at - before.began.at).seconds() >= 3600 * kKnobs[1].value;
 }
 
-/// Did anything show that the run saves, even where no save came to its end?
-bool has_saved(const State& state, size_t before) {
-  const auto earlier = [before](const auto& one) { return one.first.attempt < before; };
-  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), earlier) ||
-         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), earlier);
-}
-
 /// Is it known of a run that is watched, and not only read afterwards, that its saves are about to be written over?
 bool loses_saves(const State& state, size_t attempt) {
   const bool watched = state.attempts[attempt].why == kKeeperBegan || !state.checkpoint_scans.empty();
   return watched && would_overwrite(state, attempt);
 }
 
+/// As midwatch counts them where it began the command itself: what a command trains one after the other is one attempt.
+size_t number_of(const State& state, size_t attempt) {
+  const auto end = state.attempts.begin() + static_cast<ptrdiff_t>(attempt) + 1;
+  const auto begun =
+      std::count_if(state.attempts.begin(), end, [](const AttemptState& one) { return one.why == kKeeperBegan; });
+  return begun > 0 ? static_cast<size_t>(begun) : attempt + 1;
+}
+
+/// "Attempt 2 began at step 1 although attempt 1 had reached step 20".
+std::string what_began(const State& state, size_t attempt, int64_t first, size_t before, bool finished, int64_t last) {
+  const size_t is = number_of(state, attempt), was = number_of(state, before);
+  return cat("Attempt ", is, is == was ? " began again at step " : " began at step ", first, " although ",
+             is == was ? "it" : cat("attempt ", was), finished ? " had finished at step " : " had reached step ", last);
+}
+
+/// The first attempt found a checkpoint to go on from, and did not.
+void judge_first(const State& state, std::vector<Finding>& out) {
+  if (!began_beside(state)) return;
+  const event::CheckpointSeen& there = *to_go_on_from(state);
+  const AttemptState& attempt = state.attempts.front();
+  const bool danger = would_overwrite(state, 0);
+  Finding finding;
+  finding.kind = finding.detector = "restart-from-scratch";
+  finding.severity = danger ? Severity::kCritical : Severity::kWarning;
+  finding.onset = attempt.began;
+  finding.onset.step = attempt.first_step;
+  finding.detected = first_record(state, 0, attempt.first_step);
+  finding.summary = cat("Attempt 1 began at step ", attempt.first_step, " although the checkpoint of step ", there.step,
+                        " was there to go on from (", there.path, ")",
+                        danger ? ", which it would save over" : "; what it saves is not shipped over it");
+  finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
+  finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
+  out.push_back(std::move(finding));
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  judge_first(state, out);
   if (counts_epochs(state)) return;
   int64_t furthest = kNoStep;
   size_t furthest_attempt = 0;
@@ -119,10 +150,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
       jobs = jobs || (finished && only_a_counter(state, i));
       // Of unfinished work nothing could be resumed where nothing is saved: that is worth a warning only for its hours.
-      const bool saves = has_saved(state, i);
+      const bool saves = saved_where_it_saves(state, i);
       const bool sure =
           ((saves || finished) && !(only_a_counter(state, i) || (finished && jobs))) || costs_hours(state, i, finished);
-      const bool whole = left_whole(state, i);
+      const bool whole = left_where_it_saves(state, i);
       const bool danger = sure && whole && loses_saves(state, i);
       const Severity severity = danger ? Severity::kCritical : sure ? Severity::kWarning : Severity::kInfo;
       if (is_other_job(state, furthest_attempt, i, finished)) {
@@ -135,13 +166,11 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.onset = attempt.began;
         finding.onset.step = done.first;
         finding.detected = first_record(state, i, done.first);
-        finding.summary =
-            cat("Attempt ", i + 1, " began at step ", done.first, " although attempt ", furthest_attempt + 1,
-                finished ? " had finished at step " : " had reached step ", furthest,
-                danger  ? " and had saved checkpoints, which it would save over"
-                : whole ? " and had saved checkpoints"
-                : saves ? ""
-                        : "; no save was seen in it");
+        finding.summary = cat(what_began(state, i, done.first, furthest_attempt, finished, furthest),
+                              danger  ? " and had saved checkpoints, which it would save over"
+                              : whole ? " and had saved checkpoints"
+                              : saves ? ""
+                                      : "; no save was seen in it");
         finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
         if (finished) finding.suggests.push_back({"autoretry-crash-loop", 0.6, "the finished work was started again"});
         if (saves || sure)

@@ -201,7 +201,8 @@ BreakCase breaker(const State& state, bool from_scratch) {
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of one that is over
     const bool anew = incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo;
-    if (anew && begun_by_midwatch(state) && would_overwrite(state, incident.latest.attempt))
+    const bool by_midwatch = incident.latest.attempt == 0 || begun_by_midwatch(state);
+    if (anew && by_midwatch && would_overwrite(state, incident.latest.attempt))
       return {&incident, BreakReason::kFromScratch};
     const BreakCase found = on(state, incident);
     if (found.incident == nullptr) continue;

@@ -59,6 +59,17 @@ std::string unanswered(const State& state, const RunSpec& spec, const Approval& 
   return cat("Nobody answered within ", format_duration(spec.answer_patience), ", and ", rests->why, ".");
 }
 
+/// What follows where nobody answers: by the time of asking it is known whether there is a second witness.
+std::string without_answer(const State& state, const RunSpec& spec) {
+  if (spec.answer_patience.ns == 0 || state.ticks.empty()) return "";
+  if (detect::has_rested_since(state, state.ticks.back().at)) {
+    return cat(" Without an answer within ", format_duration(spec.answer_patience),
+               " midwatch does so by itself, if the run goes on resting.");
+  }
+  return " Without an answer midwatch waits: its silence alone does not show that it hangs. [actions] break_hang = "
+         "\"act\", or --unattended, ends it without asking.";
+}
+
 }  // namespace
 
 BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t attempt) {
@@ -78,10 +89,7 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
   }
   const Mode mode = mode_of(spec, found.why);
   const std::string since = incident.onset.step == kNoStep ? "" : cat(" since step ", incident.onset.step);
-  const std::string alone = !hangs || spec.answer_patience.ns == 0
-                                ? std::string()
-                                : cat(" Without an answer within ", format_duration(spec.answer_patience),
-                                      " midwatch does so by itself, if the run goes on resting.");
+  const std::string alone = hangs ? without_answer(state, spec) : "";
   BreakDecision made{decide(mode, approval, cat("attempt ", attempt, " would be ended: ", incident.kind, since),
                             cat(incident.summary, ".", mode == Mode::kAsk ? alone : "")),
                      found.incident};

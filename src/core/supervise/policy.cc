@@ -98,7 +98,7 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
   if (last.tripped && last.kind == kFromScratch) {
     const std::string at = last.first_step == kNoStep ? "" : cat(" at step ", last.first_step);
     return cat("It began from nothing", at,
-               ", although an earlier attempt saved a checkpoint, and was ended before it could save over it: its "
+               ", although a checkpoint of this run was there, and was ended before it could save over it: its "
                "command must request a resume (with {resume} in it midwatch does), and the trainer heed that. "
                "--from-scratch lets it begin anew.");
   }
@@ -124,7 +124,8 @@ std::string may_mean_it(const std::vector<AttemptOutcome>& attempts) {
 }
 
 bool ever_trained(const std::vector<AttemptOutcome>& attempts) {
-  return std::any_of(attempts.begin(), attempts.end(), [](const auto& one) { return one.last_step != kNoStep; });
+  return std::any_of(attempts.begin(), attempts.end(),
+                     [](const auto& one) { return one.last_step != kNoStep || one.last_checkpoint != kNoStep; });
 }
 
 bool known_to_repeat(const AttemptOutcome& attempt) {

@@ -243,7 +243,7 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   scratch.kind = "restart-from-scratch";
   CHECK(
       after_end({scratch}, {}).why ==
-      "It began from nothing at step 1, although an earlier attempt saved a checkpoint, and was ended before it could "
+      "It began from nothing at step 1, although a checkpoint of this run was there, and was ended before it could "
       "save over it: its command must request a resume (with {resume} in it midwatch does), and the trainer heed that. "
       "--from-scratch lets it begin anew.");
   AttemptOutcome policy = tripped;
@@ -301,6 +301,17 @@ TEST_CASE("what the provider did costs nothing") {
   const RestartDecision decision = after_end(attempts, {});
   CHECK(decision.restart);
   CHECK(decision.spent == 0);
+}
+
+TEST_CASE("a run that saved has trained, though no record of a step was read") {
+  AttemptOutcome failed;
+  failed.started = failed.known = true;
+  failed.code = 1;
+  failed.kind = "code-error";
+  failed.transient = "deterministic";
+  CHECK(after_end({failed}, {}).why == "code-error before the first step: a restart would repeat it.");
+  failed.last_checkpoint = 10;
+  CHECK(after_end({failed}, {}).restart);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "sense/checkpoints/beside.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
 #include "core/event.h"
 #include "sense/checkpoints/open_files.h"
+#include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/quarantine.h"
 
 namespace mw {
@@ -28,13 +30,22 @@ class Search {
     if (works.ok()) enter(*works, kLevels);
     const auto command = system_.read(proc + "/cmdline", System::kFileBytes);
     const std::string words = command.ok() ? *command : "";  // which the parts of it point into
-    for (const std::string_view word : split(words, '\0')) {
+    const std::vector<std::string_view> parts = split(words, '\0');
+    for (const std::string& one :
+         output_folders(std::vector<std::string>(parts.begin(), parts.end()), works.ok() ? *works : "")) {
+      enter(one, 0);
+      outputs_.insert(one);
+    }
+    for (const std::string_view word : parts) {
       named(word, works.ok() ? *works : "");
       if (const size_t equals = word.find('='); equals != std::string_view::npos)
         named(word.substr(equals + 1), works.ok() ? *works : "");
     }
   }
-  std::map<std::string, SavedBeside> take() { return std::move(saved_); }
+  std::map<std::string, SavedBeside> take() {
+    for (auto& [path, one] : saved_) one.output = outputs_.count(folder_of(path)) != 0;
+    return std::move(saved_);
+  }
 
  private:
   static bool is_shared(const std::string& path) {  // "/", "/tmp", "/data": of everybody
@@ -81,6 +92,7 @@ class Search {
   size_t folders_ = 0;
   std::set<std::pair<uint64_t, uint64_t>> seen_;  // device and inode: one folder under two names is one
   std::map<std::string, SavedBeside> saved_;
+  std::set<std::string> outputs_;
 };
 
 }  // namespace
@@ -120,14 +132,16 @@ bool StepsInTime::fits(int64_t step, Time made) const {
 
 std::string StepsInTime::folder_of(const std::map<std::string, SavedBeside>& saved) const {
   std::map<std::string, std::pair<int, int>> made;  // by folder: in time, and out of it
+  std::set<std::string> outputs;
   for (const auto& [path, one] : saved) {
     if (seen_.empty() || one.changed < seen_.front().at) continue;  // by an earlier run
+    if (one.output) outputs.insert(mw::folder_of(path));
     auto& [in_time, out_of_time] = made[mw::folder_of(path)];
     ++(fits(one.step, one.changed) ? in_time : out_of_time);
   }
   std::string found;
   for (const auto& [folder, count] : made) {
-    if (count.first < 2 || count.second > 0) continue;
+    if (count.first < (outputs.count(folder) != 0 ? 1 : 2) || count.second > 0) continue;
     if (!found.empty()) return "";
     found = folder;
   }

@@ -17,7 +17,8 @@ namespace mw {
 
 struct SavedBeside {
   int64_t step = 0;
-  Time changed;  ///< when something was last made in its folder
+  Time changed;         ///< when something was last made in its folder
+  bool output = false;  ///< it lies in a folder that a command's words name as the one in which it saves
 };
 
 /// The checkpoints, by their paths, in folders where a run may save: of the files that these processes have open to
@@ -33,8 +34,8 @@ class StepsInTime {
   void at(Time now, int64_t step);
   /// Was something that belongs to `step` made at that time? Not known to be for a time before the first call.
   bool fits(int64_t step, Time made) const;
-  /// The one folder in which checkpoints were made in time at two steps or more; "" while none, or more than one, has
-  /// any.
+  /// The one folder in which checkpoints were made in time at two steps or more, or at one where a command names it as
+  /// its output; "" while none, or more than one, has any.
   std::string folder_of(const std::map<std::string, SavedBeside>& saved) const;
 
  private:

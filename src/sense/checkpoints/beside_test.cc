@@ -50,6 +50,14 @@ TEST_CASE("a folder is the run's when two of its checkpoints were made in time, 
   CHECK(steps.folder_of(saved).empty());
 }
 
+TEST_CASE("in a folder that the command names as its output one checkpoint is enough") {
+  const StepsInTime steps = walked(60);
+  std::map<std::string, SavedBeside> saved{{"/w/out/checkpoint-20", {20, second(40.7), true}}};
+  CHECK(steps.folder_of(saved) == "/w/out");
+  saved["/w/out/checkpoint-22"] = {22, second(20), true};  // of somebody else's
+  CHECK(steps.folder_of(saved).empty());
+}
+
 TEST_CASE("checkpoints are found in the folders that a command names, as its first word or behind an equals sign") {
   FakeDisk disk;
   disk.put("/data/runs/first-one/checkpoint-10/model.safetensors", "x");
@@ -61,9 +69,10 @@ TEST_CASE("checkpoints are found in the folders that a command names, as its fir
   system.files["/proc/7/cwd"] = "/work";
   const auto saved = saved_beside(disk, system, {7}, {"checkpoint-{step}", "", "", {}});
   std::set<std::string> found;
-  for (const auto& [path, one] : saved) found.insert(cat(path, " ", one.step));
+  for (const auto& [path, one] : saved) found.insert(cat(path, " ", one.step, one.output ? " output" : ""));
   CHECK(found == std::set<std::string>{"/data/runs/first-one/checkpoint-10 10",
-                                       "/data/runs/second-one/checkpoint-20 20", "/work/third/checkpoint-30 30"});
+                                       "/data/runs/second-one/checkpoint-20 20 output",
+                                       "/work/third/checkpoint-30 30 output"});
 }
 
 }  // namespace

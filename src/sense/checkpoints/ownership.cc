@@ -108,6 +108,7 @@ bool may_be_anothers(const Ownership& of, const std::string& root, int64_t step,
 
 bool can_have_saved(const Ownership& of, int64_t step) {
   if (of.logged.count(step) != 0) return true;
+  if (is_anothers(of, step)) return false;
   if (of.planned != kNoStep && step > of.planned) return false;  // the disk alone says that it was saved
   if (of.said.count(step) != 0) return true;
   // Its files spoke of the saves before and after this one, and never of this: somebody's copy, under a name of their
@@ -336,6 +337,19 @@ Result<bool> is_ahead(Disk& disk, const Ownership& of, const std::string& root, 
   const auto says = trainer_state(disk, cat(root, "/", with_step(layout.folder, step)));
   if (!says.ok()) return says.error();
   return !says->epoch || *says->epoch > of.epoch;
+}
+
+bool is_anothers(const Ownership& of, int64_t step) {
+  if (of.logged.size() < 2 || of.logged.count(step) != 0 || of.resumed.count(step) != 0) return false;
+  const int64_t first = *of.logged.begin(), last = *of.logged.rbegin();
+  if (step < last) return step > first;
+  if (of.planned != kNoStep && step >= of.planned) return step > of.planned + 1;  // the last one is saved out of turn
+  // What it saved last may have no line: one that is killed loses what it had not written out.
+  int64_t interval = last - first;
+  for (auto one = of.logged.begin(); std::next(one) != of.logged.end(); ++one)
+    interval = std::min(interval, *std::next(one) - *one);
+  return std::none_of(of.logged.begin(), of.logged.end(),
+                      [step, interval](int64_t saved) { return (step - saved) % interval == 0; });
 }
 
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,

@@ -104,6 +104,11 @@ bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int6
 Result<bool> is_ahead(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
                       const std::vector<int64_t>& steps, int64_t step);
 
+/// Its log names its saves, and this one is none of them, nor does it follow them at their distance: somebody else
+/// saved it into the same folder meanwhile. False where too little is known of its saves, and for what lay there
+/// before.
+bool is_anothers(const Ownership& of, int64_t step);
+
 /// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
                        int64_t step);

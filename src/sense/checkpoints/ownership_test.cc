@@ -41,6 +41,28 @@ struct Run {
   }
 };
 
+TEST_CASE("a save that the log does not name, out of step with those that it does, is somebody else's") {
+  Run run;
+  run.own.logged = run.own.said = {5, 10, 15, 20};
+  run.own.steps = {{1, 24}};
+  run.own.planned = 40;
+  for (const int64_t step : {16, 24, 25, 41}) run.save(1500, kRoot, step);
+  run.own.said.insert(24);  // by the disk alone
+  CHECK(is_anothers(run.own, 16));
+  CHECK(is_anothers(run.own, 24));
+  CHECK(run.whose(24) == Whose::kUnknown);
+  CHECK_FALSE(is_anothers(run.own, 25));  // its last line may be lost
+  CHECK(run.whose(25) == Whose::kOwn);
+  CHECK_FALSE(is_anothers(run.own, 20));
+  CHECK_FALSE(is_anothers(run.own, 3));   // of before
+  CHECK_FALSE(is_anothers(run.own, 40));  // the plan's end is saved out of turn
+  run.own.resumed = {24};
+  CHECK_FALSE(is_anothers(run.own, 24));
+  Run quiet;  // too little is known of its saves
+  quiet.own.logged = {5};
+  CHECK_FALSE(is_anothers(quiet.own, 24));
+}
+
 TEST_CASE("its own is what was not there before and was written while an attempt lived") {
   Run run;
   run.save(1500, kRoot, 5);

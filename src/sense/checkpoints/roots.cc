@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/quarantine.h"
 
@@ -46,7 +47,8 @@ std::string checkpoint_in(const std::string& path, const CheckpointLayout& layou
 }
 
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                                  const std::vector<std::string>& declared, const std::string& folder) {
+                                                  const std::vector<std::string>& declared, const std::string& folder,
+                                                  const std::vector<std::string>& command) {
   std::vector<std::string> roots;
   if (!layout.known()) return roots;
   for (const std::string& one : declared) {
@@ -67,6 +69,8 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
   if (!state.saves_in.empty()) MW_TRY(add_if_root(disk, layout, plain_path(state.saves_in), roots));
   // Those that were found by what its processes wrote.
   for (const auto& [moment, seen] : state.checkpoint_scans) MW_TRY(add(seen.path));
+  if (!roots.empty()) return roots;
+  for (const std::string& one : output_folders(command, folder)) MW_TRY(add_if_root(disk, layout, one, roots));
   return roots;
 }
 

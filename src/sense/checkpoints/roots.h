@@ -23,10 +23,12 @@ std::string root_of(const std::string& path, const CheckpointLayout& layout);
 std::string checkpoint_in(const std::string& path, const CheckpointLayout& layout);
 
 /// The folders that hold checkpoints of that layout: `declared` ones and their subfolders, else those that the run's
-/// files name, relative ones from `folder` on, and those that its processes were seen to write. Only folders in which
-/// there is one; what is missing or not to be read holds none. kIo when the disk does not answer: then nobody knows.
+/// files name, relative ones from `folder` on, and those that its processes were seen to write; else, of a command that
+/// says nothing of its saves, those that its own words name (`command`). Only folders in which there is one; what is
+/// missing or not to be read holds none. kIo when the disk does not answer: then nobody knows.
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                                  const std::vector<std::string>& declared, const std::string& folder);
+                                                  const std::vector<std::string>& declared, const std::string& folder,
+                                                  const std::vector<std::string>& command);
 
 /// The source of events about scans of checkpoints.
 inline constexpr std::string_view kScanSource = "host:checkpoints";

@@ -80,9 +80,11 @@ std::string attempt_text(const RunStatus& status) {
     case Phase::kPaused:
     case Phase::kRunning:
       return cat(text, ", process ", status.pid, ", for ", format_duration(status.now - status.began),
-                 status.asks == "break"           ? ", paused: midwatch approve ends it, midwatch resume continues it"
-                 : status.phase == Phase::kPaused ? ", paused (midwatch resume continues it)"
-                                                  : "");
+                 status.phase == Phase::kPaused
+                     ? status.asks == "break" ? ", paused: midwatch approve ends it, midwatch resume continues it"
+                                              : ", paused (midwatch resume continues it)"
+                 : status.asks == "break" ? ", not paused: midwatch approve ends it"
+                                          : "");
     case Phase::kEnded:
       return text +
              (status.watcher != 0 ? ", has ended and is being judged" : ", has ended; nobody was there to judge it");
@@ -234,6 +236,8 @@ void add_words(const State& state, const Line& line) {
 
 /// The first word where the run's files cannot know it: paused, between attempts, watched by nobody.
 std::string status_word(const RunStatus& status) {
+  // What follows is what was recorded before nobody watched any more.
+  if (should_be_watched(status) && status.phase == Phase::kEnded) return "ENDED, AND NOBODY WATCHED; BEFORE THAT  ";
   if (should_be_watched(status)) return "NOT WATCHED  ";
   if (status.phase == Phase::kPaused) return "PAUSED  ";
   if (status.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
