@@ -30,10 +30,9 @@ std::string in_other_folder(const std::string& root, const std::vector<std::stri
   const std::vector<std::string> outputs = output_folders(command, works);
   const auto holds = [&root](const std::string& folder) { return lies_in(root, folder); };
   if (holds(works) || std::any_of(outputs.begin(), outputs.end(), holds)) return "";
-  return cat(
-      "the checkpoint lies in ", root, ", as on the machine before, and this command works in ", works,
-      ": a trainer that looks for its checkpoints elsewhere begins from scratch. --checkpoints DIR says where it "
-      "looks");
+  return cat("the checkpoint lies in ", root, ", as on the machine before, and this command works in ", works,
+             ": a trainer that resumes from another folder begins from scratch. --checkpoints DIR says which one it "
+             "takes");
 }
 
 std::string beside_nothing(const LocalCheckpoint& one) {
