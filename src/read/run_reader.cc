@@ -70,10 +70,6 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   pass_over(found->superseded);
   // A live log's own last clock says better; what is recorded was read in the zone that was known then.
   if (shared_.read_once && !shared_.zone) shared_.zone = zone_by_wandb(disk_, found->files);
-  if (clock_ != nullptr && !shared_.keeper_nonce) {  // the one that was written last is the run
-    std::stable_sort(found->files.begin(), found->files.end(),
-                     [](const FoundFile& a, const FoundFile& b) { return a.info.changed < b.info.changed; });
-  }
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
@@ -115,7 +111,10 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   total_bytes_ += file.info.size;
   next_number_ = std::max(next_number_, number + 1);
   if (recorder_ != nullptr) behind_[number] = source->unread();
-  if (clock_ != nullptr && !shared_.keeper_nonce && !sources_.empty() && skip_.empty()) beside_.insert(number);
+  const bool latest = file.info.changed >= written_last_;  // an older run's log is not the one that is watched
+  written_last_ = std::max(written_last_, file.info.changed);
+  if (latest && clock_ != nullptr && !shared_.keeper_nonce && !sources_.empty() && skip_.empty())
+    beside_.insert(number);
   sources_.push_back(std::move(source));
   return {};
 }

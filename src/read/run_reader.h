@@ -126,6 +126,7 @@ class RunReader final : public EventSink {
   std::map<uint32_t, int64_t> heard_;                    // by source number: lines at the last tick
   std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
   std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
+  Time written_last_;                                    // when the newest of the sources was written to
   std::set<uint32_t> beside_;                            // sources of a live watch whose steps may be another run's
   uint32_t next_number_ = 0;                             // of a source that the journal does not know
   std::vector<Event> decided_;

@@ -49,16 +49,19 @@ def paths(folder):
 
 
 def two_runs(folder):
-    """Metrics of two runs in one folder: said, with what to do."""
+    """Metrics of two runs in one folder are two runs; where they are named one by one, it is said that they are two."""
     for name, shift in (("a", 0.0), ("b", 0.21)):
         with open(os.path.join(folder, f"{name}.jsonl"), "w") as handle:
             for step in range(1, 41):
                 noise = 0.05 * ((step * 7919 + int(shift * 100) * 31) % 13)
                 handle.write(json.dumps({"step": step, "reward": 0.2 + shift + noise, "entropy": 1.5 - shift - noise,
                                          "grad_norm": 0.4 + shift * noise + shift, "loss": 0.1 + shift + noise / 3}) + "\n")
-    done = expect(0, "replay", folder)
+    apart = expect(0, "replay", folder)
+    assert b"2 runs lie in" in apart.stdout and b"two runs" not in apart.stderr, apart
+    paths = [os.path.join(folder, name) for name in ("a.jsonl", "b.jsonl")]
+    done = expect(0, "replay", *paths)
     assert b"a.jsonl and" in done.stderr and b"two runs" in done.stderr, done.stderr
-    assert b"two runs" in expect(0, "report", folder).stdout, "the report does not say it"
+    assert b"two runs" in expect(0, "report", *paths).stdout, "the report does not say it"
     assert b"two runs" not in expect(0, "replay", os.path.join(folder, "a.jsonl")).stderr
 
 

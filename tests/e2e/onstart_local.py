@@ -283,10 +283,14 @@ def empty_store(base):
     command = trainer(base, "verl", 40)
     save("verl", base + "/out", 30)
     code, text = through(base, "onstart", "one", command, "--from", base + "/share/run")
+    assert code == 3 and "Is the share mounted here?" in text and "BEGAN" not in text, text  # there is no store
+    os.makedirs(base + "/share/run")
+    code, text = through(base, "onstart", "one", command, "--from", base + "/share/run")
     assert code == 0 and "BEGAN 30" in text and "from scratch\n" not in text.split("BEGAN")[0], text
     assert "global_step_30 lies there, whole; that it is this run's is not proven" in text and "nothing is received" in text, text
     # What a recorded run of this store saved there is this run's.
     shutil.rmtree(base + "/share")
+    os.makedirs(base + "/share/run")
     code, text = through(base, "onstart", "two", [*command[:4], "50", "0"], "--from", base + "/share/run")
     assert code == 0 and "step 40 is here and whole, and there is no checkpoint in" in text and "BEGAN 40" in text, text
 

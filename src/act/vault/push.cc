@@ -111,7 +111,10 @@ class Push {
     tree_ = std::move(*tree);
     std::optional<CheckpointVerdict> verdict;
     const std::string place = cat(options_.folder, options_.file.empty() ? "" : "/", options_.file);
-    const CheckpointScan scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict);
+    CheckpointScan scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict);
+    // The manifest keeps what is found now: a disk that did not answer once must not leave it unproven for ever.
+    if (scan.seen.how != How::kWhole || (verdict && verdict->state == CheckpointVerdict::State::kUnknown))
+      scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict);
     if (!scan.there) return Error{Error::Code::kNotFound, cat(place, " cannot be read"), ""};
     std::string broken = scan.seen.what;
     if (scan.seen.how != How::kBroken) {
