@@ -198,17 +198,17 @@ bool worse_than_begun(const Track& track, bool higher, Drop& found) {
 /// Training on pairs by their logistic loss, which falls, while that of held-out pairs is above a guess's each time.
 bool worse_than_guess(const State& state, const Track& track, Drop& found) {
   const double guess = std::log(2.0);
+  if (track.size() < points_of(kGuess) || !contains_folded(track.series->raw, "loss")) return false;
+  const double least = *std::min_element(track.values.begin(), track.values.end());
+  if (!(least > guess + kGuessLoss.value) || least > 2 * guess) return false;
   const Series* const loss = state.find("loss.total");
+  if (loss == nullptr || loss->empty()) return false;
+  const auto trained = last_values(*loss, track.points.back().attempt, 0, track.points.back().step, 5);
+  if (trained.empty() || !(mean(trained) < guess - 5 * kGuessLoss.value)) return false;
   const bool more = std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
     return contains_folded(series.raw, "nll") || contains_folded(series.raw, "odds");  // the loss has another part
   });
-  const bool pairs = trains_on_pairs(state) && !more;
-  if (!pairs || loss == nullptr || loss->empty() || !contains_folded(track.series->raw, "loss")) return false;
-  if (track.size() < points_of(kGuess)) return false;
-  const double least = *std::min_element(track.values.begin(), track.values.end());
-  if (!(least > guess + kGuessLoss.value) || least > 2 * guess) return false;
-  const auto trained = last_values(*loss, track.points.back().attempt, 0, track.points.back().step, 5);
-  if (trained.empty() || !(mean(trained) < guess - 5 * kGuessLoss.value)) return false;
+  if (more || !trains_on_pairs(state)) return false;
   found = {0, track.size() - 1, guess, track.values.back()};
   return true;
 }

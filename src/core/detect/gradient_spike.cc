@@ -2,6 +2,7 @@
 // or comes again and again, is a warning.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -265,7 +266,7 @@ void judge_early(const Track& track, std::vector<Finding>& out) {
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  const double clip = clip_of(state);
+  std::optional<double> clip;  // a run has many settings: asked for where a spike is worth a warning
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
     const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
     double reported = 0;  // the largest ratio that was worth a warning
@@ -282,9 +283,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const Spike& worst = worst_of(spikes, k, last);
       const bool news = worst.ratio > kNews.value * reported;  // the same again and again is one chain
-      const bool harmless = std::abs(track.values[worst.index]) < clip;
-      add_finding(state, track, spikes, k, last,
-                  (again || grave) && news && !harmless ? Severity::kWarning : Severity::kInfo, out);
+      bool warns = (again || grave) && news;
+      if (warns && !clip) clip = clip_of(state);
+      warns = warns && !(std::abs(track.values[worst.index]) < *clip);
+      add_finding(state, track, spikes, k, last, warns ? Severity::kWarning : Severity::kInfo, out);
       if (again || grave) reported = std::max(reported, worst.ratio);
       k = last;
     }
