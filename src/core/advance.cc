@@ -216,9 +216,9 @@ bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge
 }
 
 void review(State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Event>& decided, Time at,
-            Where where) {
+            Where where, Time received) {
   if (state.attempts.empty()) return;
-  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}}, knowledge, memory, decided);
+  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}, received}, knowledge, memory, decided);
 }
 
 }  // namespace mw

@@ -24,10 +24,10 @@ bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge
 bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided);
 
 /// Judges `state` again without an event: after several that were only folded, the last of which came from `at` and
-/// `where`; and once after a state was read from a journal, as the process that wrote it may have died between an
-/// event and what would have been decided on it.
+/// `where` and was received at `received`; and once after a state was read from a journal, as the process that wrote it
+/// may have died between an event and what would have been decided on it.
 void review(State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Event>& decided, Time at = {},
-            Where where = {});
+            Where where = {}, Time received = {});
 
 /// All findings over `state` → incidents, grouped (one chain, one incident; earliest onset first) and diagnosed.
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory);

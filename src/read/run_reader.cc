@@ -242,7 +242,7 @@ void RunReader::put(Event&& event) {
   const bool matters =
       advance(state_, event, knowledge_.knowledge(), memory_, later ? Judge::kAtClose : when_, decided_);
   if (heard_by_) heard_by_(state_, event);
-  if (matters && later) unjudged_ = {event.at, event.where};
+  if (matters && later) unjudged_ = {event.at, event.where, event.received};
   if (!later) judged_since(began);  // most events call for none, and cost next to nothing
   publish_decisions();
   if (!together_) judge_when_due();
@@ -300,11 +300,11 @@ void RunReader::judge_once(Do&& read) {
 
 void RunReader::judge_when_due() {
   if (!unjudged_ || !may_judge()) return;
-  const auto [at, where] = *unjudged_;
+  const auto [at, where, received] = *unjudged_;
   unjudged_.reset();
   if (when_ != Judge::kAlways) return;
   const Duration began = steady();
-  review(state_, knowledge_.knowledge(), memory_, decided_, at, where);
+  review(state_, knowledge_.knowledge(), memory_, decided_, at, where, received);
   judged_since(began);
   publish_decisions();
 }

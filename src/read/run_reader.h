@@ -131,7 +131,12 @@ class RunReader final : public EventSink {
   uint32_t next_number_ = 0;                             // of a source that the journal does not know
   std::vector<Event> decided_;
   bool together_ = false;                           // what comes now is judged together
-  std::optional<std::pair<Time, Where>> unjudged_;  // the last of it that matters
+  struct Unjudged {
+    Time at;
+    Where where;
+    Time received;
+  };
+  std::optional<Unjudged> unjudged_;  // the last of it that matters
   std::vector<std::string> notes_;
   uint64_t said_version_ = ~uint64_t{0};
   std::string said_framework_;

@@ -58,7 +58,7 @@ void Verifier::judged(const Event& event) {
     State before = state_;
     expected_.clear();
     JudgeMemory none;  // the walk over the whole run
-    review(before, knowledge_, none, expected_, event.at, event.where);
+    review(before, knowledge_, none, expected_, event.at, event.where, event.received);
     std::reverse(expected_.begin(), expected_.end());
   }
   if (lost_) return;  // one difference brings others after it
