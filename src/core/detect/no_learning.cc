@@ -117,10 +117,10 @@ bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>&
   return false;
 }
 
-/// Highest mean of `width` values in a row.
-double highest_mean(std::span<const double> values, size_t width) {
+/// Highest mean of `width` values in a row; the first above `enough` where there is one.
+double highest_mean(std::span<const double> values, size_t width, double enough = INFINITY) {
   double highest = -INFINITY;
-  for (size_t end = width; end <= values.size(); end += std::max<size_t>(1, width / 4)) {
+  for (size_t end = width; end <= values.size() && highest <= enough; end += std::max<size_t>(1, width / 4)) {
     highest = std::max(highest, mean(values.subspan(end - width, width)));
   }
   return highest;
@@ -142,9 +142,10 @@ bool judge_same(const State& state, JudgeMemory& memory, std::vector<Finding>& o
     const double last = track.values[n - 1];
     size_t first = n - 1, changes = 0;
     while (first > 0 && track.values[first - 1] == last) --first;
+    if (n - first < points_of(kSame) || last <= 0 || last >= 1) continue;
     for (size_t i = 1; i <= first; ++i) changes += track.values[i] != track.values[i - 1];
     const bool measured_each_time = changes >= 2 && 2 * changes >= first;
-    if (n - first < points_of(kSame) || !measured_each_time || last <= 0 || last >= 1) continue;
+    if (!measured_each_time) continue;
     const bool other = state.find("reward.pass_rate") != reward_series(state);
     const bool moves = (other && moves_between(reward_series(state), track.points[first], track.points[n - 1])) ||
                        moves_between(state.find("loss.total"), track.points[first], track.points[n - 1]);
@@ -194,7 +195,8 @@ void judge_hardly(const State& state, JudgeMemory& memory, std::vector<Finding>&
     const size_t n = track.size(), width = std::max<size_t>(n / 6, 1);
     if (n < points_of(kPoints)) continue;
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
-    if (highest_mean(track.values, width) > kHardly.value || trend_score(track.values) > kTrend.value) continue;
+    if (highest_mean(track.values, width, kHardly.value) > kHardly.value || trend_score(track.values) > kTrend.value)
+      continue;
     const double before = mean(track.slice(0, n / 3)), after = mean(track.slice(n - n / 3, n));
     Finding finding =
         make_finding("no-learning", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
@@ -281,16 +283,21 @@ enum class Learning { kNone, kUnclear, kClear };
 struct Stretch {
   size_t n = 0;
   double before = 0, after = 0;  ///< means of the first and the last third
-  double sigma = 0, highest = 0, trend = 0;
+  double sigma = 0, highest = 0;
+  double least = 0, most = 0;  ///< single values
+  double trend = 0;
 };
 
 Stretch stretch_of(std::span<const double> points) {
   const size_t n = points.size(), third = n / 3;
+  const auto [least, most] = std::minmax_element(points.begin(), points.end());
   return {n,
           mean(points.subspan(0, third)),
           mean(points.subspan(n - third)),
           noise(points),
           highest_mean(points, std::max<size_t>(third / 2, 1)),
+          *least,
+          *most,
           0};
 }
 
@@ -311,8 +318,12 @@ struct Stretches {
 
 double range_of(const RewardScale& scale) { return scale.ceiling - scale.floor; }
 
+RewardScale scale_of(const State& state, const Track& track, const Stretch& stretch) {
+  return reward_scale(state, track, stretch.n - 1, stretch.least, stretch.most);
+}
+
 Learning learning(const State& state, const Track& track, const Stretch& stretch) {
-  const RewardScale scale = reward_scale(state, track, stretch.n - 1);
+  const RewardScale scale = scale_of(state, track, stretch);
   const double range = range_of(scale);
   if (!(range > 0)) return Learning::kUnclear;
   if (solved(state, scale, stretch.after, kSolved.value)) return Learning::kClear;
@@ -335,7 +346,7 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
 /// Slowly, but for sure: by more than nothing of the reward's range, which one outlier widens, or of its own height,
 /// and out of the noise.
 bool rises(const State& state, const Track& track, const Stretch& stretch) {
-  const RewardScale scale = reward_scale(state, track, stretch.n - 1);
+  const RewardScale scale = scale_of(state, track, stretch);
   const double range = range_of(scale);
   const double least = std::min(kTiny.value * range, kGain.value * (stretch.before - scale.floor));
   const double gain = stretch.after - stretch.before;
@@ -353,7 +364,7 @@ std::string flat_text(const Track& track, const Stretch& stretch) {
 void say_of_whole(const State& state, const Track& track, Finding& finding) {
   Stretch whole = stretch_of(track.values);
   whole.trend = trend_score(track.values);
-  const double range = range_of(reward_scale(state, track, whole.n - 1));
+  const double range = range_of(scale_of(state, track, whole));
   const bool slow = rises(state, track, whole);
   if (range > 0 && !slow && std::abs(whole.after - whole.before) < kGain.value * range) {
     finding.summary = flat_text(track, whole);
@@ -390,7 +401,7 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
     if (learning(state, track, all[k]) != Learning::kNone) continue;
     Finding finding = finding_of(state, track, all[k]);
-    if (solved(state, reward_scale(state, track, n - 1), all[k].after, kHigh.value)) finding.severity = Severity::kInfo;
+    if (solved(state, scale_of(state, track, all[k]), all[k].after, kHigh.value)) finding.severity = Severity::kInfo;
     for (++k; k < all.size() && !finding.resolved; ++k) {
       if (learning(state, track, all[k]) != Learning::kClear) continue;
       resolve(finding, track.points[all[k].n - 1]);

@@ -70,43 +70,50 @@ void add_finding(const State& state, const Track& track, const Rise& rise, std::
   out.push_back(std::move(finding));
 }
 
-/// From the first step on: no level to compare with, so the limit is higher.
-bool standing(const Track& track, Shape shape, double limit, Rise& found) {
-  size_t streak = 0;
-  for (size_t i = 0; i < track.size(); ++i) {
-    streak = shaped(track.values[i], shape) > kStanding.value * limit ? streak + 1 : 0;
-    if (streak < 2 * points_of(kPersist)) continue;
-    found.onset = found.first = i + 1 - streak;
-    found.detected = i;
-    found.peak = shaped(track.values[i], shape);
-    return true;
-  }
-  return false;
-}
+/// Where there is no level to compare with, or none that was left for long: the limits are higher.
+struct HighWalk {
+  HighWalk(Shape shape, double limit) : shape_(shape), limit_(limit) {}
 
-/// Far above the usual time and again, if only for a record each: every such update learns from what the policy would
-/// not have said.
-bool spikes(const Track& track, Shape shape, double limit, Rise& found) {
-  std::vector<double> usual;
-  size_t times = 0;
-  for (size_t i = 0; i < track.size(); ++i) {
-    const double value = shaped(track.values[i], shape);
-    // Few values are that high: for the others no median is sought.
-    const bool high = value > kStanding.value * limit && usual.size() >= points_of(kHistory);
-    const double level = high ? median_of_last(usual, kUsual) : INFINITY;
-    if (!(value > kSpike.value * level)) {
-      usual.push_back(value);
-      continue;
-    }
-    if (++times == 1) found.onset = found.first = i;
-    if (times < points_of(kSpikes)) continue;
-    found.detected = i;
-    found.base = level;
-    found.peak = value;
-    return true;
+  std::optional<Rise> standing;  ///< from the first step on
+  /// Far above the usual time and again, if only for a record each: every such update learns from what the policy would
+  /// not have said.
+  std::optional<Rise> spikes;
+
+  void step(const Track& track, size_t i) {
+    const double value = shaped(track.values[i], shape_);
+    const bool high = value > kStanding.value * limit_;
+    streak_ = high ? streak_ + 1 : 0;
+    if (!standing && streak_ >= 2 * points_of(kPersist)) standing = rise_of(i + 1 - streak_, i, 0, value);
+    if (!spikes) look_for_spike(i, value, high);
   }
-  return false;
-}
+
+ private:
+  void look_for_spike(size_t i, double value, bool high) {
+    // Few values are that high: for the others no median is sought.
+    const double level = high && usual_.size() >= points_of(kHistory) ? median_of_last(usual_, kUsual) : INFINITY;
+    if (!(value > kSpike.value * level)) {
+      usual_.push_back(value);
+      if (usual_.size() >= 2 * kUsual) usual_.erase(usual_.begin(), usual_.end() - static_cast<ptrdiff_t>(kUsual));
+      return;
+    }
+    if (++times_ == 1) first_ = i;
+    if (times_ < points_of(kSpikes)) return;
+    spikes = rise_of(first_, i, level, value);
+  }
+  static Rise rise_of(size_t onset, size_t detected, double base, double peak) {
+    Rise rise;
+    rise.onset = rise.first = onset;
+    rise.detected = detected;
+    rise.base = base;
+    rise.peak = peak;
+    return rise;
+  }
+
+  Shape shape_;
+  double limit_;
+  size_t streak_ = 0, times_ = 0, first_ = 0;
+  std::vector<double> usual_;
+};
 
 /// Larger is worse in sizes, for a ratio in the size of its logarithm, for a correlation in what is left to 1.
 Shape shape_of(const Watched& watched) {
@@ -120,12 +127,11 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     const size_t before = out.size();
     const Shape shape = shape_of(watched);
     for (KeptTrack& track : memory.tracks(state, state.find(watched.signal))) {
-      Rise found;
       const std::vector<Rise> all = track.rises("policy-mismatch", rule, shape);
       for (const Rise& rise : all) add_finding(state, track, rise, out);
       if (!all.empty()) continue;
-      const bool bad = standing(track, shape, watched.limit, found) || spikes(track, shape, watched.limit, found);
-      if (bad) add_finding(state, track, found, out);
+      const HighWalk& high = track.follow("policy-mismatch-high", HighWalk(shape, watched.limit));
+      if (high.standing || high.spikes) add_finding(state, track, high.standing ? *high.standing : *high.spikes, out);
     }
     if (out.size() > before) return;  // the others say the same
   }

@@ -76,10 +76,8 @@ Time work_since(const State& state, Time since) {
 }
 
 /// A step in the past that took far too long and ended. A live watch has reported it when it happened.
-void judge_gap(const State& state, std::vector<Finding>& out) {
-  if (!state.ticks.empty()) return;
-  const Rhythm rhythm = rhythm_of(state, state.anchors.back().first, kSteps.value);
-  if (!rhythm.known()) return;
+void judge_gap(const State& state, const Rhythm& rhythm, std::vector<Finding>& out) {
+  if (!state.ticks.empty() || !rhythm.known()) return;
   const double most = std::max(kLeast.value, kGap.value * rhythm.usual);
   double in_turn = 0;
   for (size_t i = 1; i < state.anchors.size(); ++i) {
@@ -188,15 +186,15 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
-  judge_gap(state, out);
+  const auto& [at, step] = state.anchors.back();
+  const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
+  judge_gap(state, rhythm, out);
   for (size_t i = 0; i < state.attempts.size(); ++i) judge_end(state, knowledge, memory, i, out);
   const AttemptState& attempt = state.attempts.back();
   if (is_paused(state) || stopped_by_somebody(state) != nullptr) return;  // component-down reports what is stopped
-  const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
   const Time since = std::max(live ? watched.since : work_since(state, at), last_set_going(state));
-  const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;

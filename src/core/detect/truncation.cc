@@ -51,33 +51,9 @@ bool whole_sequences(const State& state) {
 
 /// A share of responses that are cut off, and the figures that show it.
 struct Shares {
-  Track track;
-  Track shown;
+  const Track& track;
+  const Track& shown;
 };
-
-/// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
-std::vector<Shares> lengths_at_cap(const State& state) {
-  std::vector<Shares> out;
-  ValueCursor longest(state.find("response.length_max"));
-  for (Track track : tracks_of(state.find("response.length"))) {
-    const Track shown = track;
-    double cap = 0;
-    for (size_t i = 0; i < track.size(); ++i) {
-      const auto most = longest.at(track.points[i]);
-      cap = std::max({cap, track.values[i], most.value_or(0)});
-      // where the longest response is not shown, only a length that stands still is a limit: one that grows is its own
-      // largest all the time
-      const bool still = i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap;
-      const bool limit = most || (still && std::abs(std::remainder(cap, kRound.value)) <= kRoundSlack);
-      const bool at_cap = i > 0 && limit && cap > 16 && track.values[i] >= kAtCap.value * cap &&
-                          track.values[i - 1] >= kAtCap.value * cap;
-      track.points[i].value = at_cap ? 1 : 0;
-    }
-    for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;
-    out.push_back({std::move(track), shown});
-  }
-  return out;
-}
 
 bool long_enough(const Track& track, size_t first, size_t now) {
   const auto window = track.slice(first, now + 1);
@@ -159,6 +135,28 @@ void judge_track(const State& state, const Shares& shares, std::vector<Finding>&
   if (!halves_reward(state, track, first, *glimpse)) out.back().severity = Severity::kInfo;
 }
 
+/// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
+void judge_lengths(const State& state, std::vector<Finding>& out) {
+  ValueCursor longest(state.find("response.length_max"));
+  for (Track track : tracks_of(state.find("response.length"))) {
+    const Track shown = track;
+    double cap = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      const auto most = longest.at(track.points[i]);
+      cap = std::max({cap, track.values[i], most.value_or(0)});
+      // where the longest response is not shown, only a length that stands still is a limit: one that grows is its own
+      // largest all the time
+      const bool still = i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap;
+      const bool limit = most || (still && std::abs(std::remainder(cap, kRound.value)) <= kRoundSlack);
+      const bool at_cap = i > 0 && limit && cap > 16 && track.values[i] >= kAtCap.value * cap &&
+                          track.values[i - 1] >= kAtCap.value * cap;
+      track.points[i].value = at_cap ? 1 : 0;
+    }
+    for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;
+    judge_track(state, {track, shown}, out);
+  }
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
   for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
@@ -168,7 +166,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     const bool may_miss = name == "response.no_eos" && out.size() == before && whole_sequences(state);
     if (!shares.empty() && !may_miss) return;
   }
-  for (const Shares& shares : lengths_at_cap(state)) judge_track(state, shares, out);
+  judge_lengths(state, out);
 }
 
 }  // namespace

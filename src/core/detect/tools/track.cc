@@ -160,13 +160,18 @@ void FloorStreak::see(double value) {
 }
 
 RewardScale reward_scale(const State& state, const Track& track, size_t end) {
-  RewardScale scale{0, -INFINITY};
+  const auto values = track.slice(0, end + 1);
+  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
+  return reward_scale(state, track, end, *lowest, *highest);
+}
+
+RewardScale reward_scale(const State& state, const Track& track, size_t end, double lowest, double highest) {
+  RewardScale scale{std::min(0.0, lowest), highest};
   const Point& now = track.points[end];
   const auto widen = [&](double value) {
     scale.floor = std::min(scale.floor, value);
     scale.ceiling = std::max(scale.ceiling, value);
   };
-  for (size_t i = 0; i <= end; ++i) widen(track.values[i]);
   for (const std::string_view name : {"reward.min", "reward.max"}) {
     const Series* series = state.find(name);
     if (series == nullptr || track.series->signal != "reward.mean") continue;

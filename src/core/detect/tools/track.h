@@ -53,6 +53,8 @@ struct RewardScale {
   double share(double value) const { return ceiling > floor ? (value - floor) / (ceiling - floor) : 0; }
 };
 RewardScale reward_scale(const State& state, const Track& track, size_t end);
+/// The same where the lowest and the highest value up to `end` are known.
+RewardScale reward_scale(const State& state, const Track& track, size_t end, double lowest, double highest);
 
 /// Steps in a row on which the reward lies on its floor: on 0 while it was never below, else on the lowest value seen.
 /// A new lowest value is a first step only: it is a floor once the next step lies on it, too.
