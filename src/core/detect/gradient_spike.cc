@@ -265,11 +265,26 @@ void judge_early(const Track& track, std::vector<Finding>& out) {
   }
 }
 
+/// Spikes that clipping lets through, after the first of them: where most groups are uniform nearly each gradient that
+/// is one stands out, and a line for each would say nothing new.
+struct Small {
+  size_t finding = 0;  ///< of the first, in what was found
+  size_t more = 0;     ///< spikes after it
+};
+
+void add_small(const Track& track, const Spike& spike, const Small& small, double clip, Finding& finding) {
+  if (small.more > 1) finding.summary.resize(finding.summary.rfind("; "));
+  finding.summary += cat("; ", small.more, " more below ", clip, ", the last at step ", track.points[spike.index].step);
+  finding.resolved = spike.index + 1 < track.size();
+  if (finding.resolved) resolve(finding, track.points[spike.index + 1]);
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  std::optional<double> clip;  // a run has many settings: asked for where a spike is worth a warning
+  std::optional<double> clip;  // a run has many settings: asked for where there is a spike
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
     const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
     double reported = 0;  // the largest ratio that was worth a warning
+    std::optional<Small> small;
     for (size_t k = 0; k < spikes.size(); ++k) {
       const size_t row = last_in_row(spikes, k);
       const bool level = stays(spikes, k, row);
@@ -283,10 +298,16 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const Spike& worst = worst_of(spikes, k, last);
       const bool news = worst.ratio > kNews.value * reported;  // the same again and again is one chain
-      bool warns = (again || grave) && news;
-      if (warns && !clip) clip = clip_of(state);
-      warns = warns && !(std::abs(track.values[worst.index]) < *clip);
-      add_finding(state, track, spikes, k, last, warns ? Severity::kWarning : Severity::kInfo, out);
+      if (!clip) clip = clip_of(state);
+      const bool passes = std::abs(track.values[worst.index]) < *clip;
+      const bool warns = (again || grave) && news && !passes;
+      if (passes && small) {
+        ++small->more;
+        add_small(track, spikes[last], *small, *clip, out[small->finding]);
+      } else {
+        if (passes) small = Small{out.size(), 0};
+        add_finding(state, track, spikes, k, last, warns ? Severity::kWarning : Severity::kInfo, out);
+      }
       if (again || grave) reported = std::max(reported, worst.ratio);
       k = last;
     }

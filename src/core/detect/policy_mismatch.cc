@@ -130,7 +130,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const std::vector<Rise> all = track.rises("policy-mismatch", rule, shape);
       for (const Rise& rise : all) add_finding(state, track, rise, out);
       if (!all.empty()) continue;
-      const HighWalk& high = track.follow("policy-mismatch-high", HighWalk(shape, watched.limit));
+      const HighWalk& high = track.follow("policy-mismatch, high", HighWalk(shape, watched.limit));
       if (high.standing || high.spikes) add_finding(state, track, high.standing ? *high.standing : *high.spikes, out);
     }
     if (out.size() > before) return;  // the others say the same

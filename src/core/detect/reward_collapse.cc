@@ -46,6 +46,11 @@ constexpr Knob kNotableSigma{"notable_sigma", 4, "standard errors", "The same, o
 constexpr Knob kGlimpseShare{"glimpse_share", 0.3, "ratio",
                              "Loss of level that is worth a line when it shows within half a window", "own"};
 constexpr Knob kGlimpseSigma{"glimpse_sigma", 3.5, "standard errors", "The same, out of the noise", "own"};
+constexpr Knob kRanks{
+    "ranks", 2, "sigma",
+    "Mann-Whitney, of the best window and the last: rewards that are mostly low and now and then high "
+    "have their best window by luck, and no spread by which that would show",
+    "normal approximation; without a tie-correction it errs towards silence"};
 constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
                       "own"};
 constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this share of the steps up to there", "own"};
@@ -76,12 +81,12 @@ constexpr Knob kFloorRow{"floor_row", 5, "points", "So many in a row exactly on 
                          "zero-reward, sudden"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {kStays,          kHistory,      kWidth,        kLow,          kBack,
-                           kPersist,        kEvidence,     kSure,         kSurePersist,  kSomeEvidence,
-                           kChance,         kGradualShare, kGradualSigma, kClearShare,   kClearSigma,
-                           kGradualHistory, kPointSigma,   kSwing,        kYoung,        kCaution,
-                           kWindows,        kNoiseWindow,  kNotableShare, kNotableSigma, kHeight,
-                           kGlimpseShare,   kGlimpseSigma, kBrief,        kBriefShare,   kFloorRow};
+constexpr Knob kKnobs[] = {
+    kRanks,      kStays,       kHistory,        kWidth,        kLow,    kBack,         kPersist,
+    kEvidence,   kSure,        kSurePersist,    kSomeEvidence, kChance, kGradualShare, kGradualSigma,
+    kClearShare, kClearSigma,  kGradualHistory, kPointSigma,   kSwing,  kYoung,        kCaution,
+    kWindows,    kNoiseWindow, kNotableShare,   kNotableSigma, kHeight, kGlimpseShare, kGlimpseSigma,
+    kBrief,      kBriefShare,  kFloorRow};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -353,6 +358,7 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   const size_t lately_from = i + 1 - std::min(i + 1, std::max(last, 2 * points_of(kFloorRow)));
   if (left_to_zero_reward(track, lately_from, i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
+  if (ranks_above(track.slice(from, best_end), window) < kRanks.value) return std::nullopt;
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }
 

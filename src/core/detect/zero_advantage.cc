@@ -1,5 +1,6 @@
 // All rewards within (nearly) all groups are equal: no gradient, although the reward itself is not at its floor.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -35,14 +36,21 @@ constexpr Knob kShort{"short", 10, "points", "Fewer records say little",
 constexpr Knob kHalf{"half", 0.5, "ratio", "The same of `long` records: half of the rollouts are wasted",
                      "rldoctor (50 % of the groups while not saturated)"};
 constexpr Knob kLong{"long", 20, "points", "A cold start may last as long", "own"};
+constexpr Knob kMixed{"mixed", 0.6, "ratio",
+                      "The same of twice `long` records that say only whether all rewards of a step are equal: of one "
+                      "group per step two in five may be",
+                      "own"};
 constexpr Knob kReason{"reason", 0.1, "ratio", "Groups that are too easy or too hard, or answers lost to errors: named",
                        "field guide 4.3 rule 12 (split: too hard, solved)"};
 constexpr Knob kCut{"cut", 0.5, "ratio", "Answers that are cut off: named; less is common in runs that learn", "own"};
+constexpr Knob kAllCut{"all_cut", 0.9, "ratio",
+                       "Answers that are cut off: what nearly all of them earn in full is not looked for in them",
+                       "own"};
 constexpr Knob kFew{"few", 20, "steps",
                     "A run that is over and whose few records, each the mean of several steps, are all without spread",
                     "a Trainer's record is the mean of its logging_steps"};
-constexpr Knob kKnobs[] = {kFew,  kShare, kPersist, kChance, kSolved, kMost, kShort,
-                           kHalf, kLong,  kFlat,    kNear,   kReason, kCut};
+constexpr Knob kKnobs[] = {kMixed, kAllCut, kFew,  kShare, kPersist, kChance, kSolved, kMost,
+                           kShort, kHalf,   kLong, kFlat,  kNear,    kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -71,11 +79,13 @@ struct Wasteful {
   struct Window {
     size_t first = 0, last = 0;
   };
+  using Look = std::pair<size_t, double>;  ///< records, and the mean share of them that is too much
+  std::array<Look, 2> looks = {Look{points_of(kShort), kMost.value}, Look{points_of(kLong), kHalf.value}};
   std::vector<Window> windows;
 
   void step(const Track& track, size_t i) {
     if (windows.size() >= kLimit || (!windows.empty() && i < windows.back().last + points_of(kShort))) return;
-    for (const auto& [width, least] : {std::pair{points_of(kShort), kMost.value}, {points_of(kLong), kHalf.value}}) {
+    for (const auto& [width, least] : looks) {
       if (i + 1 < width) continue;
       if (mean(track.slice(i + 1 - width, i + 1)) < least) continue;
       windows.push_back({i + 1 - width, i});
@@ -99,8 +109,10 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     if (!level) continue;
     const RewardScale scale = reward_scale(state, reward, end);
     const double share = scale.share(*level);
+    const auto cut = level_between(state.find("response.truncated"), to.attempt, from.step, to.step);
+    const bool unread = cut && *cut >= kAllCut.value;
     // A reward that only punishes has nothing to show that all went well: 0 may be an answer that was never tried.
-    if (*level > 0 && solved(state, scale, *level, kSolved.value) &&
+    if (*level > 0 && !unread && solved(state, scale, *level, kSolved.value) &&
         !nothing_was_right(state, to.attempt, from.step, to.step)) {
       why = "the data is solved";
       return Severity::kInfo;
@@ -244,12 +256,16 @@ Track uniform_in(Track spread) {
   return spread;
 }
 
+/// Where a step shows nothing but whether all of its rewards are equal.
+constexpr std::array<Wasteful::Look, 2> kSteps = {Wasteful::Look{points_of(kLong), kMost.value},
+                                                  Wasteful::Look{2 * points_of(kLong), kMixed.value}};
+
 /// Most steps have no gradient at all, though not all of them one behind the other.
-void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, std::vector<Finding>& out) {
+void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, Wasteful found,
+                  std::vector<Finding>& out) {
   const auto equal = std::count(spread.values.begin(), spread.values.end(), 0.0);
   if (static_cast<double>(equal) < std::min(kMost.value * kShort.value, kHalf.value * kLong.value)) return;
   const Track uniform = uniform_in(spread);
-  Wasteful found;
   for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);
   for (const Wasteful::Window& window : found.windows) {
     if (!stands_low(state, memory, uniform.points[window.first], uniform.points[window.last])) continue;
@@ -271,7 +287,7 @@ void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding
       if (find_streak(spread, 0, true, first, detected)) {
         add_finding(state, memory, spread, uniform_in(spread), first, detected, out);
       } else {
-        judge_wasted(state, memory, spread, out);
+        judge_wasted(state, memory, spread, {}, out);
       }
     }
     if (out.size() > before || !upper.empty()) return;
@@ -313,8 +329,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
         add_finding(state, memory, track, uniform_in(track), first, detected, out);
       } else if (is_short_and_uniform(state, track)) {
         add_finding(state, memory, track, uniform_in(track), 0, track.size() - 1, out);
-      } else if (name == "advantage.std") {
-        judge_wasted(state, memory, track, out);
+      } else {
+        judge_wasted(state, memory, track, name == "advantage.std" ? Wasteful{} : Wasteful{kSteps, {}}, out);
       }
     }
     if (out.size() > before || state.find(name) != nullptr) return;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/components.h"
+#include "core/detect/support/near_floor.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/unread_answers.h"
 #include "core/detect/tools/stats.h"
@@ -27,16 +28,7 @@ constexpr Knob kEarly{"early", 4, "points", "So many from the start on are worth
                       "failure catalogue, reward-sudden-zero (alert at 3)"};
 constexpr Knob kOverEarly{"over_early", 8, "points", "The same, where they are all that a run which is over has",
                           "own"};
-constexpr Knob kNearPoints{"near_points", 30, "points", "Records before 'hardly ever off the floor' is said", "own"};
-constexpr Knob kNearShare{"near_share", 0.9, "ratio", "Of all records lie exactly on the floor, from the start on",
-                          "own"};
-constexpr Knob kNearMean{"near_mean", 0.02, "ratio", "Of the reward's range: the mean height above the floor", "own"};
-constexpr Knob kSeldomPoints{"seldom_points", 50, "points", "Records before 'seldom off the floor' is said", "own"};
-constexpr Knob kSeldom{
-    "seldom", 0.8, "ratio",
-    "Of all records, and of their last third, lie exactly on the floor: that the others rise is then "
-    "no comfort, as all rewards of a step on the floor are equal",
-    "own"};
+constexpr Knob kStillPoints{"still_points", 4, "points", "The same, where the loss of each is zero, too", "own"};
 constexpr Knob kOver{"over", 0.5, "ratio", "Of the last third on the floor: below it such a start is over", "own"};
 constexpr Knob kChance{
     "chance", 1e-4, "probability",
@@ -66,9 +58,10 @@ constexpr Knob kUnreadMost{"unread_most", 0.4, "ratio", "Of the rollouts, that t
 constexpr Knob kUnreadEach{"unread_each", 4, "answers", "A step, where the number of rollouts is not known: named",
                            "own"};
 constexpr Knob kKnobs[] = {
-    kUnreadMost, kUnreadEach, kPunished, kFrozen,  kLong,   kLongStart,    kTrouble, kFromStart, kFromStartPoints,
-    kExcerpt,    kSudden,     kChance,   kBack,    kBefore, kLow,          kSunk,    kEarly,     kEarlyHours,
-    kNearPoints, kNearShare,  kNearMean, kSingles, kSeldom, kSeldomPoints, kOver,    kOverEarly};
+    kUnreadMost,   kUnreadEach, kPunished,  kFrozen,  kLong,   kLongStart,    kTrouble, kFromStart, kFromStartPoints,
+    kExcerpt,      kSudden,     kChance,    kBack,    kBefore, kLow,          kSunk,    kEarly,     kEarlyHours,
+    kNearPoints,   kNearShare,  kNearMean,  kSingles, kSeldom, kSeldomPoints, kOver,    kOverEarly, kStillPoints,
+    kScarcePoints, kScarce,     kScarceMost};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
 
@@ -202,12 +195,6 @@ Stretch stretch_of(const Track& track, const Streak& streak) {
   return stretch;
 }
 
-/// How many of the track's records [from, to) lie on the floor, as a share.
-double share_on(const Track& track, size_t from, size_t to, double floor) {
-  const auto some = track.slice(from, to);
-  return static_cast<double>(std::count(some.begin(), some.end(), floor)) / static_cast<double>(some.size());
-}
-
 /// Behind the streak a good part of the records lies above the floor, though not several in a row: each is of few
 /// answers.
 bool paid_after(const Track& track, const Streak& streak) {
@@ -304,6 +291,18 @@ Finding finding_of(const State& state, const Track& track, const Streak& streak)
   return finding;
 }
 
+/// A loss is logged, and it is zero in each record.
+bool no_loss(const State& state) {
+  bool any = false;
+  for (const std::string_view name : {"loss.total", "loss.policy"}) {
+    const Series* loss = state.find(name);
+    if (loss == nullptr || loss->empty()) continue;
+    if (loss->min() != 0 || loss->max() != 0) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// The first records lie on the floor, which may be a cold start.
 bool judge_early(const State& state, const Track& track, std::vector<Finding>& out) {
   if (track.size() < points_of(kEarly)) return false;
@@ -317,8 +316,8 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
   const Time from = track.points[0].at, to = track.points[points_of(kEarly) - 1].at;
   const bool costly = from.known() && to.known() && (to - from).seconds() >= 3600 * kEarlyHours.value;
   // What is over and was never given anything has said all that it will.
-  const bool all = track.size() >= points_of(kOverEarly) && is_over(state, track.points.back().attempt) &&
-                   share_on(track, 0, track.size(), floor) >= 1;
+  const bool all = track.size() >= points_of(no_loss(state) ? kStillPoints : kOverEarly) &&
+                   is_over(state, track.points.back().attempt) && share_on(track, 0, track.size(), floor) >= 1;
   finding.severity = costly || all ? Severity::kWarning : Severity::kInfo;
   for (size_t i = points_of(kEarly); i < track.size(); ++i) {
     if (track.values[i] == floor) continue;
@@ -327,20 +326,6 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
   }
   out.push_back(std::move(finding));
   return true;
-}
-
-/// Few records leave the floor, and hardly more of them at the end.
-bool seldom_off(const Track& track, size_t n, size_t on, double floor) {
-  return n >= points_of(kSeldomPoints) && static_cast<double>(on) >= kSeldom.value * static_cast<double>(n) &&
-         share_on(track, n - n / 3, n, floor) >= kSeldom.value;
-}
-
-/// Hardly a record leaves the floor, those that do stay low, and it does not get more. `above`: the sum of the heights.
-bool hardly_off(const State& state, const Track& track, size_t n, size_t on, double above) {
-  if (n < points_of(kNearPoints) || static_cast<double>(on) < kNearShare.value * static_cast<double>(n)) return false;
-  const RewardScale scale = reward_scale(state, track, n - 1);
-  return above / static_cast<double>(n) <= kNearMean.value * std::max(1.0, scale.ceiling - scale.floor) &&
-         mean(track.slice(n - n / 3, n)) <= mean(track.slice(0, n / 3));
 }
 
 /// That of the record at `detected`; it says how many lie on the floor up to now.
@@ -364,17 +349,12 @@ Finding near_finding(const Track& track, double floor, size_t detected) {
 
 /// Most records lie on the floor from the start on.
 bool judge_near(const State& state, const Track& track, std::vector<Finding>& out) {
-  const double floor = track.values.empty() ? 1 : track.values[0];
-  size_t on = 0;
-  double above = 0;
-  for (size_t i = 0; i < track.size(); ++i) {
-    if (track.values[i] < floor || floor > 0) return false;
-    on += track.values[i] == floor ? 1 : 0;
-    above += track.values[i] - floor;
-    const size_t n = i + 1;
-    if (!hardly_off(state, track, n, on, above) && !seldom_off(track, n, on, floor)) continue;
-    if (contradicted(state, track.points[0], track.points[i], floor)) continue;
-    out.push_back(near_finding(track, floor, i));
+  if (track.size() == 0) return false;
+  NearFloor near(track.values[0]);
+  for (size_t i = 0; i < track.size() && near.possible(); ++i) {
+    if (!near.see(state, track, i)) continue;
+    if (contradicted(state, track.points[0], track.points[i], track.values[0])) continue;
+    out.push_back(near_finding(track, track.values[0], i));
     return true;
   }
   return false;

@@ -288,7 +288,7 @@ bool GenericReader::is_heading(std::string_view text, const StepPlace& at) {
   // A batch is mostly one of many in a step; the rollouts are generated once.
   if (at.word == "batch" && !contains_folded(text.substr(0, at.begin), "rollout")) return false;
   if (at.word == "steps" && at.step_total == 0) return false;  // "steps: 60" is a setting
-  const std::string rest = to_lower(cat(text.substr(0, at.begin), " ", text.substr(at.end)));
+  const std::string rest = to_lower(cat(text.substr(0, at.begin), " ", without_epoch(text.substr(at.end))));
   if (rest.find('=') != kNone && rest.find("==") == kNone) return false;  // a dump of settings
   return std::none_of(kOther.begin(), kOther.end(), [&rest](std::string_view word) { return contains(rest, word); });
 }

@@ -12,9 +12,9 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 }  // namespace
 
 void normal_name(std::string_view raw, std::string& out) {
-  static constexpr std::array<std::string_view, 16> kLeads = {
-      "train/", "training/", "metrics/", "stats/", "actor/", "policy/", "rollout/", "trainer/",
-      "train_", "grpo/",     "ppo/",     "rl/",    "loss/",  "losses/", "charts/",  "avg/"};
+  static constexpr std::array<std::string_view, 17> kLeads = {
+      "train/", "training/", "metrics/", "stats/", "actor/",  "policy/", "rollout/", "trainer/", "train_",
+      "grpo/",  "ppo/",      "rl/",      "loss/",  "losses/", "charts/", "avg/",     "optim/"};
   out.clear();
   char before = '_';
   for (const char c : raw) {

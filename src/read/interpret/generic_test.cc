@@ -175,6 +175,14 @@ TEST_CASE("a heading names the step of the values below it") {
   CHECK(heading.found.step == 10);
   CHECK(read(reader, *book, "  mean_reward: 0.5", 2).found.record);
   CHECK(!read(reader, *book, "  mean_reward: 0.5", 500).found.record);
+
+  const Read epoch = read(reader, *book, "host:0\tmodel.train:979\tINFO\t[step=11/2500,epoch=1]", 501);
+  CHECK(epoch.found.heading);
+  CHECK(epoch.found.step == 11);
+  const Read loss = read(reader, *book, "    train/CrossEntropyLoss=3.674", 502);
+  CHECK(loss.found.record);
+  CHECK(loss.signals == std::map<std::string, double>{{"loss.total", 3.674}});
+  CHECK(!read(reader, *book, "Args(step=11,epoch=1,lr=3)", 503).found.heading);
 }
 
 TEST_CASE("a figure below a heading that is no number is one all the same, though it has no digit") {

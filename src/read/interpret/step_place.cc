@@ -302,6 +302,14 @@ bool letter_place(std::string_view text, StepPlace& place) {
 
 }  // namespace
 
+std::string_view without_epoch(std::string_view after) {
+  constexpr std::string_view kEpoch = "epoch=";
+  const size_t name = after.find_first_not_of(", ");
+  if (name == kNone || !after.substr(name).starts_with(kEpoch)) return after;
+  const size_t end = after.find_first_not_of("0123456789.", name + kEpoch.size());
+  return end == kNone ? std::string_view() : after.substr(end);
+}
+
 bool is_bar(std::string_view text, size_t* done_at) {
   const size_t open = find_part(text, "%|");
   if (open == kNone) return false;

@@ -22,6 +22,9 @@ struct StepPlace {
 /// | ...". `rare`: of the line that it is, or is a part of.
 StepPlace find_place(std::string_view text, RareBytes rare = {});
 
+/// "[step=12/100,epoch=1]": what stands behind the step, without the epoch.
+std::string_view without_epoch(std::string_view after);
+
 /// A progress bar with values behind its times. `done_at`: before the count of what is done.
 bool is_bar(std::string_view text, size_t* done_at);
 

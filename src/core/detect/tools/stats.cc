@@ -94,6 +94,19 @@ double median_of_last(std::span<const double> values, size_t width) {
   return median_of(std::span(copy).first(window.size()));
 }
 
+double ranks_above(std::span<const double> a, std::span<const double> b) {
+  if (a.empty() || b.empty()) return 0;
+  std::vector<double> sorted(b.begin(), b.end());
+  std::sort(sorted.begin(), sorted.end());
+  double higher = 0;
+  for (const double value : a) {
+    const auto [low, high] = std::equal_range(sorted.begin(), sorted.end(), value);
+    higher += static_cast<double>(low - sorted.begin()) + static_cast<double>(high - low) / 2;
+  }
+  const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  return (higher - n * m / 2) / std::sqrt(n * m * (n + m + 1) / 12);
+}
+
 double trend_score(std::span<const double> values) {
   if (values.size() < 4) return 0;
   std::vector<double> picked;
