@@ -119,8 +119,8 @@ bool refuses_arguments(const Symptom& symptom) {
 bool ends_program(const State& state, const Symptom& symptom) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = symptom.moment.where.source;
-  constexpr std::array<std::string_view, 5> kKinds = {"code-error", "config-error", "data-error", "dependency-broken",
-                                                      "checkpoint-failed"};
+  constexpr std::array<std::string_view, 6> kKinds = {"code-error",        "config-error",      "data-error",
+                                                      "dependency-broken", "checkpoint-failed", "credentials"};
   const bool may = std::find(kKinds.begin(), kKinds.end(), symptom.signature->kind) != kKinds.end();
   if (!symptom.teardown || !may || (symptom.within == nullptr && !refuses_arguments(symptom))) return false;
   const uint64_t last = symptom.within != nullptr ? symptom.within->trace.last_line : symptom.last_line;

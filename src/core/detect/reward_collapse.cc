@@ -33,6 +33,10 @@ constexpr Knob kSurePersist{"sure_persist", 2, "points", "Points for that", "own
 constexpr Knob kSomeEvidence{"some_evidence", 8, "sigma", "Enough when points that low were rare before", "own"};
 constexpr Knob kChance{"chance", 1e-4, "probability", "Of such a streak by the share of low points before it",
                        "geometric run length, p^k"};
+constexpr Knob kLuck{"luck", 0.1, "probability",
+                     "The same by the points of the noise's window, where the evidence is there: rewards of single "
+                     "answers are low or high, and have no noise by which that would show",
+                     "own"};
 constexpr Knob kGradualShare{"gradual_share", 0.25, "ratio", "Loss of level that counts when it comes by degrees",
                              "failure catalogue, reward-drop-gradual (20 %)"};
 constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
@@ -51,6 +55,8 @@ constexpr Knob kRanks{
     "Mann-Whitney, of the best window and the last: rewards that are mostly low and now and then high "
     "have their best window by luck, and no spread by which that would show",
     "normal approximation; without a tie-correction it errs towards silence"};
+constexpr Knob kAlike{"alike", 0.1, "ratio", "Of the reward's range: what differs by less is alike in those ranks",
+                      "own"};
 constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
                       "own"};
 constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this share of the steps up to there", "own"};
@@ -82,11 +88,11 @@ constexpr Knob kFloorRow{"floor_row", 5, "points", "So many in a row exactly on 
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {
-    kRanks,      kStays,       kHistory,        kWidth,        kLow,    kBack,         kPersist,
-    kEvidence,   kSure,        kSurePersist,    kSomeEvidence, kChance, kGradualShare, kGradualSigma,
-    kClearShare, kClearSigma,  kGradualHistory, kPointSigma,   kSwing,  kYoung,        kCaution,
-    kWindows,    kNoiseWindow, kNotableShare,   kNotableSigma, kHeight, kGlimpseShare, kGlimpseSigma,
-    kBrief,      kBriefShare,  kFloorRow};
+    kLuck,         kAlike,        kRanks,      kStays,       kHistory,        kWidth,        kLow,
+    kBack,         kPersist,      kEvidence,   kSure,        kSurePersist,    kSomeEvidence, kChance,
+    kGradualShare, kGradualSigma, kClearShare, kClearSigma,  kGradualHistory, kPointSigma,   kSwing,
+    kYoung,        kCaution,      kWindows,    kNoiseWindow, kNotableShare,   kNotableSigma, kHeight,
+    kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -168,14 +174,19 @@ bool all_at(const Track& track, size_t from, size_t to, double floor) {
   return std::all_of(values.begin(), values.end(), [floor](double value) { return value == floor; });
 }
 
-/// Far enough below the level for so many points; or less far, when the points before were hardly ever that low.
-bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double evidence) {
-  if (evidence >= kEvidence.value) return true;
-  if (evidence < kSomeEvidence.value) return false;
-  const auto before = track.slice(0, first);
+/// How likely so many points in a row below `low` are by the points before them.
+double chance_of(std::span<const double> before, size_t streak, double low) {
   const auto lows = std::count_if(before.begin(), before.end(), [low](double value) { return value <= low; });
-  const double share = (static_cast<double>(lows) + 1) / (static_cast<double>(first) + 2);
-  return std::pow(share, static_cast<double>(streak)) < kChance.value;
+  const double share = (static_cast<double>(lows) + 1) / (static_cast<double>(before.size()) + 2);
+  return std::pow(share, static_cast<double>(streak));
+}
+
+/// Far enough below the level for so many points, unless the last ones before were as low time and again; or less far,
+/// when the points before were hardly ever that low.
+bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double evidence) {
+  const size_t lately = first > points_of(kNoiseWindow) ? first - points_of(kNoiseWindow) : 0;
+  if (evidence >= kEvidence.value) return chance_of(track.slice(lately, first), streak, low) < kLuck.value;
+  return evidence >= kSomeEvidence.value && chance_of(track.slice(0, first), streak, low) < kChance.value;
 }
 
 /// Most records from..to lie exactly on the floor, many of them in a row: zero-reward reports that, and single records
@@ -233,9 +244,10 @@ struct SharpWalk {
     if (streak == 0 && !stands_out(levels, range, sigma, first)) return;
     ++streak;
     evidence += (best - track.values[i]) / sigma;
-    const bool sure = streak >= points_of(kSurePersist) && evidence >= kSure.value;
-    const bool held = streak >= points_of(kPersist) && beyond_chance(track, first, streak, low, evidence);
-    if ((!sure && !held) || left_to_zero_reward(track, first, i, levels.floor[i])) return;
+    const bool enough = streak >= points_of(kPersist) || (streak >= points_of(kSurePersist) && evidence >= kSure.value);
+    if (!enough || !beyond_chance(track, first, streak, low, evidence) ||
+        left_to_zero_reward(track, first, i, levels.floor[i]))
+      return;
     found.push_back({first, i, best, range, began(track, first, best, range), std::nullopt});
     high = 0;
   }
@@ -358,7 +370,7 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   const size_t lately_from = i + 1 - std::min(i + 1, std::max(last, 2 * points_of(kFloorRow)));
   if (left_to_zero_reward(track, lately_from, i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
-  if (ranks_above(track.slice(from, best_end), window) < kRanks.value) return std::nullopt;
+  if (ranks_above(track.slice(from, best_end), window, kAlike.value * range) < kRanks.value) return std::nullopt;
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }
 

@@ -94,13 +94,14 @@ double median_of_last(std::span<const double> values, size_t width) {
   return median_of(std::span(copy).first(window.size()));
 }
 
-double ranks_above(std::span<const double> a, std::span<const double> b) {
+double ranks_above(std::span<const double> a, std::span<const double> b, double alike) {
   if (a.empty() || b.empty()) return 0;
   std::vector<double> sorted(b.begin(), b.end());
   std::sort(sorted.begin(), sorted.end());
   double higher = 0;
   for (const double value : a) {
-    const auto [low, high] = std::equal_range(sorted.begin(), sorted.end(), value);
+    const auto low = std::lower_bound(sorted.begin(), sorted.end(), value - alike);
+    const auto high = std::upper_bound(sorted.begin(), sorted.end(), value + alike);
     higher += static_cast<double>(low - sorted.begin()) + static_cast<double>(high - low) / 2;
   }
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());

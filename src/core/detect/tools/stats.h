@@ -36,8 +36,9 @@ std::vector<double> rolling_median(std::span<const double> values, size_t width)
 double median_of_last(std::span<const double> values, size_t width);
 
 /// By how many standard deviations `a` lies above `b` by the ranks of its values (Mann and Whitney 1947): by the pairs
-/// in which it is the higher one, equal ones counted half. 0 where one of them is empty.
-double ranks_above(std::span<const double> a, std::span<const double> b);
+/// in which it is the higher one; those that differ by no more than `alike` are counted half. 0 where one of them is
+/// empty.
+double ranks_above(std::span<const double> a, std::span<const double> b, double alike = 0);
 
 /// Mann-Kendall trend test (Mann 1945, Kendall 1975): the normal score of the number of rising minus falling pairs.
 /// At most `kTrendPoints` values are compared (evenly picked means of blocks beyond that). 0 for fewer than four
