@@ -4,12 +4,14 @@
 #include "core/advance.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
+#include "core/plan_bar.h"
 
 namespace mw {
 namespace {
 
-// A plan that is done this far may have ended by its own rules (as detect/died_silently.cc has it).
+// A plan that is done this far may have ended by its own rules, where the run gives a sign of that.
 constexpr double kDoneShare = 0.98;
+constexpr double kQuiet = 60;  // s without a line, after which a run whose steps are done has nothing more to do
 
 /// What only the machine shows is a danger or a loss, not yet the run's end: the run or its launcher states that.
 bool ends_run(const State& state, const Incident& incident) {
@@ -17,10 +19,40 @@ bool ends_run(const State& state, const Incident& incident) {
          ends_runs(incident.kind);
 }
 
+/// Steps from one record of the last attempt to the next, of the figures that are recorded most often; 0: not known.
+int64_t spacing(const State& state) {
+  int64_t least = 0;
+  for (const Series& series : state.series) {
+    const std::vector<Point>& points = series.points();
+    if (points.size() < 3) continue;
+    const Point &before = points[points.size() - 2], &last = points.back();
+    if (last.attempt + 1U != state.attempts.size() || before.attempt != last.attempt) continue;
+    const int64_t steps = last.step - before.step;
+    if (steps > 0 && (least == 0 || steps < least)) least = steps;
+  }
+  return least;
+}
+
+/// The last step is done, or the next record would lie behind it, or the run, which is near its end, says so.
 bool plan_done(const State& state, const AttemptState& last) {
   const int64_t total = last.total_steps > 0 ? last.total_steps : state.total_steps;
-  return total > 0 && last.last_step != kNoStep &&
-         static_cast<double>(last.last_step) >= kDoneShare * static_cast<double>(total);
+  if (total <= 0 || last.last_step == kNoStep) return false;
+  const int64_t highest = last.first_step == 1 ? total : total - 1;  // some count from 0
+  if (std::max(last.last_step, done_by_bar(state)) >= highest) return true;
+  if (static_cast<double>(last.last_step) < kDoneShare * static_cast<double>(total)) return false;
+  return last.last_step + spacing(state) > total || epochs_done(state) || said_farewell(state, last);
+}
+
+/// Its command is known to run, or its log has just gone on: evaluations and saves come after the last step.
+bool goes_on(const State& state) {
+  if (state.closed) return false;
+  const auto& supervised = state.supervision.attempts;
+  if (!supervised.empty() && !supervised.back().exited) return true;
+  for (size_t i = state.ticks.size(); i-- > 0;) {
+    if ((state.ticks.back().at - state.ticks[i].at).seconds() > kQuiet) break;
+    if (state.ticks[i].speaks) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -63,7 +95,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   if (crashed) return "crashed";
   if (open_in_last("interrupted") || open_in_last("preempted")) return "interrupted";
   if (stalled) return "stalled";
-  if (plan_done(state, last)) return "finished";
+  if (plan_done(state, last) && !goes_on(state)) return "finished";
   return state.closed ? "unknown" : "running";
 }
 

@@ -59,6 +59,31 @@ TEST_CASE("what a run learns badly does not end it") {
   }
 }
 
+TEST_CASE(
+    "a run is finished by its last step, by its distance between records, or by its word, not by most of its plan") {
+  const auto at = [](int64_t step, int64_t every) {
+    State state = run();
+    state.sources.resize(1);
+    state.attempts.back().last_step = step;
+    Series& series = state.series.emplace_back();
+    for (int64_t i = 3; i-- > 0;) series.add({step - i * every, 0.5, {}, {}, 0});
+    return state;
+  };
+  CHECK(verdict_of(at(98, 1), {}) == "unknown");
+  CHECK(verdict_of(at(99, 1), {}) == "finished");  // counted from 0
+  CHECK(verdict_of(at(98, 5), {}) == "finished");  // the next record would be that of step 103
+  State said = at(98, 1);
+  said.sources[0].last_text = "final model saved";
+  CHECK(verdict_of(said, {}) == "finished");
+  State live = at(100, 1);
+  live.closed = false;
+  CHECK(verdict_of(live, {}) == "finished");
+  live.ticks = {{1, Time::from_seconds(1000), 100, true}, {2, Time::from_seconds(1030), 100, false}};
+  CHECK(verdict_of(live, {}) == "running");  // it evaluates, or saves
+  live.ticks.push_back({3, Time::from_seconds(1100), 100, false});
+  CHECK(verdict_of(live, {}) == "finished");
+}
+
 TEST_CASE("how an attempt ended, and what its incidents say of that") {
   CHECK(verdict_of(run(), {}) == "unknown");
   CHECK(verdict_of(run(), {critical("interrupted")}) == "interrupted");
