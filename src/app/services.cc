@@ -270,7 +270,10 @@ Result<void> DaemonServices::configure(const std::string& file, AttachRequest& r
 Result<ConfigAnswer> DaemonServices::config(const std::string& file) {
   const auto config = load_config(*disk_, file);
   if (!config.ok()) return config.error();
-  return config_answer(*disk_, *config);
+  ConfigAnswer answer = config_answer(*disk_, *config);
+  if (answer.problems.empty())
+    add_knowledge_problem(*config, learn(config->texts("run.knowledge")), knowledge_, answer);
+  return answer;
 }
 
 Result<std::vector<NotifyResult>> DaemonServices::notify_test(const std::string& file, const std::string& channel) {

@@ -8,6 +8,7 @@
 #include "app/config/notify_settings.h"
 #include "app/config/rule_settings.h"
 #include "app/config/scrape_settings.h"
+#include "app/config/start_settings.h"
 #include "base/text.h"
 #include "base/toml.h"
 #include "base/units.h"
@@ -410,6 +411,7 @@ Config Config::parse(std::string_view text, const std::string& path) {
   if (config.problems_.empty()) config.problems_ = component_problems(config);
   if (config.problems_.empty()) config.problems_ = rule_problems(config);
   if (config.problems_.empty()) config.problems_ = scrape_problems(config);
+  if (config.problems_.empty()) config.problems_ = start_problems(config);
   return config;
 }
 

@@ -116,6 +116,8 @@ TEST_CASE("every setting of a supervised run that has a key arrives from the fil
                               : key->kind == Kind::kInteger  ? "3"
                               : key->kind == Kind::kDuration ? "\"77s\""
                               : key->kind == Kind::kSize     ? "\"1MiB\""
+                              : key->path == "run.timezone"  ? "\"+01:00\""
+                              : key->path == "run.notices"   ? "[\"aws\"]"
                               : key->kind == Kind::kText     ? "\"text\""
                               : key->kind == Kind::kChoice   ? cat("\"", other_choice(*key), "\"")
                                                              : "[\"/a/b\"]";
@@ -375,6 +377,26 @@ TEST_CASE("a variable that the settings name as a secret's is one wherever it st
   KnownSecrets known;
   known.learn("MIDWATCH_TEST_PLAIN", "VERYSECRET-42");
   CHECK(known.hide("says VERYSECRET-42!") == "says <redacted>!");
+}
+
+TEST_CASE("what a run would be refused for, or would do nothing, is a problem of the file") {
+  const auto problems = [](std::string_view text) { return Config::parse(text, "/etc/midwatch.toml").problems(); };
+  for (const std::string_view text :
+       {"[run]\ntimezone = \"Europe/Berlin\"\n", "[run]\nnotices = [\"azur\"]\n", "[store]\nplace = \"gs://b/r\"\n",
+        "[store]\nplace = \"\"\n", "[retention]\nkeep_best = \"max:\"\n",
+        "[run]\nresume = [\"--resume\", \"{pth}\"]\n"}) {
+    CAPTURE(std::string(text));
+    REQUIRE(problems(text).size() == 1);
+    CHECK(problems(text)[0].line == 2);
+    CHECK(!problems(text)[0].hint.empty());
+  }
+  for (const std::string_view text :
+       {"[run]\ntimezone = \"+02:00\"\n", "[run]\nnotices = [\"aws\", \"file:/run/going\"]\n", "[run]\nnotices = []\n",
+        "[store]\nplace = \"s3://b/r\"\n", "[store]\nplace = \"share/run\"\n", "[retention]\nkeep_best = \"max:a/b\"\n",
+        "[run]\nresume = [\"--resume={path}\", \"{\\\"at\\\": {step}}\"]\n"}) {
+    CAPTURE(std::string(text));
+    CHECK(problems(text).empty());
+  }
 }
 
 TEST_CASE("a secret is found where it is said to be, and errors do not tell it") {

@@ -147,4 +147,18 @@ ConfigAnswer config_answer(Disk& disk, const Config& config) {
   return answer;
 }
 
+void add_knowledge_problem(const Config& config, const Result<void>& loaded, const std::unique_ptr<KnowledgeBase>& base,
+                           ConfigAnswer& answer) {
+  const auto add = [&](std::string_view key, const std::string& what, const std::string& hint) {
+    answer.problems.push_back({config.find(key)->line, cat(key, ": ", what), hint});
+  };
+  const std::string word = config.text("run.framework");
+  if (!loaded.ok()) {
+    add("run.knowledge", loaded.error().what, loaded.error().hint);
+  } else if (!word.empty() && word != "custom" && !base->book().find(word)) {
+    add("run.framework", cat("no dialect is called '", word, "'"),
+        "Leave it out, or name one: verl, trl, areal, skyrl, ... or custom.");
+  }
+}
+
 }  // namespace mw

@@ -1,12 +1,14 @@
 // midwatch.toml on its way to what uses it: found, read, and put into requests.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "api/requests.h"
 #include "app/config/config.h"
 #include "base/result.h"
 #include "platform/disk.h"
+#include "read/books/knowledge_base.h"
 
 namespace mw {
 
@@ -25,5 +27,8 @@ Result<std::string> reveal(Disk& disk, const Secret& secret);
 
 /// All about a file for `midwatch config`: its problems, and what it names that is not there.
 ConfigAnswer config_answer(Disk& disk, const Config& config);
+/// What else a run would be refused for: the knowledge that it names, loaded with `loaded`, and its dialect.
+void add_knowledge_problem(const Config& config, const Result<void>& loaded, const std::unique_ptr<KnowledgeBase>& base,
+                           ConfigAnswer& answer);
 
 }  // namespace mw

@@ -150,6 +150,14 @@ bool loses_every_step(const State& state, const Survived& seen) {
          std::max(kKnobs[4].value, static_cast<double>(std::max<int64_t>(1, state.steps().count)));
 }
 
+/// Again and again over several steps, up to the last one that was done: the run went on with it, and not without it.
+bool up_to_the_end(const State& state, const Survived& seen) {
+  const Moment &first = seen.first->moment, &last = seen.last->moment;
+  if (static_cast<double>(seen.count) < kKnobs[0].value || last.attempt + 1U != state.attempts.size()) return false;
+  const int64_t done = state.attempts.back().last_step;
+  return done > 0 && last.step + 1 >= done && (first.attempt < last.attempt || first.step < last.step);
+}
+
 /// A trainer's own words about what it learns, said by a line rather than by a figure.
 bool is_of_learning(const Signature& signature) {
   const IncidentKind* kind = find_incident_kind(signature.kind);
@@ -259,7 +267,9 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     // Nothing shows that it is over. How the run itself stands, the detectors of its end and of its progress say.
     const bool of_its_end = finding.kind == "stall" || finding.kind == "died-silently" || is_interruption(finding.kind);
     const bool stands = nothing_after && !of_its_end && finding.severity > Severity::kInfo;
-    finding.resolved = !stuck && !unsaved && !stands && !ends_program(state, *seen.last);
+    const bool lasts = finding.severity > Severity::kInfo && finding.kind != "logging-gap" && !seen.last->teardown &&
+                       !of_its_end && !stands && up_to_the_end(state, seen);
+    finding.resolved = !stuck && !unsaved && !stands && !lasts && !ends_program(state, *seen.last);
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
@@ -270,6 +280,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
             : stuck                           ? ", no step was done after it"
             : unsaved                         ? ", the run went on, and no save after it is known to be whole"
             : nothing_after                   ? ", and no step is seen after it"
+            : lasts                           ? ", up to the last step"
             : loses_every_step(state, seen)   ? ", at least once for each step: the sink lacks all of them"
                                               : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
