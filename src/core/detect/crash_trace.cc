@@ -120,7 +120,9 @@ const Symptom* failed_afterwards(const State& state, const std::vector<Symptom>&
     const bool grave = symptom.signature == nullptr || symptom.within != nullptr || symptom.signature->fatal ||
                        symptom.signature->severity == Severity::kCritical;
     const bool own = symptom.moment.attempt == attempt || undated(symptom);
-    if (own && symptom.teardown && grave && is_root(symptom)) last = &symptom;
+    // What mostly follows from something else is the only one here: nothing else went wrong before.
+    const bool leads = is_root(symptom) || (symptom.signature == nullptr && (last == nullptr || !is_root(*last)));
+    if (own && symptom.teardown && grave && leads) last = &symptom;
   }
   return last;
 }
