@@ -29,6 +29,11 @@ Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
     return Error{Error::Code::kInvalid, cat("run ", status.name, " is over: ", status.why),
                  "Name another one with --run."};
   }
+  if (what == RunAsk::What::kApprove && status.asks.empty()) {
+    return Error{Error::Code::kInvalid, cat("run ", status.name, ": midwatch asks for nothing now"),
+                 status.phase == RunStatus::Phase::kPaused ? "It is paused: midwatch resume continues it."
+                                                           : "What it asks for stands in midwatch status."};
+  }
   return {};
 }
 
