@@ -11,6 +11,7 @@
 #include "core/judge_memory.h"
 #include "core/plan_bar.h"
 #include "core/rate_plan.h"
+#include "core/written_span.h"
 
 namespace mw::detect {
 namespace {
@@ -323,7 +324,10 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   Finding finding;
   finding.kind = finding.detector = "died-silently";
   finding.severity = Severity::kWarning;
-  finding.onset = finding.detected = at_the_end(state, attempt, last);
+  Moment end = at_the_end(state, attempt, last);
+  // The last clock may stand far before the last line: the bar over the steps went on.
+  if (const Time ran = ran_until(state); end.at.known() && ran > end.at) end.at = ran;
+  finding.onset = finding.detected = end;
   const bool record = lacks_exit_record(state);
   finding.summary = cat(
       "The files end at ", open, " with no error and no end; ",
