@@ -143,9 +143,10 @@ class SourceReader::Notebook final : private NotebookPlaces, public SourceReader
     if (!whole.ok()) source_.problem("torn-tail", whole.error().what);
     Text::finish();
   }
+  /// Up to the last output: what stands behind it in the file is source and settings, and nothing that the run said.
   int64_t lines() const override {
-    const uint32_t lines = notebook_.file_lines_in_all();
-    return lines > 0 ? lines : Text::lines();
+    const std::vector<uint32_t>& lines = notebook_.file_lines();
+    return lines.empty() ? Text::lines() : lines.back();
   }
 
  private:

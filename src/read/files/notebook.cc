@@ -24,8 +24,8 @@ size_t string_end(std::string_view text, size_t begin) {
 }
 
 /// The notebook's JSON with its line in front of each string, so that what reads the values learns where they stand;
-/// "" where the file is not written with one string per line. `lines`: of the file in all.
-std::string with_places(std::string_view text, uint32_t& lines) {
+/// "" where the file is not written with one string per line.
+std::string with_places(std::string_view text) {
   std::string out;
   out.reserve(text.size() + text.size() / 8);
   uint32_t line = 1;
@@ -42,7 +42,6 @@ std::string with_places(std::string_view text, uint32_t& lines) {
     out.append(text.substr(i + 1, end - i));
     i = end;
   }
-  lines = line - (text.ends_with('\n') ? 1 : 0);
   return strings > line ? std::string() : out;
 }
 
@@ -215,8 +214,7 @@ Result<void> NotebookReader::feed(std::string_view bytes, const Sink& sink) {
 
 bool NotebookReader::read_out(const Sink& sink) {
   over_ = true;
-  const std::string placed = with_places(pending_, lines_in_all_);
-  if (placed.empty()) lines_in_all_ = 0;
+  const std::string placed = with_places(pending_);
   const std::string_view text = placed.empty() ? std::string_view(pending_) : placed;
   Outputs outputs(sink, !placed.empty(), file_lines_);
   const bool whole = for_each_leaf(text.substr(std::min(text.find('{'), text.size())), outputs);

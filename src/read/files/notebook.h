@@ -32,8 +32,6 @@ class NotebookReader {
   /// shows it: for each its number there, 1-based. Empty where that is not known: the file is not written with one
   /// string per line.
   const std::vector<uint32_t>& file_lines() const { return file_lines_; }
-  /// Lines of the file that was read; 0 where the others are not known either.
-  uint32_t file_lines_in_all() const { return lines_in_all_; }
 
  private:
   /// Hands over what was read; false: it is garbled or cut.
@@ -41,7 +39,6 @@ class NotebookReader {
 
   std::string pending_;
   std::vector<uint32_t> file_lines_;
-  uint32_t lines_in_all_ = 0;
   size_t depth_ = 0;
   bool in_string_ = false, escaped_ = false, over_ = false;
 };
