@@ -79,13 +79,13 @@ struct Wasteful {
   struct Window {
     size_t first = 0, last = 0;
   };
-  using Look = std::pair<size_t, double>;  ///< records, and the mean share of them that is too much
-  std::array<Look, 2> looks = {Look{points_of(kShort), kMost.value}, Look{points_of(kLong), kHalf.value}};
+  using Test = std::pair<size_t, double>;  ///< records, and the mean share of them that is too much
+  std::array<Test, 2> tests = {Test{points_of(kShort), kMost.value}, Test{points_of(kLong), kHalf.value}};
   std::vector<Window> windows;
 
   void step(const Track& track, size_t i) {
     if (windows.size() >= kLimit || (!windows.empty() && i < windows.back().last + points_of(kShort))) return;
-    for (const auto& [width, least] : looks) {
+    for (const auto& [width, least] : tests) {
       if (i + 1 < width) continue;
       if (mean(track.slice(i + 1 - width, i + 1)) < least) continue;
       windows.push_back({i + 1 - width, i});
@@ -257,8 +257,8 @@ Track uniform_in(Track spread) {
 }
 
 /// Where a step shows nothing but whether all of its rewards are equal.
-constexpr std::array<Wasteful::Look, 2> kSteps = {Wasteful::Look{points_of(kLong), kMost.value},
-                                                  Wasteful::Look{2 * points_of(kLong), kMixed.value}};
+constexpr std::array<Wasteful::Test, 2> kSteps = {Wasteful::Test{points_of(kLong), kMost.value},
+                                                  Wasteful::Test{2 * points_of(kLong), kMixed.value}};
 
 /// Most steps have no gradient at all, though not all of them one behind the other.
 void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, Wasteful found,
