@@ -10,7 +10,7 @@ constexpr int kReceivers = 64;  // of one checkpoint into one folder at once; mo
 }  // namespace
 
 ReceivingFolder::~ReceivingFolder() {
-  // While it is held still: who takes a lock compares the file that it has with the one of that name.
+  // Before it ends: who takes a lock compares the file that it has with the one of that name.
   if (lock_ != nullptr) (void)disk_->remove(lock_path_).ok();
 }
 
