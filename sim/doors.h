@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "platform/lock.h"
+#include "platform/fake/fake_locks.h"
 #include "platform/watch.h"
 
 namespace mw::sim {
@@ -24,27 +24,6 @@ class SimWatch final : public Watch {
   std::set<std::string> watched_;
 };
 
-/// Locks of one machine; the simulation is one thread, so whoever asks twice has not let go.
-class SimLocks final : public Locks {
- public:
-  Result<std::unique_ptr<Lock>> take(const std::string& path) override {
-    if (!held_.insert(path).second) return Error{Error::Code::kDenied, path + " is held", ""};
-    return std::unique_ptr<Lock>(std::make_unique<Held>(held_, path));
-  }
-
- private:
-  class Held final : public Lock {
-   public:
-    Held(std::set<std::string>& held, std::string path) : held_(held), path_(std::move(path)) {}
-    ~Held() override { held_.erase(path_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-
-   private:
-    std::set<std::string>& held_;
-    std::string path_;
-  };
-  std::set<std::string> held_;
-};
+using SimLocks = FakeLocks;
 
 }  // namespace mw::sim

@@ -17,6 +17,7 @@
 #include "base/prng.h"
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "platform/fake/fake_locks.h"
 #include "platform/fake/fake_store.h"
 #include "sim/judged.h"
 
@@ -33,6 +34,7 @@ const std::string kPrefix = "team/run";
 struct Machine {
   explicit Machine(uint64_t seed) : disk(seed) {}
   FakeDisk disk;
+  FakeLocks locks;
   std::vector<int64_t> steps;  // that it saved
   std::set<int64_t> broken;    // of these
 };
@@ -234,6 +236,7 @@ class World : Judged<VaultVerdict> {
     options.prefix = kPrefix;
     options.folder = folder;
     options.pace.parallel = 1;
+    options.locks = &machine.locks;
     const auto all = doors(machine, store_);
     ++out_.pulls;
     auto pulled = vault::pull(all, options);

@@ -77,6 +77,7 @@ struct PullAnswer {
   std::string framework, layout;
   std::vector<std::pair<std::string, std::string>> run;
   std::vector<std::string> notes;
+  std::vector<std::string> beside;  ///< what belongs to it and lies in folders of its own
   double seconds = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "act/supervise/resume.h"
+#include "act/vault/place_parts.h"
 #include "act/vault/ship_logs.h"
 #include "app/begin_run.h"
 #include "app/early_end.h"
@@ -13,13 +14,13 @@
 #include "app/ship.h"
 #include "app/start_fence.h"
 #include "app/start_local.h"
+#include "app/start_roles.h"
 #include "app/start_shipped.h"
 #include "app/start_words.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
-#include "platform/remove_tree.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/quarantine.h"
@@ -94,6 +95,7 @@ std::string warning_of(const CheckpointLayout& layout, const std::string& framew
 Result<std::string> root_for(const StartRequest& request, const vault::CheckpointManifest& manifest) {
   std::string root = request.folder.empty() ? fact(manifest.run, "folder") : absolute_path(request.folder);
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  if (!root.empty() && !request.folder.empty()) root = role_folder(manifest, root);
   if (root.empty()) {
     return Error{Error::Code::kInvalid, "where the run looks for its checkpoints is not known",
                  "Say it: --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};
@@ -188,7 +190,7 @@ Result<void> set_pointer(Disk& disk, const CheckpointLayout& layout, StartAnswer
     answer.pointer_was = was->value_or("");
   }
   answer.pointer = path;
-  return {};
+  return point_other_roles(disk, layout, answer.pulled, text);
 }
 
 /// {resume} in the command, as a later attempt would have it.
@@ -246,6 +248,7 @@ Result<bool> take(Disk& disk, const StartRequest& request, const LocalScope& loc
   const auto here = is_here(disk, request, local, folder, manifest, answer);
   if (!here.ok()) return here.error();
   answer.here = *here;
+  if (!answer.here) MW_TRY(make_way_for_parts(disk, request, local, manifest, answer));
   std::vector<std::string> notes = std::move(answer.pulled.notes);
   if (answer.here) {
     answer.pulled = as_pulled(manifest, folder);
@@ -255,7 +258,6 @@ Result<bool> take(Disk& disk, const StartRequest& request, const LocalScope& loc
     if (!pulled.ok()) {
       notes.push_back(pulled.error().hint.empty() ? pulled.error().what : pulled.error().hint);
       answer.pulled.notes = std::move(notes);
-      (void)remove_tree(answer.root, cat(manifest.name, ".partial-", manifest.id)).ok();
       return false;
     }
     answer.pulled = std::move(*pulled);
@@ -287,7 +289,8 @@ LocalScope local_scope(Disk& disk, const KnowledgeBase& knowledge, const StartRe
     like = as_pulled(shipped.whole.front(), cat(scope.root, "/", shipped.whole.front().name));
     scope.after = like.step;
     scope.unproven = shipped.whole.front().scanned != "whole";
-    for (const vault::ManifestFile& file : shipped.whole.front().files) scope.like.emplace_back(file.path, file.size);
+    for (const vault::ManifestFile& file : vault::own_of(shipped.whole.front()).files)
+      scope.like.emplace_back(file.path, file.size);
   }
   if (like.framework.empty()) {
     const auto there = find_checkpoints(disk, scope.root);
@@ -346,6 +349,7 @@ void go_on_from(const vault::CheckpointManifest* shipped, const LocalScope& scop
   answer.pulled = shipped == nullptr ? PullAnswer() : as_pulled(*shipped, local.path);
   answer.pulled.notes = std::move(notes);
   answer.shipped = shipped == nullptr ? kNoStep : shipped->step;
+  answer.pulled.beside.clear();
   answer.here = answer.further = true;
   answer.empty = false;
   answer.proven = local.how == LocalCheckpoint::How::kWhole;
@@ -392,7 +396,7 @@ class Start {
     auto shipped = shipped_in(disk_, request_.store);
     if (!shipped.ok()) return shipped.error();
     answer_.empty = shipped->whole.empty();
-    if (answer_.root.empty() && !answer_.empty) {
+    if (!answer_.empty) {
       auto root = root_for(request_, shipped->whole.front());
       if (!root.ok()) return root.error();
       answer_.root = std::move(*root);

@@ -18,6 +18,7 @@
 #include "app/store_mark.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "platform/lock.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "platform/remove_tree.h"
@@ -25,6 +26,8 @@
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/manifest.h"
+#include "sense/checkpoints/parts.h"
+#include "sense/checkpoints/recover_slot.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
 
@@ -196,6 +199,37 @@ std::string one_file_in(const std::vector<std::string>& names, const std::string
   return cat("Say --step ", step_of_file(only), ", or push the file alone: ", folder, "/", only, ".");
 }
 
+/// AReaL's one place to resume from: its trial's name says nothing of the step, as it is written over at every save.
+/// Unset: `path` holds none, and is no part of one.
+Result<std::optional<std::pair<std::string, Named>>> slot_at(Disk& disk, const std::string& path,
+                                                             const std::vector<std::string>& names, int64_t step) {
+  std::vector<std::string> slots;
+  if (is_part_of_slot(path)) slots.push_back(recover_slot_of(disk, path));
+  if (is_recover_slot(disk, path)) slots = {path};
+  for (size_t i = 0; i < names.size() && slots.empty(); ++i) {
+    if (is_recover_slot(disk, cat(path, "/", names[i]))) slots.push_back(cat(path, "/", names[i]));
+  }
+  if (slots.empty() || slots.front().empty()) return std::optional<std::pair<std::string, Named>>();
+  const std::string& slot = slots.front();
+  const auto others = std::count_if(names.begin(), names.end(), [&](const std::string& name) {
+    return slot != path && is_recover_slot(disk, cat(path, "/", name));
+  });
+  if (others > 1)
+    return Error{Error::Code::kInvalid, cat("several trials lie in ", path), cat("Name one of them: ", slot, ".")};
+  Named named;
+  named.step = step_of_slot(disk, slot);
+  named.framework = "areal";
+  if (named.step == kNoStep) {
+    return Error{Error::Code::kInvalid,
+                 cat("which step ", slot, " is cannot be read from its recover_info/step_info.json"),
+                 "midwatch checkpoint verify says what is wrong with it."};
+  }
+  if (step != kNoStep && step != named.step)
+    return Error{Error::Code::kNotFound,
+                 cat(slot, " is of step ", named.step, ", and no training resumes from another"), ""};
+  return std::optional(std::pair(slot, named));
+}
+
 /// Which folder or file is meant, and which step it is.
 Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   std::string path = absolute_path(request.path);
@@ -205,6 +239,9 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
     return file_of_step(path, request.step != kNoStep ? request.step : step_of_file(basename(path)));
   const auto names = disk.list(path);
   if (!names.ok()) return names.error();
+  auto slot = slot_at(disk, path, *names, request.step);
+  if (!slot.ok()) return slot.error();
+  if (*slot) return std::move(**slot);
   Named own = name_of(knowledge, path);
   const bool several = holds_several(path, own, *names, steps_below(disk, knowledge, path, *names, kNoStep));
   const Steps below = steps_below(disk, knowledge, path, *names, request.step);
@@ -260,6 +297,7 @@ void remember(Disk& disk, PullAnswer& answer, const vault::CheckpointManifest& p
   kept.verdict = pulled.scanned;
   kept.at = now;
   for (const vault::ManifestFile& file : pulled.files) {
+    if (vault::is_beside(file)) continue;
     const auto info = disk.info(cat(answer.folder, "/", file.path));
     if (!info.ok()) return;
     kept.files.push_back({file.path, file.size, info->changed, 0, file.hash});
@@ -269,6 +307,19 @@ void remember(Disk& disk, PullAnswer& answer, const vault::CheckpointManifest& p
 }
 
 }  // namespace
+
+Result<void> add_parts(Disk& disk, vault::PushOptions& options) {
+  const CheckpointParts parts = parts_of(disk, options.folder);
+  if (!parts.missing.empty()) {
+    return Error{Error::Code::kInvalid,
+                 cat(options.folder, " is not all of its step: ", parts.root, "/", parts.missing, " is not there"),
+                 std::string(vault::kBrokenHint)};
+  }
+  options.folder = parts.path;
+  options.own = parts.own;
+  for (const std::string& part : parts.beside) options.parts.push_back({part, cat(parts.root, "/", part)});
+  return {};
+}
 
 std::vector<std::pair<std::string, std::string>> run_facts() {
   std::vector<std::pair<std::string, std::string>> facts;
@@ -301,6 +352,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.layout = what->second.layout;
   options.framework = what->second.framework;
   options.may_be = what->second.may_be;
+  if (!file) MW_TRY(add_parts(disk, options));
   options.run = run_facts();
   options.owner = random_word();
   options.older = request.older;
@@ -345,6 +397,9 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
   options.discard = [](const std::string& partial) {
     (void)remove_tree(real_path(folder_of(partial)), std::string(basename(partial))).ok();
   };
+  const auto locks = make_posix_locks();
+  options.locks = locks.get();
+  options.own = random_word();
   MW_TRY(disk.make_folders(folder_of(options.folder)));
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
   const auto pulled = vault::pull(doors, options);
@@ -364,6 +419,10 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
   answer.layout = manifest.layout;
   answer.run = manifest.run;
   answer.notes = pulled->notes;
+  for (const std::string& part : manifest.beside) {
+    answer.beside.push_back(vault::place_of(manifest, answer.folder, cat(vault::kBeside, part)));
+    answer.notes.push_back(cat(part, " belongs to it and lies in ", answer.beside.back(), "."));
+  }
   remember(disk, answer, manifest, (*harbour)->clock->now());
   answer.seconds = static_cast<double>((*harbour)->clock->steady().ns - began.ns) / 1e9;
   return answer;

@@ -84,9 +84,14 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
     options.push.file = basename(job.what.path);
     return vault::push(stoppable(**harbour, disk, store, stop), options.push);
   }
+  options.least_bytes = job.least_bytes;
+  MW_TRY(add_parts(disk, options.push));
+  for (auto& [name, value] : options.push.run) {
+    if (name == "folder") value = folder_of(options.push.folder);
+  }
+  if (options.push.folder != job.what.path) options.least_bytes = 0;  // another role's
   options.owner = who.owner;
   options.links = job.links;
-  options.least_bytes = job.least_bytes;
   return vault::ship(stoppable(**harbour, disk, store, stop), options);
 }
 

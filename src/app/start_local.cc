@@ -279,7 +279,7 @@ Result<LocalCheckpoint> look_at_local_one(Disk& disk, const LocalScope& scope, i
 Result<std::string> unlike_shipped(Disk& disk, const std::string& folder, const vault::CheckpointManifest& shipped,
                                    const std::function<void(int64_t, int64_t)>& progress) {
   for (const vault::ManifestFile& file : shipped.files) {
-    const auto info = disk.info(cat(folder, "/", file.path));
+    const auto info = disk.info(vault::place_of(shipped, folder, file.path));
     if (!info.ok() && info.error().code == Error::Code::kNotFound) return cat(file.path, " is not in it");
     if (!info.ok()) return info.error();
     if (info->size != file.size) return cat(file.path, " has ", info->size, " bytes and not ", file.size);
@@ -287,7 +287,7 @@ Result<std::string> unlike_shipped(Disk& disk, const std::string& folder, const 
   const int64_t all = shipped.bytes();
   int64_t done = 0;
   for (const vault::ManifestFile& file : shipped.files) {
-    const auto open = disk.open_read(cat(folder, "/", file.path));
+    const auto open = disk.open_read(vault::place_of(shipped, folder, file.path));
     if (!open.ok()) return open.error();
     ContentHash hash;
     std::string bytes;

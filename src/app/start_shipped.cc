@@ -75,6 +75,8 @@ PullAnswer as_pulled(const vault::CheckpointManifest& manifest, const std::strin
   pulled.framework = manifest.framework;
   pulled.layout = manifest.layout;
   pulled.run = manifest.run;
+  for (const std::string& part : manifest.beside)
+    pulled.beside.push_back(vault::place_of(manifest, folder, cat(vault::kBeside, part)));
   return pulled;
 }
 

@@ -12,12 +12,14 @@ namespace mw {
 class Lock {
  public:
   virtual ~Lock() = default;
+  /// False: the file system keeps no locks, so others may have taken this one, too.
+  virtual bool excludes() const { return true; }
 };
 
 class Locks {
  public:
   virtual ~Locks() = default;
-  /// Creates `path` when it is missing. kDenied when another process holds it.
+  /// Creates `path` when it is missing. kDenied when another process holds it. Whoever holds it may remove the file.
   virtual Result<std::unique_ptr<Lock>> take(const std::string& path) = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "core/checkpoint_trust.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/output_words.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/writers.h"
 
@@ -58,6 +59,7 @@ std::set<std::string> roots_of(Disk& disk, const std::string& run_folder, const 
   for (const std::string& folder : spec.checkpoints) {
     roots.insert(plain_path(folder));
     if (!layout.below.empty()) roots.insert(plain_path(cat(folder, "/", layout.below)));
+    for (const std::string& role : role_folders(plain_path(folder))) roots.insert(role);
   }
   const auto text = read_small(disk, cat(run_folder, "/", kWritersFile));
   if (text.ok()) roots.merge(parse_writers(*text).own);

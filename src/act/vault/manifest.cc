@@ -1,5 +1,6 @@
 #include "act/vault/manifest.h"
 
+#include <algorithm>
 #include <set>
 
 #include "act/vault/sealed.h"
@@ -15,6 +16,7 @@ constexpr std::string_view kManifestSchema = "midwatch.checkpoint/1", kPointerSc
 constexpr std::string_view kStep = "step_";
 constexpr int64_t kMaxStep = 1'000'000'000'000;
 constexpr size_t kMaxFiles = 200'000;
+constexpr size_t kMaxParts = 16;
 constexpr size_t kWord = 512;  // bytes of a short text
 constexpr size_t kHashDigits = 32, kStateDigits = 16;
 
@@ -63,7 +65,38 @@ Result<void> check_names(const std::vector<ManifestFile>& files) {
   return {};
 }
 
+/// Parts that lie apart from each other, and every file beside in one of them.
+Result<void> check_parts(const CheckpointManifest& manifest) {
+  const auto within = [](std::string_view path, std::string_view part) {
+    return path == part || (path.starts_with(part) && path.substr(part.size()).starts_with('/'));
+  };
+  if (manifest.own.empty() && !manifest.beside.empty()) return wrong("it has parts, and none of its own");
+  if (!manifest.own.empty() && (!is_plain_path(manifest.own) || basename(manifest.own) != manifest.name))
+    return wrong("its own folder has another name");
+  for (size_t i = 0; i < manifest.beside.size(); ++i) {
+    const std::string& part = manifest.beside[i];
+    if (!is_plain_path(part)) return wrong("a part leads out of its folder");
+    for (size_t other = 0; other <= i; ++other) {
+      const std::string& beside = other == i ? manifest.own : manifest.beside[other];
+      if (within(part, beside) || within(beside, part)) return wrong("a part lies in another one");
+    }
+  }
+  for (const ManifestFile& file : manifest.files) {
+    const auto path = is_beside(file) ? std::string_view(file.path).substr(kBeside.size()) : "";
+    if (!path.empty() && std::none_of(manifest.beside.begin(), manifest.beside.end(),
+                                      [&](const std::string& part) { return within(path, part); }))
+      return wrong("a file belongs to none of its parts");
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string place_of(const CheckpointManifest& manifest, const std::string& folder, const std::string& path) {
+  const bool beside = path.starts_with(kBeside) && folder.ends_with("/" + manifest.own);
+  if (!beside) return cat(folder, "/", path);
+  return folder.substr(0, folder.size() - manifest.own.size()) + path.substr(kBeside.size());
+}
 
 int64_t CheckpointManifest::bytes() const {
   int64_t sum = 0;
@@ -95,6 +128,11 @@ std::string manifest_json(const CheckpointManifest& manifest) {
     json.key("framework").string(manifest.framework).key("scanned").string(manifest.scanned);
     json.key("verified").string(manifest.verified).key("pushed").string(format_utc(manifest.pushed));
     if (!manifest.lacks.empty()) json.key("lacks").string(manifest.lacks);
+    if (!manifest.own.empty()) {
+      json.key("own").string(manifest.own).key("beside").begin_array();
+      for (const std::string& part : manifest.beside) json.string(part);
+      json.end_array();
+    }
     json.key("epoch").integer(manifest.epoch).key("parent").string(manifest.parent);
     json.key("bytes").integer(manifest.bytes()).key("run").begin_object();
     for (const auto& [name, value] : manifest.run) json.key(name).string(value);
@@ -144,6 +182,12 @@ Result<CheckpointManifest> parse_manifest(std::string_view text) {
     manifest.files.push_back(std::move(*file));
   }
   MW_TRY(check_names(manifest.files));
+  manifest.own = word(*json, "own");
+  if (const Json* const parts = json->find("beside"); parts != nullptr && parts->is_array()) {
+    if (parts->items().size() > kMaxParts) return wrong("it has too many parts");
+    for (const Json& part : parts->items()) manifest.beside.push_back(clip(part.string(), kWord));
+  }
+  MW_TRY(check_parts(manifest));
   return manifest;
 }
 

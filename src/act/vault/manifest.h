@@ -28,24 +28,34 @@ struct ManifestFile {
   std::vector<std::string> parts;  ///< XXH3-128 of each; one where the file is not larger than a part, none when empty
 };
 
+/// Files of a checkpoint that lie beside its folder: their paths in the store and in its manifest begin so, and go on
+/// below the folder that holds all of it.
+constexpr std::string_view kBeside = ".midwatch-beside/";
+inline bool is_beside(const ManifestFile& file) { return file.path.starts_with(kBeside); }
+
 /// A checkpoint that is in the store: whole, and compared with what was sent.
 struct CheckpointManifest {
   std::string id;  ///< "step_40-0123456789abcdef": the step, and the state of its files when it was read
   int64_t step = kNoStep;
-  std::string name;               ///< of its folder
-  std::string layout, framework;  ///< "global_step_{step}", "verl"; "" where not known
-  std::string scanned;            ///< what its files proved: "whole", or "unknown" (nothing speaks against it)
-  std::string lacks;              ///< what a resume needs and is not in it: "optimizer"; "" where nothing is known
-  std::string verified;           ///< how the store's copies were compared: "checksums" or "sizes"
-  Time pushed;                    ///< by the clock of who pushed it
-  int64_t epoch = 0;              ///< of who pushed it
-  std::string parent;             ///< the checkpoint that was the latest then; "": none
+  std::string name;                 ///< of its folder
+  std::string own;                  ///< its folder below the one that holds all parts of it; "": it has no others
+  std::vector<std::string> beside;  ///< likewise the others: folders and files, whose files are the is_beside() ones
+  std::string layout, framework;    ///< "global_step_{step}", "verl"; "" where not known
+  std::string scanned;              ///< what its files proved: "whole", or "unknown" (nothing speaks against it)
+  std::string lacks;                ///< what a resume needs and is not in it: "optimizer"; "" where nothing is known
+  std::string verified;             ///< how the store's copies were compared: "checksums" or "sizes"
+  Time pushed;                      ///< by the clock of who pushed it
+  int64_t epoch = 0;                ///< of who pushed it
+  std::string parent;               ///< the checkpoint that was the latest then; "": none
   /// What is known of the run: "wandb_run_id", "attempt", "configuration", "fingerprint" (of Keys::fingerprint()), …
   std::vector<std::pair<std::string, std::string>> run;
   std::vector<ManifestFile> files;
 
   int64_t bytes() const;
 };
+
+/// Where a file of it lies when its own folder is `folder`, which ends in `own`.
+std::string place_of(const CheckpointManifest& manifest, const std::string& folder, const std::string& path);
 
 std::string manifest_json(const CheckpointManifest& manifest);
 /// Whatever comes: paths stay inside, names are unique, no file is also a folder, sizes and parts agree. kInvalid: not

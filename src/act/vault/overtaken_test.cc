@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "platform/fake/fake_locks.h"
 #include "platform/fake/fake_store.h"
 
 namespace mw::vault {
@@ -180,6 +181,73 @@ TEST_CASE("what came of a checkpoint that was passed over does not stay") {
     REQUIRE(removed.size() == 1);
     CHECK(removed[0].starts_with("/pulled.partial-step_20-"));
   }
+}
+
+/// All files of both folders by their paths below them.
+std::map<std::string, std::string> files_in(FakeDisk& disk, const std::string& folder) {
+  std::map<std::string, std::string> out;
+  const auto tree = walk(disk, folder);
+  REQUIRE(tree.ok());
+  for (const LocalFile& file : tree->files) out[file.path] = disk.content(cat(folder, "/", file.path));
+  return out;
+}
+
+TEST_CASE("a receiver that stands still while another one finishes never writes into what that one received") {
+  bool over = false;
+  for (uint64_t turn = 0; !over; ++turn) {
+    CAPTURE(turn);
+    World world;
+    FakeLocks locks;
+    world.disk.write("/ck/step_20/rank_1.dat", std::string(200, 'o'));
+    PushOptions pushed = world.options(20, "first");
+    pushed.part_bytes = 16;
+    REQUIRE(push(world.doors(), pushed).ok());
+    PullOptions options;
+    options.prefix = "run";
+    options.folder = "/pulled";
+    options.pace.parallel = 1;
+    options.locks = &locks;
+    std::vector<std::string> removed;
+    options.discard = [&removed](const std::string& partial) { removed.push_back(partial); };
+    const uint64_t began = world.store.calls();
+    bool done = false;
+    world.store.before_call = [&] {
+      if (done || world.store.calls() != began + turn) return;
+      done = true;
+      REQUIRE(pull(world.doors(), options).ok());
+      CHECK(files_in(world.disk, "/pulled") == files_in(world.disk, "/ck/step_20"));
+    };
+    const auto first = pull(world.doors(), options);
+    over = !done;
+    CHECK(files_in(world.disk, "/pulled") == files_in(world.disk, "/ck/step_20"));
+    CHECK(first.ok() == over);
+    if (over) continue;
+    CHECK(contains(first.error().what, "another process received"));
+    for (const std::string& folder : removed) CHECK(folder.starts_with("/pulled.partial-"));
+  }
+}
+
+TEST_CASE("what a killed receiver left is gone on with, and what one left beside it goes") {
+  World world;
+  FakeLocks locks;
+  REQUIRE(world.push_step(20, "first").ok());
+  PullOptions options;
+  options.prefix = "run";
+  options.folder = "/pulled";
+  options.locks = &locks;
+  const auto ids = manifest_ids(world.store, kKeys);
+  REQUIRE(ids->size() == 1);
+  const std::string partial = cat("/pulled.partial-", ids->front());
+  for (const char* end : {"", ".2"}) {
+    REQUIRE(world.disk.make_folders(partial + end).ok());
+    world.disk.write(cat(partial, end, "/rank_0.dat"), "weights of 20");
+  }
+  std::vector<std::string> removed;
+  options.discard = [&removed](const std::string& folder) { removed.push_back(folder); };
+  const auto pulled = pull(world.doors(), options);
+  REQUIRE(pulled.ok());
+  CHECK(pulled->moved.moved == 0);
+  CHECK(removed == std::vector<std::string>{partial + ".2"});
 }
 
 }  // namespace

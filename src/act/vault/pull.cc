@@ -1,10 +1,14 @@
 #include "act/vault/pull.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <utility>
 
 #include "act/vault/catalogue.h"
 #include "act/vault/download.h"
+#include "act/vault/place_parts.h"
+#include "act/vault/receiving.h"
 #include "act/vault/tree.h"
 #include "base/digest.h"
 #include "base/text.h"
@@ -12,6 +16,8 @@
 
 namespace mw::vault {
 namespace {
+
+constexpr const char* kPartsEnd = ".beside";  // of the folder for what lies beside the checkpoint
 
 /// The error speaks of one checkpoint's content, not of the way to it: another checkpoint may be right.
 bool is_of_content(const Error& error) {
@@ -40,14 +46,18 @@ class Pull {
       if (options_.step != kNoStep && *step_of_id(id) != options_.step) continue;
       const auto done = take(id);
       if (done.ok()) {
-        discard();
+        passed_over_.push_back(id);
+        discard(passed_over_);
         return std::move(out_);
       }
-      if (!is_of_content(done.error())) return done.error();
+      if (!is_of_content(done.error())) {
+        discard({});
+        return done.error();
+      }
       passed_over_.push_back(id);
       out_.notes.push_back(cat(id, " is passed over: ", done.error().what, "."));
     }
-    discard();
+    discard(passed_over_);
     return nothing(names.empty());
   }
 
@@ -74,12 +84,32 @@ class Pull {
     return {};
   }
 
-  /// Nobody goes on with those: another one was received, or none is whole.
-  void discard() const {
+  /// Nobody goes on with those: another one was received, or none is whole, or another process was faster.
+  void discard(const std::vector<std::string>& ids) {
     if (!options_.discard) return;
-    for (const std::string& id : passed_over_) {
-      const std::string partial = partial_of(id);
-      if (doors_.disk.info(partial).ok()) options_.discard(partial);
+    for (const std::string& folder : unused_) {
+      if (doors_.disk.info(folder).ok()) options_.discard(folder);
+    }
+    receiving_.clear();
+    for (const std::string& id : ids) discard_left(id);
+  }
+
+  /// What receivers that were killed left of it; not what others are at work in.
+  void discard_left(const std::string& id) const {
+    const auto names = doors_.disk.list(folder_of(options_.folder));
+    if (!names.ok()) return;
+    const std::string partial = partial_of(id), first(basename(partial));
+    const auto left = std::count_if(names->begin(), names->end(), [&first](const std::string& name) {
+      return name.starts_with(first) && !name.ends_with(".lock");
+    });
+    std::deque<ReceivingFolder> held;  // so that each is another one
+    for (auto i = options_.locks == nullptr ? 0 : left; i >= 0 && left > 0; --i) {
+      auto one = ReceivingFolder::claim(doors_.disk, options_.locks, partial, options_.own);
+      if (!one.ok()) return;
+      for (const std::string& folder : {one->path(), one->path() + kPartsEnd}) {
+        if (doors_.disk.info(folder).ok()) options_.discard(folder);
+      }
+      held.push_back(std::move(*one));
     }
   }
 
@@ -133,25 +163,78 @@ class Pull {
   }
 
   Result<void> receive(const CheckpointManifest& manifest) {
-    const std::string partial = partial_of(manifest.id);
+    auto claimed = ReceivingFolder::claim(doors_.disk, options_.locks, partial_of(manifest.id), options_.own);
+    if (!claimed.ok()) return as_local(claimed.error());
+    receiving_.push_back(std::move(*claimed));
+    const std::string& partial = receiving_.back().path();
+    if (const auto there = doors_.disk.list(options_.folder); there.ok() && !there->empty()) return of_two({}, partial);
+    std::string root;
+    if (!manifest.own.empty()) {
+      auto holds = root_for_parts(manifest, options_.folder);
+      if (!holds.ok()) return holds.error();
+      root = std::move(*holds);
+    }
     MW_TRY(check_space(manifest, partial));
     Meter meter(doors_, manifest.bytes());
-    const auto came = download(doors_, keys_.files(manifest.id), manifest, partial, options_.pace, meter);
-    if (!came.ok()) return of_two(came.error());
+    if (!manifest.own.empty()) MW_TRY(receive_beside(manifest, partial, root, meter));
+    const CheckpointManifest own = own_of(manifest);
+    const auto came = download(doors_, keys_.files(manifest.id), own, partial, options_.pace, meter);
+    if (!came.ok()) return of_two(came.error(), partial);
     const auto tree = walk(doors_.disk, partial);
-    if (!tree.ok()) return of_two(as_local(tree.error()));
-    if (tree->files.size() != manifest.files.size()) {
-      return Error{Error::Code::kDenied, cat("somebody else wrote into ", partial), "Remove it and pull again."};
-    }
+    if (!tree.ok()) return of_two(as_local(tree.error()), partial);
+    if (!has_all(*tree, own)) return written_by_others(partial);
     out_.moved = meter.now();
+    // The others first: where its own folder is there, all of it is.
+    if (!manifest.own.empty())
+      MW_TRY(as_disk(place_parts(doors_.disk, beside_of(manifest), partial + kPartsEnd, root)));
     const auto renamed = doors_.disk.rename(partial, options_.folder);
-    return renamed.ok() ? renamed : Result<void>(of_two(as_local(renamed.error())));
+    if (!renamed.ok()) return of_two(as_local(renamed.error()), partial);
+    if (!manifest.own.empty()) unused_.push_back(partial + kPartsEnd);
+    const auto after = walk(doors_.disk, options_.folder);
+    if (!after.ok()) return {};  // a disk that does not answer changed nothing
+    if (after->files.size() == tree->files.size() && difference(*tree, *after).empty()) return {};
+    MW_TRY(as_disk(doors_.disk.rename(options_.folder, partial)));  // what is not right is not there
+    return written_by_others(partial);
   }
 
-  /// Where the folder is there by now, another process received into it meanwhile, and renamed what this one wrote.
-  Error of_two(const Error& error) const {
+  /// Into a folder of this receiver's, too; what lies in its place already stays.
+  Result<void> receive_beside(const CheckpointManifest& manifest, const std::string& partial, const std::string& root,
+                              Meter& meter) {
+    CheckpointManifest beside = beside_of(manifest);
+    for (const std::string& part : manifest.beside) {
+      const auto placed = is_placed(doors_.disk, beside, root, part);
+      if (!placed.ok()) return as_local(placed.error());
+      if (!*placed) continue;
+      std::erase_if(beside.files, [&part](const ManifestFile& file) {
+        return file.path == part || file.path.starts_with(part + "/");
+      });
+    }
+    if (beside.files.empty()) return {};
+    return download(doors_, cat(keys_.files(manifest.id), kBeside), beside, partial + kPartsEnd, options_.pace, meter);
+  }
+
+  static Result<void> as_disk(Result<void> done) { return done.ok() ? done : Result<void>(as_local(done.error())); }
+
+  /// Their bytes were compared while they were written; a file that somebody else appended to is longer.
+  static bool has_all(const Tree& tree, const CheckpointManifest& manifest) {
+    if (tree.files.size() != manifest.files.size()) return false;
+    std::map<std::string_view, int64_t> sizes;
+    for (const ManifestFile& file : manifest.files) sizes[file.path] = file.size;
+    return std::all_of(tree.files.begin(), tree.files.end(), [&sizes](const LocalFile& file) {
+      const auto found = sizes.find(file.path);
+      return found != sizes.end() && found->second == file.info.size;
+    });
+  }
+
+  static Error written_by_others(const std::string& partial) {
+    return {Error::Code::kDenied, cat("somebody else wrote into ", partial), "Remove it and pull again."};
+  }
+
+  /// Where the folder is there by now, another process received into it meanwhile: what this one wrote is of no use.
+  Error of_two(const Error& error, const std::string& partial) {
     const auto there = doors_.disk.list(options_.folder);
     if (!there.ok() || there->empty()) return error;
+    unused_.insert(unused_.end(), {partial, partial + kPartsEnd});
     return {Error::Code::kDenied, cat("another process received into ", options_.folder, " at the same time"),
             "It is there: what follows is the other process's to do."};
   }
@@ -183,7 +266,9 @@ class Pull {
   const PullOptions& options_;
   const Keys keys_;
   Pointer pointer_;
-  std::vector<std::string> passed_over_;  ///< ids
+  std::deque<ReceivingFolder> receiving_;  ///< of each checkpoint that was begun, the last one's at the end
+  std::vector<std::string> passed_over_;   ///< ids
+  std::vector<std::string> unused_;        ///< folders that nobody goes on with
   Pulled out_;
 };
 

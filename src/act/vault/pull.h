@@ -8,6 +8,7 @@
 
 #include "act/vault/doors.h"
 #include "act/vault/manifest.h"
+#include "platform/lock.h"
 
 namespace mw::vault {
 
@@ -16,7 +17,9 @@ struct PullOptions {
   std::string folder;      ///< that is made, absolute; may be there when it is empty
   int64_t step = kNoStep;  ///< kNoStep: the newest
   Pace pace;
-  std::function<void(const std::string&)> discard;  ///< removes a folder with what came of one that was passed over
+  std::function<void(const std::string&)> discard;  ///< removes a folder that nobody goes on with
+  Locks* locks = nullptr;  ///< against others who receive into the same folder; nullptr: there are none
+  std::string own;         ///< a word that no other process has
 };
 
 struct Pulled {
@@ -27,7 +30,8 @@ struct Pulled {
 };
 
 /// Either `folder` is there with all of it afterwards, or it is not there. Nothing else is written than
-/// `folder`.partial-ID beside it, from which another call goes on; of one that was passed over it does not stay.
+/// `folder`.partial-ID beside it, from which another call goes on; of one that was passed over it does not stay. Others
+/// who receive into `folder` meanwhile have folders of their own, and the first that is complete gets the name.
 /// kNotFound: the run has no checkpoint there that holds what its manifest says.
 Result<Pulled> pull(const VaultDoors& doors, const PullOptions& options);
 

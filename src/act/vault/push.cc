@@ -23,8 +23,31 @@ Error still_written(const VaultDoors& doors, const PushOptions& options, const s
   return still_being_written(cat(path, " changed"));
 }
 
+Result<void> add_part(Disk& disk, const PushPart& part, Tree& tree) {
+  const auto info = disk.info(part.from);
+  if (!info.ok()) return info.error();
+  const bool folder = info->kind == FileInfo::Kind::kFolder;
+  const auto files =
+      folder ? walk(disk, part.from) : walk_one(disk, folder_of(part.from), std::string(basename(part.from)));
+  if (!files.ok()) return files.error();
+  for (const LocalFile& file : files->files) {
+    LocalFile one{cat(kBeside, part.path), file.info, part.from};
+    if (folder) one.path += "/" + file.path;
+    if (folder) one.from += "/" + file.path;
+    tree.files.push_back(std::move(one));
+  }
+  tree.bytes += files->bytes;
+  tree.newest = std::max(tree.newest, files->newest);
+  return {};
+}
+
 Result<Tree> tree_of(const VaultDoors& doors, const PushOptions& options) {
-  return options.file.empty() ? walk(doors.disk, options.folder) : walk_one(doors.disk, options.folder, options.file);
+  auto tree =
+      options.file.empty() ? walk(doors.disk, options.folder) : walk_one(doors.disk, options.folder, options.file);
+  if (!tree.ok()) return tree;
+  for (const PushPart& part : options.parts) MW_TRY(add_part(doors.disk, part, *tree));
+  std::sort(tree->files.begin(), tree->files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return tree;
 }
 
 /// The tree, when nobody writes to it: files that are younger than the time to settle are looked at twice.
@@ -127,10 +150,34 @@ class Push {
       return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", broken), std::string(kBrokenHint)};
     }
     MW_TRY(check_verdict());
+    const auto proven = look_at_parts();
+    if (!proven.ok()) return proven.error();
     out_.manifest.id = checkpoint_id(options_.step, tree_.state());
     const bool read = !verdict || verdict->state != CheckpointVerdict::State::kUnknown;
-    out_.manifest.scanned = scan.seen.how == How::kWhole && read ? "whole" : "unknown";
+    out_.manifest.scanned = scan.seen.how == How::kWhole && read && *proven ? "whole" : "unknown";
     return {};
+  }
+
+  /// Another role is a checkpoint like this one. False: nothing proves that all of them are whole.
+  Result<bool> look_at_parts() {
+    bool proven = true;
+    for (const PushPart& part : options_.parts) {
+      const auto info = doors_.disk.info(part.from);
+      if (!info.ok()) return info.error();
+      if (info->kind != FileInfo::Kind::kFolder) continue;
+      std::optional<CheckpointVerdict> verdict;
+      const CheckpointScan scan = scan_checkpoint(doors_.disk, part.from, options_.step, nullptr, &verdict);
+      const std::string broken =
+          scan.seen.how == How::kBroken ? scan.seen.what : what_breaks(verdict, scan.may_hold_weights);
+      if (!scan.there || !broken.empty()) {
+        return Error{Error::Code::kInvalid, cat("a part of the checkpoint is broken: ", part.path, ": ", broken),
+                     std::string(kBrokenHint)};
+      }
+      if (verdict && out_.manifest.lacks.empty()) out_.manifest.lacks = lacks_of(*verdict);
+      const bool read = !verdict || verdict->state != CheckpointVerdict::State::kUnknown;
+      proven = proven && scan.seen.how == How::kWhole && read;
+    }
+    return proven;
   }
 
   /// What `verify --deep` found in the same files is not forgotten: a machine would begin from it.
@@ -200,6 +247,8 @@ class Push {
     manifest.step = options_.step;
     // What comes back from a store is a folder.
     manifest.name = options_.file.empty() ? std::string(basename(options_.folder)) : cat("step_", options_.step);
+    manifest.own = options_.own;
+    for (const PushPart& part : options_.parts) manifest.beside.push_back(part.path);
     manifest.layout = options_.layout;
     manifest.framework = framework_;
     manifest.verified = sent->checksums ? "checksums" : "sizes";

@@ -17,10 +17,18 @@ namespace mw::vault {
 /// The hint of the error that says that the checkpoint is not whole.
 inline constexpr std::string_view kBrokenHint = "A broken checkpoint is not shipped. Push an earlier one.";
 
+/// What belongs to the checkpoint and lies beside its folder: a file or a folder.
+struct PushPart {
+  std::string path;  ///< below the folder that holds all of it
+  std::string from;  ///< where it lies, absolute
+};
+
 struct PushOptions {
-  std::string prefix;     ///< of the run in the store, without slashes at its ends
-  std::string folder;     ///< of the checkpoint, absolute
-  std::string file = {};  ///< the checkpoint is this one file in `folder`; "": it is all of the folder
+  std::string prefix;                ///< of the run in the store, without slashes at its ends
+  std::string folder;                ///< of the checkpoint, absolute
+  std::string file = {};             ///< the checkpoint is this one file in `folder`; "": it is all of the folder
+  std::string own = {};              ///< `folder` below the one that holds all parts; "": there are no others
+  std::vector<PushPart> parts = {};  ///< the others
   int64_t step = 0;
   std::string layout, framework;                         ///< "" where not known
   std::vector<std::string> may_be;                       ///< where it is not known: frameworks that name theirs so

@@ -62,6 +62,14 @@ Result<Pushed> ship(const VaultDoors& doors, const ShipOptions& options) {
       return Error{Error::Code::kInvalid, cat("the checkpoint is still being written: ", other, " changed"), ""};
     }
   }
+  for (size_t i = 0; i < how.parts.size() && linked.ok(); ++i) {
+    PushPart& part = how.parts[i];
+    const auto info = doors.disk.info(part.from);
+    if (!info.ok()) return gone(folder);
+    if (info->kind != FileInfo::Kind::kFolder) continue;  // a trainer that keeps fewer weights keeps these
+    std::string second = cat(folder_of(how.folder), "/beside-", i, "/", basename(part.from));
+    if (link_tree(doors.disk, part.from, second).ok()) part.from = std::move(second);
+  }
   auto pushed = push(doors, how);
   if (!pushed.ok() && !linked.ok() && !doors.disk.info(folder).ok()) return gone(folder);
   return pushed;

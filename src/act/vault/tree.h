@@ -12,6 +12,7 @@ namespace mw::vault {
 struct LocalFile {
   std::string path;  ///< below the folder
   FileInfo info;
+  std::string from = {};  ///< where it lies, if that is not below the folder
 };
 
 /// Nobody wrote to the file since it was verified, as far as its size and time say.

@@ -134,7 +134,7 @@ class Uploader {
     one.file.parts.assign(count, "");
     one.parts.assign(count, {});
     one.sums.assign(count, "");
-    const auto file = doors_.disk.open_read(cat(options_.folder, "/", local.path));
+    const auto file = doors_.disk.open_read(local.from.empty() ? cat(options_.folder, "/", local.path) : local.from);
     if (!file.ok()) return file.error().code == Error::Code::kNotFound ? gone(local.path) : file.error();
     const auto as_expected = [&](const Result<FileInfo>& info) {
       return info.ok() && info->size == local.info.size && info->changed == local.info.changed &&

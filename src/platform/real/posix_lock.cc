@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,18 +11,31 @@
 namespace mw {
 namespace {
 
+constexpr int kTries = 100;
+
 class PosixLock final : public Lock {
  public:
   explicit PosixLock(int file) : file_(file) {}
-  ~PosixLock() override { close(file_); }
+  ~PosixLock() override {
+    if (file_ >= 0) close(file_);
+  }
   PosixLock(const PosixLock&) = delete;
   PosixLock& operator=(const PosixLock&) = delete;
+  bool excludes() const override { return file_ >= 0; }
 
  private:
   int file_;
 };
 
-Result<std::unique_ptr<Lock>> take_posix(const std::string& path) {
+/// Its last holder may have removed it between the opening and the locking: another file has its name by now, or none.
+bool is_still_there(int file, const std::string& path) {
+  struct stat held {
+  }, named{};
+  return fstat(file, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
+Result<std::unique_ptr<Lock>> take_once(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) {
     return Error{errno == ENOSPC ? Error::Code::kFull : Error::Code::kIo, path + ": " + std::strerror(errno), ""};
@@ -34,7 +48,19 @@ Result<std::unique_ptr<Lock>> take_posix(const std::string& path) {
     return Error{Error::Code::kDenied, path + " is held by another midwatch",
                  "This run is being watched already; end that watch first, or use another --home."};
   }
+  if (!is_still_there(file, path)) {
+    close(file);
+    return std::unique_ptr<Lock>();
+  }
   return std::unique_ptr<Lock>(std::make_unique<PosixLock>(file));
+}
+
+Result<std::unique_ptr<Lock>> take_posix(const std::string& path) {
+  for (int tries = 0; tries < kTries; ++tries) {
+    auto lock = take_once(path);
+    if (!lock.ok() || *lock != nullptr) return lock;
+  }
+  return Error{Error::Code::kIo, path + " is removed as often as it is made", ""};
 }
 
 class PosixLocks final : public Locks {

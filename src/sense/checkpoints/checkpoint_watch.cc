@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/writers.h"
@@ -62,6 +63,14 @@ bool is_other_save(const State& state, const CheckpointScan& scan) {
 bool is_saved_anew(const State& state, const CheckpointScan& scan) {
   const auto* const last = last_scan_of(state, scan.seen.path);
   return last != nullptr && last->first.attempt + 1U < state.attempts.size() && scan.newest > last->first.at;
+}
+
+/// The folders of roles below `root`, or beside it: a log may name one of them alone.
+std::vector<std::string> roles_at(Disk& disk, const std::string& root) {
+  const std::string other = other_role_of(root);
+  std::vector<std::string> roles = other.empty() ? role_folders(root) : std::vector<std::string>{other};
+  std::erase_if(roles, [&disk](const std::string& role) { return !disk.info(role).ok(); });
+  return roles;
 }
 
 }  // namespace
@@ -194,7 +203,8 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   }
   call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
-               doubted = std::move(doubted), run_folder = scope_.run_folder, began = began_, saves_in = saves_in_] {
+               doubted = std::move(doubted), run_folder = scope_.run_folder, began = began_, saves_in = saves_in_,
+               roles = roles_] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
       note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
@@ -211,10 +221,11 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
       for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
         std::string found = cat(root, "/", with_step(layout.folder, one));
         // It was learnt late that these are the run's.
-        const auto info = root == saves_in ? disk->info(found) : Result<FileInfo>(FileInfo{});
+        const auto info = root == saves_in || roles.count(root) != 0 ? disk->info(found) : Result<FileInfo>(FileInfo{});
         if (info.ok() && info->changed >= began) answer.fresh.insert(found);
         answer.found.emplace_back(std::move(found), one);
       }
+      for (std::string& role : roles_at(*disk, root)) answer.roles.push_back(std::move(role));
       answer.pointers[root] = scan_pointer(*disk, root, layout);
       if (doubted.count(root) != 0 && system != nullptr && is_held_open(*system, root)) answer.held_roots.insert(root);
     }
@@ -316,6 +327,9 @@ void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLa
       meet(folder, saved.step, attempt, false);
       kept_[folder].seen_written = true;
     }
+  }
+  for (const std::string& role : answer.roles) {
+    if (roots_.try_emplace(role, false).second) roles_.insert(role);
   }
   for (const auto& [folder, step] : answer.found) {
     // What lay there before the watch began is not reported.

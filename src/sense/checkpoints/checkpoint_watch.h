@@ -79,6 +79,7 @@ class CheckpointWatch final : public Task {
     std::set<std::string> held_roots;             ///< of those that are doubted: somebody has a file there open
     std::set<std::string> written;                ///< folders that are being saved to
     std::map<std::string, SavedBeside> beside;    ///< others where it may save
+    std::vector<std::string> roles;               ///< folders of roles that lie below or beside the roots
   };
 
   void hear(const State& state, const CheckpointLayout& layout);
@@ -104,6 +105,7 @@ class CheckpointWatch final : public Task {
   Duration searched_beside_;              // likewise, where the run may save
   std::map<std::string, Kept> kept_;      // by folder
   std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
+  std::set<std::string> roles_;           // of these, those that were found by another one
   std::set<std::string> listed_folders_;  // that were found in them
   size_t heard_ = 0;                      // of the state's checkpoints
   Duration listed_;                       // when the roots were last listed

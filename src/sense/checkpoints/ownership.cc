@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/quarantine.h"
 
 namespace mw {
@@ -272,8 +273,11 @@ bool lies_in(std::string_view path, std::string_view folder) {
 bool Ownership::may_save_in(const std::string& path) const {
   const std::string root = plain_path(path);
   if (strangers.count(root) != 0) return false;
-  if (declared.count(root) != 0) return true;
-  const bool proven = named.count(root) != 0 || seen.count(root) != 0;
+  const std::string other = other_role_of(root);
+  if (declared.count(root) != 0 || (!other.empty() && declared.count(folder_of(root)) != 0)) return true;
+  const bool role_proven =
+      !other.empty() && strangers.count(other) == 0 && (named.count(other) != 0 || seen.count(other) != 0);
+  const bool proven = named.count(root) != 0 || seen.count(root) != 0 || role_proven;
   return proven &&
          std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
 }

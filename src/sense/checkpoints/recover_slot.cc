@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "platform/durable.h"
 #include "sense/checkpoints/layouts/layout.h"
 
 namespace mw {
@@ -27,6 +29,18 @@ std::string recover_slot_of(Disk& disk, const std::string& path) {
   if (trial.empty() || trial == "/") return "";
   const auto info = disk.info(cat(trial, "/", kInfo));
   return info.ok() && info->kind == FileInfo::Kind::kFolder ? trial : "";
+}
+
+bool is_recover_slot(Disk& disk, const std::string& trial) {
+  const auto info = disk.info(cat(trial, "/", kInfo));
+  return info.ok() && info->kind == FileInfo::Kind::kFolder;
+}
+
+int64_t step_of_slot(Disk& disk, const std::string& trial) {
+  const auto text = read_small(disk, cat(trial, "/", kInfo, "/step_info.json"));
+  const auto json = text.ok() ? Json::parse(*text) : Result<Json>(text.error());
+  const int64_t step = json.ok() && json->is_object() ? json->integer_or("global_step", kNoStep) : kNoStep;
+  return step < 0 ? kNoStep : step;
 }
 
 std::vector<FoundCheckpoint> exports_of(Disk& disk, const std::string& slot) {

@@ -14,6 +14,10 @@ namespace mw {
 std::string recover_slot_of(Disk& disk, const std::string& path);
 /// Is `path` a part of a slot, and no checkpoint by itself?
 bool is_part_of_slot(const std::string& path);
+/// Is it such a trial's folder?
+bool is_recover_slot(Disk& disk, const std::string& trial);
+/// As its `recover_info` has it; kNoStep: that cannot be read.
+int64_t step_of_slot(Disk& disk, const std::string& trial);
 /// The exports of the trial `slot`, by step.
 std::vector<FoundCheckpoint> exports_of(Disk& disk, const std::string& slot);
 

@@ -8,6 +8,7 @@
 #include "core/checkpoint_trust.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/quarantine.h"
 
 namespace mw {
@@ -69,6 +70,9 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
   if (!state.saves_in.empty()) MW_TRY(add_if_root(disk, layout, plain_path(state.saves_in), roots));
   // Those that were found by what its processes wrote.
   for (const auto& [moment, seen] : state.checkpoint_scans) MW_TRY(add(seen.path));
+  for (const std::string& root : std::vector<std::string>(roots)) {
+    if (const std::string other = other_role_of(root); !other.empty()) MW_TRY(add_if_root(disk, layout, other, roots));
+  }
   if (!roots.empty()) return roots;
   for (const std::string& one : output_folders(command, folder)) MW_TRY(add_if_root(disk, layout, one, roots));
   return roots;

@@ -1,0 +1,28 @@
+// Where a checkpoint of several roles goes on: each role's folder of checkpoints, and its pointer.
+#pragma once
+
+#include <string>
+
+#include "act/vault/manifest.h"
+#include "api/shipping.h"
+#include "app/start_local.h"
+#include "core/checkpoint_layout.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+/// Of a checkpoint of several roles the folder of the one that stands for it, where `root` is that, another role's, or
+/// the one that holds them. `root` itself for any other.
+std::string role_folder(const vault::CheckpointManifest& manifest, const std::string& root);
+
+/// What lies in the place of a part that is to be received, and is something else, leaves it: a role's checkpoint is
+/// quarantined, a file gets another name beside it; a note says so. Where that is not allowed it stays, and nothing is
+/// received.
+Result<void> make_way_for_parts(Disk& disk, const StartRequest& request, const LocalScope& local,
+                                const vault::CheckpointManifest& manifest, StartAnswer& answer);
+
+/// The pointers of the other roles, which the trainer takes by theirs.
+Result<void> point_other_roles(Disk& disk, const CheckpointLayout& layout, const PullAnswer& pulled,
+                               const std::string& text);
+
+}  // namespace mw
