@@ -250,6 +250,8 @@ struct CheckpointsRequest {
   bool deep = false;               ///< read every byte
   /// Called now and then with the path, bytes done and bytes in all.
   std::function<void(const std::string&, int64_t, int64_t)> progress;
+  std::function<void(size_t, size_t)>
+      counted;  ///< called for each with how many were looked at, and how many there are
 };
 /// What their files show.
 struct CheckpointsAnswer {
@@ -289,6 +291,7 @@ struct CheckpointsAnswer {
     Time shipped_at;                  ///< of "shipped"
     std::string store;                ///< where `shipped` is said of, s3://BUCKET/RUN or a folder
     bool tainted = false;             ///< saved since the onset of an open failure of learning, by the run's journal
+    bool unresumable = false;         ///< it is the newest, lacks what a resume needs, and an older one has it all
     bool unnamed = false;             ///< it is the newest, and its framework's pointer names nothing that is there
     std::string removable;            ///< by the run's [retention], and why; "": it stays, or nothing is said there
     std::string stays = {};           ///< whatever [retention] says, and why; "": nothing is said there

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "act/cleanup/cleanup_plan.h"
@@ -94,6 +95,26 @@ struct Machine {
   }
 };
 
+/// Of a run without [retention] no checkpoint is removed but by a person, who may not know of the command; "": none
+/// could go. Changes the settings in `run`.
+std::string what_prune_frees(Disk& disk, const KnowledgeBase& knowledge, SupervisedRun& run, const State& state) {
+  constexpr int64_t kKept = 2;  // what `checkpoint prune` keeps where it is not asked for more
+  run.settings.what = {"old-checkpoints"};
+  use_rules(RetentionRules{kKept, 0, ""}, run.settings);
+  run.settings.explain = false;
+  run.scope.in_store = nullptr;  // a hint does not wait for a store
+  int64_t bytes = 0;
+  size_t count = 0;
+  for (const CleanupItem& item : Machine().plan(disk, knowledge, run, state).items) {
+    bytes += item.bytes;
+    ++count;
+  }
+  if (count == 0) return "";
+  return cat("Old checkpoints stay, as there is no [retention]: midwatch checkpoint prune ", basename(run.folder),
+             " --keep-last ", kKept, " would remove ", count, " of them and free ",
+             format_bytes(static_cast<double>(bytes)));
+}
+
 }  // namespace
 
 Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request) {
@@ -116,6 +137,10 @@ Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, c
   for (const CleanupItem& item : plan.left) {
     if (is_meant(item)) answer.left.push_back({item.what, path_of(item), item.why, item.bytes, false, ""});
   }
+  const bool all = request.what.empty() && request.below.empty() && !request.retention;
+  if (std::string note = all && run->settings.keep_last <= 0 ? what_prune_frees(disk, knowledge, *run, *state) : "";
+      !note.empty())
+    answer.notes.push_back(std::move(note));
   return answer;
 }
 
@@ -131,14 +156,15 @@ void say_what_would_go(Disk& disk, const KnowledgeBase& knowledge, const std::st
   run->scope.in_store = nullptr;  // a list does not wait for a store
   run->settings.explain = true;
   const CleanupPlan plan = Machine().plan(disk, knowledge, *run, *state);
+  std::map<std::string, std::string> goes, stays;  // why, by path: a path is followed once, not for each checkpoint
+  for (const CleanupItem& item : plan.items) goes[real_path(path_of(item))] = cat("it is ", item.why);
+  for (const CleanupItem& item : plan.left) {
+    if (item.advised) stays[real_path(path_of(item))] = item.why;
+  }
   for (CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
     const std::string path = real_path(one.path);
-    for (const CleanupItem& item : plan.items) {
-      if (real_path(path_of(item)) == path) one.removable = cat("it is ", item.why);
-    }
-    for (const CleanupItem& item : plan.left) {
-      if (item.advised && real_path(path_of(item)) == path) one.stays = item.why;
-    }
+    if (const auto found = goes.find(path); found != goes.end()) one.removable = found->second;
+    if (const auto found = stays.find(path); found != stays.end()) one.stays = found->second;
   }
 }
 

@@ -7,7 +7,8 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "sense/checkpoints/find.h"
+#include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw {
 namespace {
@@ -44,6 +45,13 @@ int64_t newest_in_all(Disk& disk, const std::string& checkpoint, std::string* ot
     });
   }
   return others->empty() || steps.empty() ? kNoStep : steps.back();
+}
+
+/// They are in the order of their steps.
+bool has_step(const std::vector<FoundCheckpoint>& all, int64_t step) {
+  const auto place = std::lower_bound(all.begin(), all.end(), step,
+                                      [](const FoundCheckpoint& one, int64_t value) { return one.step < value; });
+  return place != all.end() && place->step == step;
 }
 
 /// `nothing`: it names none that is there.
@@ -87,14 +95,17 @@ bool is_tree_name(std::string_view name) {
   return std::find(kTrees.begin(), kTrees.end(), name) != kTrees.end();
 }
 
-void note_pointers(Disk& disk, Checkpoint& out) {
+CheckpointNeighbours neighbours_in(Disk& disk, const std::string& folder) {
+  const std::string any = cat(folder == "/" ? "" : folder, "/step_0");
+  return {checkpoints_beside(disk, any), pointers_beside(disk, any)};
+}
+
+void note_pointers(Disk& disk, const CheckpointNeighbours& beside, Checkpoint& out) {
   if (out.step == kNoStep) return;
-  const auto beside = checkpoints_beside(disk, out.path);
-  const bool newest = !beside.empty() && beside.back().path == out.path;
-  const auto pointers = pointers_beside(disk, out.path);
-  for (const CheckpointPointer& pointer : pointers) {
-    const bool there = std::any_of(beside.begin(), beside.end(),
-                                   [&pointer](const FoundCheckpoint& one) { return one.step == pointer.step; });
+  const bool named = step_of_name(basename(out.path)) != kNoStep;
+  const bool newest = named && !beside.checkpoints.empty() && beside.checkpoints.back().path == out.path;
+  for (const CheckpointPointer& pointer : beside.pointers) {
+    const bool there = named && has_step(beside.checkpoints, pointer.step);
     const bool nothing = pointer.leads_nowhere || pointer.text.empty() ||
                          (pointer.step != kNoStep ? !there : !names_something(disk, pointer));
     const bool unread = is_no_number(pointer);
@@ -103,9 +114,33 @@ void note_pointers(Disk& disk, Checkpoint& out) {
     if (cut || (nothing || unread ? newest : pointer.step != kNoStep)) note_pointer(disk, pointer, nothing, out);
   }
   const std::string_view own = pointer_of(out.framework);
-  if (!pointers.empty() || own.empty() || !newest || out.resumable != "yes") return;
+  if (!beside.pointers.empty() || own.empty() || !newest || out.resumable != "yes") return;
   out.notes.push_back(cat(own, " is not beside it: ", out.framework,
                           " finds no checkpoint by itself then; write the step into it, or name the checkpoint to it"));
+}
+
+std::string other_role_of(std::string_view tree) {
+  return tree == "_actor" ? "_critic" : tree == "_critic" ? "_actor" : "";
+}
+
+void note_other_role(const CheckpointNeighbours& own, const CheckpointNeighbours& other, Time now, Checkpoint& out) {
+  constexpr std::ptrdiff_t kWentOn = 3;  // saves without a critic, after which the run no longer trains one
+  const auto& mine = own.checkpoints;
+  const auto& theirs = other.checkpoints;
+  if (out.step == kNoStep || out.state != "whole" || theirs.empty() || has_step(theirs, out.step)) return;
+  const auto later = std::count_if(mine.begin(), mine.end(),
+                                   [&](const FoundCheckpoint& one) { return one.step > theirs.back().step; });
+  const std::string_view missing = basename(folder_of(theirs.back().path));
+  const bool newest = !mine.empty() && mine.back().path == out.path;
+  if ((missing == "_critic" && later > kWentOn) || (newest && now - out.newest < kStillWriting)) return;
+  out.resumable = "no";
+  out.lacks.emplace_back(kOtherRole);
+  if (!newest) return;
+  const auto both =
+      std::find_if(mine.rbegin(), mine.rend(), [&](const FoundCheckpoint& one) { return has_step(theirs, one.step); });
+  out.notes.push_back(cat(missing, " has no step ", out.step, ", its newest is ", theirs.back().step,
+                          ": a resume takes each role by itself, and both would be of different steps",
+                          both == mine.rend() ? "" : cat("; step ", both->step, " is the newest that both have")));
 }
 
 }  // namespace mw

@@ -1,6 +1,7 @@
 // Findings → incidents: every detector judges the state; findings of one chain become one incident.
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ struct Draft {
   Incident incident;
   std::vector<Finding::Suggestion> suggests;
   std::string detector;
-  uint64_t times = 1;
+  std::set<size_t> attempts;  ///< in which it was
+  bool other_steps = false;   ///< what it says of a step holds for one of these attempts, and not for another
 };
 
 auto key(const Moment& moment) {
@@ -45,6 +47,7 @@ Draft draft_of(Finding&& finding) {
   incident.kind = std::move(finding.kind);
   incident.severity = finding.severity;
   incident.onset = incident.latest = finding.onset;
+  draft.attempts.insert(finding.onset.attempt);
   incident.detected = finding.detected;
   incident.open = !finding.resolved;
   incident.summary = std::move(finding.summary);
@@ -84,8 +87,11 @@ bool figures_show(const Draft& words, const Draft& figures) {
 
 /// Adds `later` to `draft`, which began no later.
 void merge(Draft& draft, Draft&& later) {
-  if (draft.incident.onset.attempt != later.incident.onset.attempt) ++draft.times;
   Incident& into = draft.incident;
+  const bool anew = into.onset.attempt != later.incident.onset.attempt;
+  draft.other_steps = draft.other_steps || later.other_steps ||
+                      (anew && into.summary != later.incident.summary && contains(into.summary, "step "));
+  draft.attempts.merge(later.attempts);
   if (later.incident.latest.attempt > into.latest.attempt) into.latest = later.incident.latest;
   const bool shows = figures_show(draft, later);
   if (later.incident.severity > into.severity || shows) {
@@ -144,7 +150,9 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
   join_last_lines(kept);
   std::stable_sort(kept.begin(), kept.end(), earlier);  // a merged one begins where its gravest finding does
   for (Draft& draft : kept) {
-    if (draft.times > 1) draft.incident.summary += cat("; the same in ", draft.times, " attempts");
+    if (draft.attempts.size() > 1)
+      draft.incident.summary +=
+          cat(draft.other_steps ? "; the like in " : "; the same in ", draft.attempts.size(), " attempts");
   }
   return kept;
 }
@@ -256,7 +264,7 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
   }
   for (size_t i = 0; i < incidents.size(); ++i) {
     incidents[i].causes = diagnose::rank_causes(incidents[i], drafts[i].suggests, incidents, state, knowledge);
-    incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].times, state, knowledge);
+    incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].attempts.size(), state, knowledge);
     for (size_t k = i + 1; k < incidents.size(); ++k) {
       if (may_have_led_to(state, knowledge, incidents[i], incidents[k]))
         incidents[i].followed_by.push_back(incidents[k].id);

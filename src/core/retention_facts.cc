@@ -74,6 +74,10 @@ Way better_way(const Series& series, bool evaluation) {
   if (signal.starts_with("reward.component."))
     return evaluation_sense(series.raw) == EvaluationSense::kNoResult ? Way::kByName : Way::kHighest;
   if (signal.starts_with("loss.") && signal != "loss.entropy") return Way::kLowest;
+  // Where trouble shows is not where a model is best: a gradient, a time or a share of clipped tokens may be too small.
+  const bool result =
+      row->group == "reward" || signal.starts_with("kl.") || signal.starts_with("response.") || row->group == "tools";
+  if (!result) return Way::kByName;
   return row->worse == Worse::kUp ? Way::kLowest : row->worse == Worse::kDown ? Way::kHighest : Way::kByName;
 }
 

@@ -88,6 +88,7 @@ TEST_CASE("of a loss the lowest is the best, of a reward the highest, and of wha
                          {"reward.mean", "critic/score/mean", value},
                          {"kl.ref", "kl", value},
                          {"loss.entropy", "entropy_loss", value},
+                         {"grad_norm", "actor/grad_norm", value},
                          {"reward.component.length_penalty", "rewards/length_penalty", value},
                          {"reward.component.format", "rewards/format", value},
                          {"", "my_figure", value},
@@ -111,7 +112,8 @@ TEST_CASE("of a loss the lowest is the best, of a reward the highest, and of wha
     CAPTURE(std::string(high));
     CHECK(left(high) == Steps{30, 40});
   }
-  for (const char* unsaid : {"my_figure", "loss.entropy", "reward.component.length_penalty", "min:nothing"}) {
+  for (const char* unsaid :
+       {"my_figure", "loss.entropy", "grad_norm", "reward.component.length_penalty", "min:nothing"}) {
     CAPTURE(std::string(unsaid));
     CHECK(left(unsaid) == Steps{10, 20, 30, 40});
   }

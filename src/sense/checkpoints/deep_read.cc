@@ -90,8 +90,9 @@ std::vector<std::string> nearest_beside(Disk& disk, const std::string& path, std
 
 std::vector<std::string> nearest_in(const std::vector<FoundCheckpoint>& all, const std::string& path,
                                     std::ptrdiff_t most) {
-  const auto own =
-      std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
+  const auto first = std::lower_bound(all.begin(), all.end(), step_of_name(basename(path)),
+                                      [](const FoundCheckpoint& one, int64_t step) { return one.step < step; });
+  const auto own = std::find_if(first, all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
   std::vector<std::string> out;
   if (own == all.end()) return out;
   for (std::ptrdiff_t by = 1; by <= most; ++by) {

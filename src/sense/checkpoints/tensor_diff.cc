@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/examination.h"
+#include "sense/checkpoints/find.h"
 #include "sense/checkpoints/frozen.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
@@ -22,6 +24,19 @@ struct Place {
   uint64_t at = 0, bytes = 0;
 };
 
+/// How many ranks there were at least, by the name of one's file: "model_world_size_4_rank_0.pt", "__3_0.distcp",
+/// "bf16_zero_pp_rank_3_mp_rank_00_optim_states.pt".
+int64_t ranks_by_name(std::string_view path) {
+  if (const int64_t of = rank_shard_of(path).of; of > 0) return of;
+  const std::string_view name = basename(path);
+  const std::string_view before = ending_of(name) == "distcp" ? "__" : "_pp_rank_";
+  const size_t at = name.find(before);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view digits = name.substr(at + before.size());
+  const auto rank = parse_int(digits.substr(0, digits.find('_')));
+  return rank && *rank >= 0 && *rank < 1'000'000 ? *rank + 1 : 0;
+}
+
 /// The tensors of one checkpoint, by name.
 class Tensors {
  public:
@@ -33,6 +48,9 @@ class Tensors {
   bool clipped() const { return clipped_; }
   uint64_t bytes() const { return bytes_; }
   const std::map<std::string, std::string>& unread() const { return unread_; }
+  int64_t ranks() const { return ranks_; }
+  /// The first tensor whose numbers do not lie one after the other; "": there is none.
+  const std::string& view() const { return view_; }
 
   bool read(const Place& place, uint64_t from, uint64_t size, std::string& out) {
     if (open_ == nullptr || open_number_ != place.file) {
@@ -47,6 +65,7 @@ class Tensors {
  private:
   void take(size_t number) {
     const TreeFile& file = tree_.files()[number];
+    ranks_ = std::max(ranks_, ranks_by_name(file.path));
     const std::string_view ending = ending_of(file.name());
     if (is_export(file.path) && tree_.folders().size() > 1) return;
     if (file.name() == ".metadata") return take_distributed(file);
@@ -104,6 +123,7 @@ class Tensors {
       } while (places_.count(cat(name, " part ", part)) != 0);
       name = cat(name, " part ", part);
     }
+    if (!tensor.dense && view_.empty()) view_ = name;
     bytes_ += tensor.bytes;
     places_.emplace(std::move(name), Place{tensor.dtype, tensor.shape, number, tensor.at, tensor.bytes});
   }
@@ -115,6 +135,8 @@ class Tensors {
   std::map<std::string, std::string> unread_;  // why, by path
   bool clipped_ = false;
   uint64_t bytes_ = 0;
+  int64_t ranks_ = 0;  // that wrote it, as far as the names of its files say; 0: they do not
+  std::string view_;
   std::unique_ptr<ReadFile> open_;
   size_t open_number_ = 0;
 };
@@ -139,11 +161,28 @@ class Diff {
       out_.notes.emplace_back("not all of their tensors could be listed");
     for (const Tensors* side : sides_)
       for (const auto& [path, why] : side->unread()) out_.unread.push_back(cat(path, ": ", why));
+    note_what_is_not_alike();
     for (std::string& note : frozen_notes(out_)) out_.notes.push_back(std::move(note));
     return std::move(out_);
   }
 
  private:
+  /// Why tensors of one weight are not compared, or not by themselves.
+  void note_what_is_not_alike() {
+    const bool apart = std::any_of(out_.tensors.begin(), out_.tensors.end(),
+                                   [](const TensorDifference& one) { return !one.compared; });
+    const int64_t ranks[2] = {sides_[0]->ranks(), sides_[1]->ranks()};
+    if (apart && ranks[0] > 0 && ranks[1] > 0 && ranks[0] != ranks[1])
+      out_.notes.push_back(cat("the first was saved by ", ranks[0], ranks[0] == 1 ? " rank" : " ranks",
+                               ", the second by ", ranks[1],
+                               ": their files hold other parts of the same tensors, and those are not compared"));
+    const std::string& view = sides_[0]->view().empty() ? sides_[1]->view() : sides_[0]->view();
+    if (!view.empty())
+      out_.notes.push_back(cat(clip(sanitize_utf8(view), 200),
+                               " is a view whose numbers do not lie one after the other: of it, and its like, all of "
+                               "the storage is compared, which may hold more than the view"));
+  }
+
   void compare(const std::string& name, const Place* before, const Place* after) {
     TensorDifference one;
     one.name = name;
@@ -185,6 +224,17 @@ class Diff {
   TensorsDiff out_;
 };
 
+Error nothing_to_compare(Disk& disk, const std::string& path) {
+  const auto inside = find_checkpoints(disk, path);
+  if (inside.ok() && !inside->empty() && inside->front().path != path)
+    return {Error::Code::kInvalid,
+            cat(path, " holds ", inside->size(), inside->size() == 1 ? " checkpoint" : " checkpoints",
+                " and is none itself"),
+            cat("Name one of them: ", inside->back().path)};
+  return {Error::Code::kUnsupported, cat("no tensor that can be read is in ", path),
+          "midwatch checkpoint verify says what it is, and whether anything is wrong with it."};
+}
+
 }  // namespace
 
 Result<TensorsDiff> diff_tensors(Disk& disk, const std::string& before, const std::string& after,
@@ -194,11 +244,8 @@ Result<TensorsDiff> diff_tensors(Disk& disk, const std::string& before, const st
   auto second = CheckpointTree::read(disk, after);
   if (!second.ok()) return second.error();
   Tensors one(disk, std::move(*first)), two(disk, std::move(*second));
-  for (const auto& [tensors, path] : {std::pair<const Tensors*, const std::string&>{&one, before}, {&two, after}}) {
-    if (tensors->places().empty())
-      return Error{Error::Code::kUnsupported, cat("no tensor that can be read is in ", path),
-                   "midwatch checkpoint verify says what is wrong with it."};
-  }
+  if (one.places().empty()) return nothing_to_compare(disk, before);
+  if (two.places().empty()) return nothing_to_compare(disk, after);
   return Diff(one, two, progress).run();
 }
 

@@ -1,4 +1,6 @@
 // midwatch checkpoint: which checkpoints there are, whether they are whole, and how two differ.
+#include <chrono>
+
 #include "base/text.h"
 #include "ui/cli/checkpoint_text.h"
 #include "ui/cli/verb.h"
@@ -47,19 +49,32 @@ class Progress {
     if (done >= last_ && done - last_ < kEvery) return;
     last_ = done;
     shown_ = true;
-    console_.err(share(verb, path, done, all));
+    console_.err(cat(share(verb, path, done, all), number_));
+  }
+  /// Of several checkpoints, that so many were looked at; ten times a second at most.
+  void count(size_t done, size_t all) {
+    if (all < 2) return;
+    number_ = cat(", checkpoint ", done + 1, " of ", all);
+    const auto now = std::chrono::steady_clock::now();
+    if (shown_ && now - counted_ < std::chrono::milliseconds(100)) return;
+    counted_ = now;
+    shown_ = true;
+    console_.err(cat("\r\x1b[K", "checkpoint ", done + 1, " of ", all));
   }
 
  private:
   const Console& console_;
   bool on_, shown_ = false;
   int64_t last_ = 0;
+  std::string number_;
+  std::chrono::steady_clock::time_point counted_;
 };
 
 Exit worst(const CheckpointsAnswer& answer) {
   bool bad = false, unsure = false, any = false;
   for (const CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
-    bad = bad || one.unnamed || one.state == "partial" || one.state == "corrupt" || one.state == "suspect";
+    bad = bad || one.unnamed || one.unresumable || one.state == "partial" || one.state == "corrupt" ||
+          one.state == "suspect";
     unsure = unsure || one.state == "writing" || one.state == "unknown";
     any = any || one.state != "foreign";
   }
@@ -69,7 +84,8 @@ Exit worst(const CheckpointsAnswer& answer) {
 }
 
 Exit verify_or_list(const Args& args, Services& services, const Console& console, bool list) {
-  CheckpointsRequest request{args.get("home"), args.get("run"), args.list("paths"), !list && args.has("deep"), nullptr};
+  CheckpointsRequest request{args.get("home"),          args.get("run"), args.list("paths"),
+                             !list && args.has("deep"), nullptr,         nullptr};
   if (!request.run.empty() && !request.paths.empty())
     return report_error(console, {Error::Code::kInvalid, "paths and --run name two things", "Leave one of them out."});
   Result<CheckpointsAnswer> answer = Error{};
@@ -79,6 +95,7 @@ Exit verify_or_list(const Args& args, Services& services, const Console& console
       request.progress = [&progress](const std::string& path, int64_t done, int64_t all) {
         progress.show("verifying", path, done, all);
       };
+    if (progress.on()) request.counted = [&progress](size_t done, size_t all) { progress.count(done, all); };
     answer = services.checkpoints(request);
   }
   if (!answer.ok() && answer.error().code == Error::Code::kNotFound && request.paths.empty() && request.run.empty()) {
@@ -134,7 +151,8 @@ const Verb checkpoint_verify = {
     "differs. It runs on half of the processors, 2 to 4. Exit codes: 0 all whole · 3 a path\n"
     "is missing, or a pointer names nothing · 4 no checkpoint · 5 being written, of a format\n"
     "that is not read, or not to be seen whole · 10 one is partial, corrupt or suspect, or the\n"
-    "pointer beside the newest names nothing that is there. docs/checkpoints.md has the rest.\n",
+    "pointer beside the newest names nothing that is there, or the newest lacks what a resume\n"
+    "needs and one before it has. docs/checkpoints.md has the rest.\n",
     declare_verify, verify};
 const Verb checkpoint_diff = {
     "checkpoint diff", "How two checkpoints differ, tensor by tensor",

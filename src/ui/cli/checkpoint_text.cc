@@ -1,8 +1,10 @@
 #include "ui/cli/checkpoint_text.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/json.h"
+#include "base/one_of.h"
 #include "base/text.h"
 #include "ui/report/paint.h"
 
@@ -133,7 +135,8 @@ std::string full(const Painter& paint, const Checkpoint& one) {
 /// What a person does now.
 std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answer) {
   const std::vector<Checkpoint>& all = answer.checkpoints;
-  if (std::all_of(all.begin(), all.end(), is_good)) {
+  const auto resumes = [](const Checkpoint& one) { return is_good(one) && !one.unresumable; };
+  if (std::all_of(all.begin(), all.end(), resumes)) {
     const auto whole =
         std::count_if(all.begin(), all.end(), [](const Checkpoint& one) { return one.state == "whole"; });
     const bool deep =
@@ -234,6 +237,14 @@ std::string reason(const Painter& paint, const Checkpoint& one) {
   return paint.hanging("           ", cat(first.path.empty() ? "" : cat(first.path, ": "), first.what), 2);
 }
 
+/// Does its name say the step, and nothing else by which it differs from another one ("checkpoint-30.bak")?
+bool says_step(std::string_view name, int64_t step) {
+  constexpr std::array<std::string_view, 6> kTails = {"", ".pt", ".pth", ".ckpt", ".bin", ".safetensors"};
+  const std::string digits = cat(step);
+  const size_t at = name.rfind(digits);
+  return step != kNoStep && at != std::string_view::npos && is_one_of(name.substr(at + digits.size()), kTails);
+}
+
 std::string table(const std::vector<Checkpoint>& all, const Painter& paint, bool reasons) {
   std::string out, folder;
   const size_t store = store_width(all);
@@ -249,8 +260,7 @@ std::string table(const std::vector<Checkpoint>& all, const Painter& paint, bool
           "\n");
     }
     out += row(one, paint, paint.width(), store);
-    const bool named = one.step != kNoStep && contains(basename(one.path), cat(one.step));
-    if (!named) out += paint.hanging("           ", basename(one.path), 2);
+    if (!says_step(basename(one.path), one.step)) out += paint.hanging("           ", basename(one.path), 2);
     if (reasons) out += reason(paint, one);
   }
   return out;
@@ -343,7 +353,12 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   put_words(json, "layouts", one.layouts);
   json.key("depth").string(one.depth).key("files").integer(one.files).key("bytes").integer(one.bytes);
   json.key("written_at").string(format_utc(one.newest)).key("tainted").boolean(one.tainted);
-  json.key("unnamed").boolean(one.unnamed).key("removable").string(one.removable);
+  json.key("unresumable")
+      .boolean(one.unresumable)
+      .key("unnamed")
+      .boolean(one.unnamed)
+      .key("removable")
+      .string(one.removable);
   json.key("stays").string(one.stays);
   put_problems(json, one);
   put_words(json, "beside", one.beside);

@@ -82,7 +82,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (!json) console.out(list_text(*listed, console));
   if (nothing || !may || (!args.has("yes") && !says_yes(console))) {
     if (json) console.out(restore_json(*listed, false));
-    if (nothing) return Exit::kOk;
+    const bool refused = args.has("yes") && !args.has("list") && !listed->things.empty();
+    if (refused) console.err("midwatch: nothing was put back: none of it can be\n");
+    if (nothing) return refused ? Exit::kUndone : Exit::kOk;
     console.err("midwatch: nothing was put back: say --yes if that is meant\n");
     return Exit::kUndone;
   }
@@ -104,7 +106,8 @@ const Verb restore = {
     "  midwatch restore --run NAME          the same, then it asks\n"
     "  midwatch restore --yes --json\n"
     "\nNothing is written over: where something else has the name by now, it says so. Not while the run is watched or\n"
-    "its command lives. Exit code 7: nothing was done, as nobody said yes.\n",
+    "its command lives. Exit code 7: nothing was done, as nobody said yes or none of it can\n"
+    "be put back.\n",
     declare, run};
 }  // namespace verbs
 

@@ -24,16 +24,23 @@ double relative(const Tensor& tensor) {
 /// Of an optimizer's state, by the names that torch.optim and those who save it give: its moments change by more than
 /// their own size between any two saves.
 bool is_optimizer(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kMarks = {"exp_avg", "momentum_buffer", "max_exp_avg", "optim.",
-                                                      "optimizer"};
+  constexpr std::array<std::string_view, 6> kMarks = {"exp_avg", "momentum_buffer", "max_exp_avg",
+                                                      "optim.",  "optim_",          "optimizer"};
   return std::any_of(kMarks.begin(), kMarks.end(), [name](std::string_view mark) { return contains(name, mark); });
 }
 
-/// What a person looks at first: NaN, then what is in one only or has another shape, then the weights, by their change.
+/// How many steps it did: no part of what was learnt.
+bool is_counter(std::string_view name) {
+  return is_optimizer(name) && (name.ends_with(".step") || name.ends_with(":step"));
+}
+
+/// What a person looks at first: NaN, then what is in one only or has another shape, then the weights, by their
+/// change, the optimizer's moments and its counters.
 int rank(const Tensor& tensor) {
   if (tensor.not_finite[0] + tensor.not_finite[1] > 0) return 0;
   if (!tensor.compared) return 1;
-  if (tensor.changed == 0) return 4;
+  if (tensor.changed == 0) return 5;
+  if (is_counter(tensor.name)) return 4;
   return is_optimizer(tensor.name) ? 3 : 2;
 }
 
@@ -41,7 +48,7 @@ int rank(const Tensor& tensor) {
 std::string all_together(const TensorsAnswer& answer, bool optimizer, std::string_view what) {
   double before = 0, change = 0;
   for (const Tensor& tensor : answer.tensors) {
-    if (!tensor.compared || is_optimizer(tensor.name) != optimizer) continue;
+    if (!tensor.compared || is_optimizer(tensor.name) != optimizer || is_counter(tensor.name)) continue;
     before += tensor.norm[0] * tensor.norm[0];
     change += tensor.change * tensor.change;
   }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -250,6 +251,26 @@ TEST_CASE("checkpoint list says where what is shipped lies, in a table shortened
   CHECK(contains(list(), "s3://a-b…"));
   CHECK(contains(list(), "/team/and-run-17"));
   CHECK(contains(checkpoints_json(answer), R"("store":"s3://a-bucket-of-a-long-name/of/a/team/and-run-17")"));
+}
+
+TEST_CASE("checkpoint diff counts an optimizer's steps neither as weights nor as its state") {
+  const auto tensor = [](std::string name, double norm, double change) {
+    return TensorsAnswer::Tensor{std::move(name),      {"F32", "F32"}, {"2", "2"}, {norm, norm}, {0, 0}, 2,
+                                 change > 0 ? 2U : 0U, change,         change,     true};
+  };
+  TensorsAnswer found;
+  found.tensors = {tensor("actor/model_world_size_2_rank_0.pt:a.weight", 10, 0.1),
+                   tensor("actor/optim_world_size_2_rank_0.pt:state.0.exp_avg", 1, 0.5),
+                   tensor("actor/optim_world_size_2_rank_0.pt:state.0.step", 2, 38),
+                   tensor("actor/optim_world_size_2_rank_1.pt:state.0.step", 2, 38)};
+  std::string text = tensors_text(found, false, Console{});
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  CHECK(contains(text, "the weights together changed by 1 %"));
+  CHECK(contains(text, "the optimizer's state changed by 50 %"));
+  CHECK(text.find("a.weight") < text.find("exp_avg"));
+  CHECK(text.find("exp_avg") < text.find("0.step"));
+  found.tensors[0].change = found.tensors[1].change = 0;
+  CHECK(contains(tensors_text(found, false, Console{}), "the weights together changed by 0 %"));
 }
 
 TEST_CASE("checkpoint diff takes two, and shows first what is not finite") {

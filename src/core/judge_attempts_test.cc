@@ -1,0 +1,44 @@
+// What is said of a failure that several attempts had.
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "core/planted_run_for_test.h"
+
+namespace mw {
+namespace {
+
+/// What the machine shows at the time of the run's last line.
+void disk_shows(PlantedRun& run, double free) {
+  ++run.line;
+  Event event;
+  event.at = Time::from_seconds(1'700'000'000.0 + 60.0 * static_cast<double>(run.line));
+  event.where = {1, run.line};
+  event.body = event::Measured{kNoStep, false, {{"disk.size", "/data", 500e9}, {"disk.free", "/data", free}}};
+  std::vector<Event> decided;
+  advance(run.state, event, run.knowledge, Judge::kAtClose, decided);
+}
+
+}  // namespace
+
+TEST_CASE("how many attempts a failure was in does not depend on how many of its signs each had") {
+  PlantedRun run;
+  run.say(event::SourceOpened{1, "host:disks", std::string(kHostKind), 0});
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    if (attempt > 0) run.restart();
+    disk_shows(run, 100e9);
+    run.steps(1 + 10 * attempt, 10 + 10 * attempt);
+    disk_shows(run, 4096);
+    run.matched("enospc-generic");
+    run.say(event::Ended{event::Ended::How::kFailed, 1, "exit status 1"});
+  }
+  size_t full = 0;
+  for (const Incident& one : run.close()) {
+    if (one.kind != "disk-full") continue;
+    ++full;
+    CAPTURE(one.summary);
+    CHECK(contains(one.summary, "in 3 attempts"));
+  }
+  CHECK(full == 1);
+}
+
+}  // namespace mw
