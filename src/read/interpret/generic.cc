@@ -400,6 +400,26 @@ void GenericReader::note_point(const MetricLine& record) {
   if (std::any_of(numbers.begin(), numbers.end(), fraction)) commas_.saw_point();
 }
 
+/// The message of the line, with ASCII punctuation and points before decimals.
+std::string_view GenericReader::in_plain(std::string_view text, RareBytes rare) {
+  if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
+  if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
+  if (commas_.read(
+          text, [this](std::string_view name) { return well_known(name); }, pointed_))
+    text = pointed_;
+  return text;
+}
+
+/// Whether the record that was found is an evaluation's.
+bool GenericReader::is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars) {
+  const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
+  const bool held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
+                                  says_held_out(without_place(text, at, placeless_)));
+  trained_ = trained_ || !held_out;
+  if (!held_out) held_out_line_ = 0;
+  return held_out;
+}
+
 GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
   Found found;
   out.clear();
@@ -411,11 +431,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     if (announces_evaluation(text)) held_out_line_ = number;
     return found;
   }
-  if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
-  if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
-  if (commas_.read(
-          text, [this](std::string_view name) { return well_known(name); }, pointed_))
-    text = pointed_;
+  text = in_plain(text, rare);
   StepPlace at = find_place(text, rare);
   const auto rewards = read_reward_list(text);
   if (rewards && at.step == kNoStep) {
@@ -450,11 +466,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     heading_line_ = number;
   }
   if (record) {
-    const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
-    found.held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
-                               says_held_out(without_place(text, at, placeless_)));
-    trained_ = trained_ || !found.held_out;
-    if (!found.held_out) held_out_line_ = 0;
+    found.held_out = is_held_out(text, number, at, bars);
   } else if (announces_evaluation(text)) {
     held_out_line_ = number;
   }
