@@ -37,6 +37,22 @@ double supervised_seconds(const State& state) {
   return seconds;
 }
 
+/// Where no line has a clock: as long as the steps say that they took. Those that were not seen took as long.
+double seconds_of_steps(const State& state) {
+  const Series* took = state.find("time.step");
+  if (took == nullptr || took->empty()) return 0;
+  double sum = 0;
+  size_t count = 0;
+  for (const Point& point : took->points()) {
+    if (!std::isfinite(point.value) || point.value < 0) continue;
+    sum += point.value;
+    ++count;
+  }
+  const State::Span steps = state.steps();
+  const auto spanned = static_cast<size_t>(std::max<int64_t>(steps.last - steps.first + 1, 0));
+  return count == 0 ? 0 : sum / static_cast<double>(count) * static_cast<double>(std::max(spanned, count));
+}
+
 }  // namespace
 
 Time supervised_end(const State& state, const SupervisedAttempt& attempt) {
@@ -74,7 +90,8 @@ double run_seconds(const State& state) {
   const Time since = written_since(state), until = std::max(written_until(state), ran_until(state));
   if ((seconds <= 0 || state.attempts.size() == 1) && since.known() && until > since)
     seconds = std::max(seconds, (until - since).seconds());  // its records may have no clock where other lines do
-  return std::max(seconds, seconds_by_bar(state));
+  seconds = std::max(seconds, seconds_by_bar(state));
+  return seconds > 0 ? seconds : seconds_of_steps(state);
 }
 
 std::string money_text(double money) {
@@ -85,6 +102,7 @@ std::string money_text(double money) {
 
 std::string cost_text(double seconds, double cost_per_hour) {
   if (cost_per_hour <= 0) return "";
+  if (seconds <= 0) return cat("not known: no clock and no duration, at ", money_text(cost_per_hour), " an hour");
   return cat(money_text(seconds / kHour * cost_per_hour), " at ", money_text(cost_per_hour), " an hour");
 }
 

@@ -169,6 +169,18 @@ TEST_CASE("the work of a log whose clock is months behind is counted by that clo
   CHECK(work_since(live.state, 20) == 360 + 1800);
 }
 
+TEST_CASE("without a clock a run took as long as its steps say, or nobody knows what it cost") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](auto body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 0});
+  for (int64_t step = 5; step <= 20; step += 5) say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+  CHECK(run_seconds(state) == 0);
+  CHECK(cost_text(0, 10) == "not known: no clock and no duration, at 10.00 an hour");
+  say(event::Measured{25, false, {{"time.step", "step_time", 360}}});
+  CHECK(run_seconds(state) == doctest::Approx(21 * 360));
+}
+
 TEST_CASE("where one line has a clock and a bar goes on behind it, the bar says how long the run worked") {
   State state;
   const Time began = Time::from_seconds(1'700'000'000);

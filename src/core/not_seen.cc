@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "core/detect/support/reward_count.h"
 #include "core/detect/tools/track.h"
 #include "core/trajectory.h"
 
@@ -28,6 +29,11 @@ bool no_reward(std::string_view raw) {
          std::any_of(kWords.begin(), kWords.end(), [raw](auto word) { return contains_folded(raw, word); });
 }
 
+bool named_like_reward(std::string_view raw) {
+  static constexpr std::array<std::string_view, 5> kWords{"reward", "return", "score", "correct", "accura"};
+  return std::any_of(kWords.begin(), kWords.end(), [raw](auto word) { return contains_folded(raw, word); });
+}
+
 }  // namespace
 
 std::vector<std::string> not_seen(const State& state) {
@@ -37,8 +43,9 @@ std::vector<std::string> not_seen(const State& state) {
   bool trains = false;
   std::vector<std::string> unknown;
   for (const Series& series : state.series) {
-    const bool rewards = series.signal.starts_with("reward.") || series.signal.starts_with("return.") ||
-                         series.signal.starts_with("accuracy.") || series.signal.starts_with("eval.");
+    const bool rewards = (series.signal.starts_with("reward.") && !counts_rewards(series.signal)) ||
+                         series.signal.starts_with("return.") || series.signal.starts_with("accuracy.") ||
+                         series.signal.starts_with("eval.");
     if (rewards && !series.empty()) return {};  // however few: a reward may come once for several steps
     const bool of_machine = series.source < state.sources.size() && state.sources[series.source].kind == "host";
     if (series.count() < kPointsLeast || of_machine || of_trajectory(series.raw) || no_reward(series.raw)) continue;
@@ -47,6 +54,7 @@ std::vector<std::string> not_seen(const State& state) {
       unknown.push_back(series.raw);
   }
   if (unknown.empty() || (!trains && unknown.size() > kNamed * 3)) return {};
+  std::stable_partition(unknown.begin(), unknown.end(), named_like_reward);
   std::string names;
   for (size_t i = 0; i < std::min(unknown.size(), kNamed); ++i) names += cat(i == 0 ? "" : ", ", clip(unknown[i], 60));
   if (unknown.size() > kNamed) names += ", …";

@@ -34,6 +34,15 @@ TEST_CASE("a training without a known reward gets a sentence on how to name it")
         "reward = \"J\"");
 }
 
+TEST_CASE("the share of valid rewards is no reward, and what is named like one comes first") {
+  const auto said = not_seen(run_with({{"loss.total", "loss"},
+                                       {"reward.component.valid_rate", "reward_valid_rate"},
+                                       {"", "J"},
+                                       {"", "terminal_reward"}}));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("figures: terminal_reward, J.") != std::string::npos);
+}
+
 TEST_CASE("where a reward is known, nothing else is logged, or hardly anything, nothing is said") {
   CHECK(not_seen(run_with({{"loss.total", "loss"}, {"reward.mean", "r"}, {"", "J"}})).empty());
   CHECK(not_seen(run_with({{"loss.total", "loss"}, {"lr", "lr"}})).empty());

@@ -276,5 +276,43 @@ TEST_CASE("what each GPU does and what the whole group does are two figures") {
   CHECK(group->last() == 8263.34);
 }
 
+TEST_CASE("decimal commas, of a program in another locale") {
+  std::string text;
+  for (int step = 1; step <= 4; ++step) text += cat("step=", step, " reward=0,9", step, "5 loss=1,25", step, "\n");
+  const State state = state_of(text);
+  CHECK(values_of(state, "reward.mean") == std::vector<double>{0.915, 0.925, 0.935, 0.945});
+  CHECK(values_of(state, "loss.total") == std::vector<double>{1.251, 1.252, 1.253, 1.254});
+  const State unsure = state_of("step=1 reward=1,204 kl=0\nstep=2 reward=1,305 kl=0\n");
+  CHECK(values_of(unsure, "reward.mean").empty());
+}
+
+TEST_CASE("lines of single environments between the trainer's own are neither its steps nor its rewards") {
+  const std::string_view others[] = {"[env 3] step 15/50 reward 0.0 action 3", "agent step 23 reward=0.0 done=False",
+                                     "turn 1: reward 0.0 tool=search",
+                                     "[task 12] Step 1/30 - reward: 0.00 - done: False"};
+  for (const std::string_view other : others) {
+    CAPTURE(other);
+    std::string text;
+    for (int step = 1; step <= 4; ++step) {
+      text += cat(other, "\n", other, "\ntrainer step ", step, "/200 reward=0.", step, " loss=0.5 kl=0.25\n");
+    }
+    const State state = state_of(text);
+    CHECK(values_of(state, "reward.mean") == std::vector<double>{0.1, 0.2, 0.3, 0.4});
+    CHECK(state.steps().last == 4);
+    CHECK(state.total_steps == 200);
+  }
+}
+
+TEST_CASE("a log that begins with its settings as JSON over several lines, or with a conversation") {
+  const std::string settings = "{\n  \"model\": \"m\",\n  \"steps\": 300\n}\n";
+  const std::string message = "{\"role\": \"assistant\", \"content\": \"It is 42.\"}\n";
+  for (const std::string& before : {settings, message, message + settings}) {
+    CAPTURE(before);
+    const State state = state_of(cat(before, "step 1 reward=0.5 loss=0.1\n", message, "step 2 reward=0.25 loss=0.1\n"));
+    CHECK(values_of(state, "reward.mean") == std::vector<double>{0.5, 0.25});
+    CHECK(state.steps().last == 2);
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -233,7 +233,12 @@ void SourceReader::take(std::string_view plain) {
     if (pending_.empty()) pending_ = plain;
     return;
   }
-  open_as(sniff(first.substr(0, kSniffBytes), file_.path));
+  const FileKind kind = sniff(first.substr(0, kSniffBytes), file_.path);
+  if (first.size() < kSniffBytes && may_turn_out_a_log(kind, file_.path)) {
+    if (pending_.empty()) pending_ = plain;
+    return;
+  }
+  open_as(kind);
   if (stage_ != nullptr) stage_->feed(first);
   pending_.clear();
   pending_.shrink_to_fit();

@@ -50,6 +50,17 @@ bool finished(const State& state, size_t which) {
   return false;
 }
 
+/// Some trainers save within a step, and record the step afterwards: its record, too, shows that training went on.
+bool is_recorded_behind(const State& state, const Moment& save, int64_t step) {
+  const auto behind = [&save, step](const Point& point) {
+    return point.step == step && point.attempt == save.attempt && point.where.source == save.where.source &&
+           point.where.line > save.where.line;
+  };
+  return std::any_of(state.series.begin(), state.series.end(), [&behind](const Series& series) {
+    return std::any_of(series.points().rbegin(), series.points().rend(), behind);
+  });
+}
+
 /// The scan of what it saved last is due, and will say more than the log.
 bool is_scanned_soon(const State& state, size_t attempt) {
   if (state.closed) return false;
@@ -91,7 +102,11 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     const auto& [moment, saved] = state.checkpoints[open];
     const int64_t step = step_of(state.checkpoints[open]);
     const int64_t last = state.attempts[chain.attempt].last_step;
-    if (step != kNoStep && last != kNoStep && static_cast<double>(last - step) > kKnobs[0].value) continue;
+    if (step != kNoStep && last != kNoStep) {
+      double after = static_cast<double>(last - step);
+      if (after == kKnobs[0].value && is_recorded_behind(state, moment, step)) ++after;
+      if (after > kKnobs[0].value) continue;
+    }
     if (is_scanned_soon(state, chain.attempt)) continue;
     Finding finding;
     finding.kind = "checkpoint-incomplete";

@@ -2,11 +2,13 @@
 // rewards differ, a supervised loss stays above chance, pairs are ranked as by chance, the reward is flat from the
 // start, or hardly any answer is right whatever the reward does.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
 #include "base/text.h"
 #include "core/detect/support/pair_ranking.h"
+#include "core/detect/support/reward_count.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -229,13 +231,51 @@ bool all_digits(double value) {
   return std::abs(scaled - std::round(scaled)) > 1e-4;
 }
 
+/// The policy gradient's loss is zero by its nature; a reward under a name of its own may move all the same.
+bool moves_as_reward(const State& state) {
+  static constexpr std::array<std::string_view, 4> kWords = {"reward", "return", "score", "correct"};
+  return std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
+    const auto named = [&series](std::string_view word) { return contains_folded(series.raw, word); };
+    if (series.count() < points_of(kRecords) || std::none_of(kWords.begin(), kWords.end(), named)) return false;
+    if (counts_rewards(series.raw)) return false;
+    const double first = series.points().front().value;
+    return std::any_of(series.points().begin(), series.points().end(),
+                       [first](const Point& point) { return std::isfinite(point.value) && point.value != first; });
+  });
+}
+
+/// Hundredths are too coarse to say that a loss stands still.
+class Decimals {
+ public:
+  void note(double value) {
+    fine_ = fine_ || std::abs(value * kHundred - std::round(value * kHundred)) > 1e-6;
+    some_ = some_ || value != 0;
+  }
+  bool only_hundredths() const { return some_ && !fine_; }
+
+ private:
+  static constexpr double kHundred = 100;
+  bool fine_ = false, some_ = false;
+};
+
+/// A gradient that is there, and not the same in each record, moves the weights.
+bool gradient_lives(const State& state, const Point& from, const Point& to) {
+  const Series* gradient = state.find("grad_norm");
+  if (gradient == nullptr || !moves_between(gradient, from, to)) return false;
+  const std::vector<double> values = last_values(*gradient, to.attempt, from.step, to.step, 2 * points_of(kSame));
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value) && value > 0; });
+}
+
 /// A supervised loss that repeats itself to the last digit.
 bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   constexpr double kNothing = 1e-3;  // nats: of what has been learned by heart
   if (has_reward(state)) return false;
+  std::optional<bool> reward;  // seldom asked for
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     size_t streak = 0;
+    Decimals decimals;
     for (size_t i = 0; i < track.size(); ++i) {
+      decimals.note(track.values[i]);
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
       const size_t first = i + 1 - streak;
       const size_t enough = points_of(all_digits(track.values[i]) ? kRecords : kFrozen);
@@ -243,6 +283,9 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       const Point &onset = track.points[first], &now = track.points[i];
       const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
       if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
+      if (decimals.only_hundredths() || (!all_digits(now.value) && gradient_lives(state, onset, now))) continue;
+      if (!reward) reward = moves_as_reward(state);
+      if (*reward) return false;
       Finding finding = make_finding("no-learning", "no-learning", Severity::kCritical, onset, now,
                                      cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
       add_figures(finding, track, first, i, 3);

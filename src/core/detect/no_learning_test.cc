@@ -73,4 +73,23 @@ TEST_CASE("training on pairs that ranks them as a guess does, at the loss of a g
   CHECK_FALSE(trained(0.48, 0.71, 80));   // too early to say
 }
 
+TEST_CASE("a printed loss that repeats itself stands still only where nothing else moves") {
+  const auto found = [](double loss, std::string_view name, double level, double wave) {
+    PlantedRun run;
+    for (int64_t step = 1; step <= 40; ++step) {
+      const std::string signal = name == "grad_norm" ? std::string(name) : "";
+      const double value = level + (step % 2 == 0 ? wave : -wave);
+      run.say(event::Measured{step, false, {{"loss.total", "loss", loss}, {signal, std::string(name), value}}});
+    }
+    return flat(run.close()) != nullptr;
+  };
+  CHECK(found(0, "J", 0.4, 0.1));
+  CHECK_FALSE(found(0, "terminal_reward", 0.4, 0.1));  // the policy gradient's loss is zero by its nature
+  CHECK(found(0, "terminal_reward", 0, 0));
+  CHECK_FALSE(found(0, "grad_norm", 0.5, 0.1));
+  CHECK(found(0, "grad_norm", 0, 0));
+  CHECK(found(1.2345, "J", 0.4, 0.1));
+  CHECK_FALSE(found(1.2, "J", 0.4, 0.1));  // in hundredths a loss repeats itself by chance
+}
+
 }  // namespace mw

@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/lines/metric_line.h"
 
 namespace mw {
 namespace {
@@ -189,6 +190,22 @@ void CsvDecoder::header(std::string_view text) {
   }
 }
 
+/// The number that a cell holds. Where cells are parted by semicolons the comma is mostly the decimal's.
+std::optional<double> CsvDecoder::number_in(std::string_view cell) {
+  if (const auto number = parse_double(cell)) {
+    points_ = points_ || cell.find('.') != std::string_view::npos;
+    return number;
+  }
+  const size_t comma = cell.find(',');
+  if (comma == std::string_view::npos || cell.find(',', comma + 1) != std::string_view::npos) return std::nullopt;
+  const bool sure = is_decimal_comma(cell);
+  commas_ = commas_ || sure;
+  if (!sure && (points_ || (separator_ != ';' && !commas_))) return std::nullopt;
+  std::string plain(cell);
+  plain[comma] = '.';
+  return parse_double(plain);
+}
+
 void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   if (trim(text).empty()) return;
   if (!has_header_) return header(text);
@@ -206,7 +223,7 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
     const std::string_view cell = trim(cells_[i]);
     Column& column = columns_[i];
     if (cell.empty() || column.key.empty()) continue;
-    if (const auto number = parse_double(cell)) {
+    if (const auto number = number_in(cell)) {
       column.number = true;
       row_.add_number(column.key, *number);
       known.add_number(column.known, *number);

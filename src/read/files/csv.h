@@ -1,6 +1,7 @@
 // Metrics as separated values with a header line (RFC 4180 quoting; ',', ';' or tab), W&B's CSV exports among them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ class CsvDecoder : public Decoder {
   void split(std::string_view record, std::vector<std::string>& cells) const;
   void header(std::string_view record);
   void record(std::string_view text, RecordSink& sink);
+  std::optional<double> number_in(std::string_view cell);
 
   std::string pending_;
   bool in_quotes_ = false;
@@ -41,6 +43,7 @@ class CsvDecoder : public Decoder {
   bool overlong_ = false;
   bool has_header_ = false;
   char separator_ = ',';
+  bool points_ = false, commas_ = false;  // numbers had decimals behind such a one
   uint64_t offset_ = 0, consumed_ = 0;
   uint64_t line_ = 1, record_line_ = 1;
   struct Column {

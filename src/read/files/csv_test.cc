@@ -25,6 +25,12 @@ TEST_CASE("csv: other separators, flags, NaN, a byte-order mark") {
   CHECK(contains(read("step\tloss\n3\t-inf\n"), "step=3 loss=-inf\n"));
 }
 
+TEST_CASE("csv: decimal commas") {
+  CHECK(contains(read("step;loss;reward\n1;0,02;1,204\n"), "step=1 loss=0.02 reward=1.204\n"));
+  CHECK(contains(read("step;loss;tokens\n1;0.02;1,204\n"), "step=1 loss=0.02 tokens='1,204'\n"));
+  CHECK(contains(read("step,loss,tokens\n1,\"0,02\",\"1,204,000\"\n"), "step=1 loss=0.02 tokens='1,204,000'\n"));
+}
+
 TEST_CASE("csv: exports of W&B and TensorBoard") {
   const std::string one = read(
       "\"Step\",\"run-a - train/reward\",\"run-a - train/reward__MIN\",\"run-a - train/reward__MAX\"\n"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/byte_set.h"
 #include "base/checksum.h"
 #include "base/json.h"
 #include "base/numbers.h"
@@ -180,6 +181,27 @@ FileKind json_document_kind(std::string_view head, std::string_view path) {
   return looks_like_samples(head) ? FileKind::kSamples : FileKind::kJsonDocument;
 }
 
+/// Whether the lines of a log stand behind the JSON that ends at `at`: lines that are no JSON, nor a piece of some.
+bool log_follows(std::string_view head, size_t at) {
+  static constexpr ByteSet kJsonBegins("{[\"]},"), kJsonEnds("}],\"");
+  for (at = skip_json_space(head, at); at < head.size();) {
+    const size_t end = head.find('\n', at);
+    if (end == std::string_view::npos) return false;  // it is still being written
+    const std::string_view line = trim(head.substr(at, end - at));
+    if (!line.empty() && !kJsonBegins.holds(line.front()) && !kJsonEnds.holds(line.back())) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// A document, or a log that begins with one: with its settings, printed over several lines.
+FileKind document_or_log(std::string_view head, std::string_view path) {
+  const bool named = ends_with(to_lower(basename(path)), ".json");
+  const size_t end = named ? std::string_view::npos : skip_json_value(head, 0);
+  if (end != std::string_view::npos && log_follows(head, end)) return FileKind::kText;
+  return json_document_kind(head, path);
+}
+
 /// `head` begins with '{' or '['.
 FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
   const size_t second = skip_json_space(head, 1);
@@ -188,7 +210,7 @@ FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
     // "[2026-01-01 …] INFO" is a log, "[{'a': 1}]" Python's.
     const size_t third = skip_json_space(head, second + 1);
     const bool record = head[second] == '{' && third < head.size() && (head[third] == '"' || head[third] == '}');
-    return record ? json_document_kind(head, path) : FileKind::kText;
+    return record ? document_or_log(head, path) : FileKind::kText;
   }
   if (head[second] != '"' && head[second] != '}') return FileKind::kText;  // Python's {'a': 1}, or no JSON at all
   const std::string name = to_lower(basename(path));
@@ -202,7 +224,7 @@ FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
     if (ends_with(name, ".jsonl") || ends_with(name, ".ndjson")) return FileKind::kJsonLines;
     const bool pretty = end != std::string_view::npos &&
                         (line.size() == 1 || line.back() == ',' || line.back() == '{' || line.back() == '[');
-    return pretty || end == std::string_view::npos || ends_with(name, ".json") ? json_document_kind(head, path)
+    return pretty || end == std::string_view::npos || ends_with(name, ".json") ? document_or_log(head, path)
                                                                                : FileKind::kText;
   }
   const size_t next = end == std::string_view::npos ? head.size() : skip_json_space(head, end);
@@ -210,7 +232,9 @@ FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
   if (single && !ends_with(name, ".jsonl") && (ends_with(name, ".json") || end == std::string_view::npos)) {
     return json_document_kind(head, path);
   }
-  if (shape.sample && !shape.of_step) return FileKind::kSamples;
+  if (shape.sample && !shape.of_step) {
+    return !ends_with(name, ".jsonl") && log_follows(head, next) ? FileKind::kText : FileKind::kSamples;
+  }
   if (shape.message && !ends_with(name, ".jsonl")) return FileKind::kText;  // a log with JSON lines
   if (next < head.size() && head[next] != '{') return FileKind::kText;
   return FileKind::kJsonLines;
@@ -268,6 +292,13 @@ bool is_mlflow_metric(std::string_view head, std::string_view path) {
 }
 
 }  // namespace
+
+bool may_turn_out_a_log(FileKind kind, std::string_view path) {
+  const std::string name = to_lower(basename(path));
+  const bool named = ends_with(name, ".json") || ends_with(name, ".jsonl") || ends_with(name, ".ndjson");
+  const bool json = kind == FileKind::kSamples || kind == FileKind::kJsonDocument || kind == FileKind::kJsonSettings;
+  return json && !named;
+}
 
 bool is_readable(FileKind kind) { return kind != FileKind::kSamples && kind != FileKind::kBinary; }
 

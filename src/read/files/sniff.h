@@ -38,6 +38,10 @@ constexpr size_t kSniffBytes = size_t{64} << 10;
 /// `head`: the start of the file, cut anywhere. `path` may be empty.
 FileKind sniff(std::string_view head, std::string_view path);
 
+/// Whether more of the beginning may show that what begins with JSON is a log all the same, which prints its settings
+/// or a conversation first.
+bool may_turn_out_a_log(FileKind kind, std::string_view path);
+
 /// Whether there is anything in a file of this kind that the program reads.
 bool is_readable(FileKind kind);
 

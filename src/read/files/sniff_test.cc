@@ -89,3 +89,17 @@ TEST_CASE("worth_reading leaves weights, caches and documents alone") {
     CHECK_MESSAGE(!worth_reading(path, 1000), path);
   }
 }
+
+TEST_CASE("sniff: a log may begin with JSON") {
+  const std::string settings = "{\n  \"lr\": 1e-6,\n  \"steps\": 300\n}\n";
+  const std::string message = "{\"role\": \"user\", \"content\": \"2 + 2?\"}\n";
+  CHECK(sniff(settings + "step 1 loss 0.5\n", "train.log") == Kind::kText);
+  CHECK(sniff(message + message + "step 1 loss 0.5\n", "train.log") == Kind::kText);
+  CHECK(sniff(settings, "train.log") == Kind::kJsonDocument);
+  CHECK(sniff(message + message, "train.log") == Kind::kSamples);
+  CHECK(sniff(message + "it is 4\"}\n", "train.log") == Kind::kSamples);  // a piece of a record
+  CHECK(sniff(settings + "step 1 loss 0.5\n", "run.json") == Kind::kJsonDocument);
+  CHECK(may_turn_out_a_log(Kind::kSamples, "train.log"));
+  CHECK_FALSE(may_turn_out_a_log(Kind::kSamples, "rollouts.jsonl"));
+  CHECK_FALSE(may_turn_out_a_log(Kind::kText, "train.log"));
+}

@@ -18,7 +18,6 @@ namespace {
 constexpr size_t kPairBytes = 20;  // of a line that has figures before a dict
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kKnownLimit = 4096;   // names that are remembered
-constexpr size_t kTagBytes = 24;       // of what stands in brackets before a step in brackets
 constexpr size_t kLoggerTexts = 6;     // time, level, name, message, … of a logger that writes JSON
 constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
 
@@ -153,6 +152,10 @@ bool is_one_answer(std::string_view text, const MetricLine& out) {
          std::all_of(out.numbers().begin(), out.numbers().end(), judged);
 }
 
+bool is_reward(std::string_view signal) {
+  return signal.starts_with("reward.") || signal.starts_with("return.") || signal.starts_with("accuracy.");
+}
+
 }  // namespace
 
 const GenericReader::Known& GenericReader::known(std::string_view key) {
@@ -170,7 +173,9 @@ const GenericReader::Known& GenericReader::known(std::string_view key) {
     }
     const std::string figure = held_out_figure(key);
     found =
-        known_.emplace(name_, Known{name_, of_learning(key), !figure.empty() && of_learning(figure), nullptr}).first;
+        known_.emplace(name_, Known{name_, of_learning(key), !figure.empty() && of_learning(figure), false, nullptr})
+            .first;
+    found->second.reward = found->second.learning && is_reward(book_.generic_meaning(key).signal);
   }
   if (last_known_ != nullptr) last_known_->next = &found->second;
   last_known_ = &found->second;
@@ -186,51 +191,17 @@ bool GenericReader::of_learning(std::string_view key) const {
                      [&](std::string_view part) { return means.signal.rfind(part, 0) == 0; });
 }
 
-// Steps that begin again in every epoch go on counting; trainers without steps count epochs.
-int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
-  if (place.step == kNoStep) {
-    *total = place.epoch_total;
-    return place.epoch;
-  }
-  *total = place.step_total;
-  if (place.word == "global_step" || place.word == "global step") return place.step;
-  if (place.epoch == kNoStep) return over_rounds(place, total);
-  if (last_epoch_ != kNoStep && place.epoch > last_epoch_ && place.step < last_step_) {
-    base_ += place.step_total > 0 ? place.step_total : last_step_ + 1;
-  } else if (last_epoch_ != kNoStep && place.epoch < last_epoch_) {
-    base_ = 0;
-  }
-  last_epoch_ = place.epoch;
-  last_step_ = place.step;
-  if (place.epoch_total > 1 && place.step_total > 0) *total = place.step_total * place.epoch_total;
-  return base_ + place.step;
-}
-
-/// "[Update 1/4]" to "[Update 4/4]", again and again: so few are the updates of a round, and the rounds go on counting.
-int64_t GenericReader::over_rounds(const StepPlace& place, int64_t* total) {
-  constexpr int64_t kRound = 8;
-  const auto inner = [&place] {
-    const std::string word = to_lower(place.word);
-    return !word.starts_with("step") && !word.starts_with("it");
-  };
-  const bool few = place.step_total > 1 && place.step_total <= kRound;
-  const int64_t updates = few && inner() ? place.step_total : 0;
-  if (updates == 0 || updates != round_.updates) round_.base = 0;
-  if (updates != 0 && place.step == 1 && round_.last == updates) round_.base += updates;
-  round_.updates = updates;
-  round_.last = place.step;
-  *total += round_.base;
-  return round_.base + place.step;
-}
-
 bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form,
                               uint64_t number) {
   size_t known = 0;
   size_t wordy = 0;
+  known_rewards_ = 0;
   for (const RowNumber& reading : out.numbers()) {
     const bool words = is_wordy(reading.key);
     wordy += words;
-    known += !words && well_known(reading.key);
+    if (words || !well_known(reading.key)) continue;
+    ++known;
+    known_rewards_ += last_known_->reward;
   }
   const size_t count = out.numbers().size();
   known_names_ = known;
@@ -343,31 +314,6 @@ size_t GenericReader::rewards_in(const MetricLine& line) const {
   }));
 }
 
-/// "[12] loss: 0.5 reward: 0.25", "#12 loss 0.5 reward 0.25": a number that only grows counts steps; one that does not
-/// is a rank or the like.
-void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
-  if (brackets_ == kNoBrackets || (!text.starts_with('[') && !text.starts_with('#'))) return;
-  size_t tag = 0;  // "[train][12] ..."
-  if (text.size() > 1 && is_letter(text[1])) tag = text.substr(0, kTagBytes).find("][") + 1;
-  if (tag > 0) text.remove_prefix(tag);
-  const size_t close = text.substr(0, 12).find(text[0] == '[' ? ']' : ' ');
-  const auto number = close == kNone ? std::nullopt : parse_int(trim(text.substr(1, close - 1)));
-  if (!number || *number < 0) return;
-  MetricLine pairs, words;
-  pairs.read(text.substr(close + 1));
-  words.read_words(text.substr(close + 1));
-  if (std::max(known_in(pairs), known_in(words)) < 2) return;
-  if (*number <= brackets_) {
-    brackets_ = kNoBrackets;
-    return;
-  }
-  brackets_ = *number;
-  at.step = *number;
-  at.word = "it";
-  at.begin = 0;
-  at.end = tag + close + 1;
-}
-
 bool GenericReader::begins_record(std::string_view text) {
   text = trim(text);
   if (text.size() < 5 || text.size() > kLineLimit || std::none_of(text.begin(), text.end(), is_digit)) return false;
@@ -436,9 +382,48 @@ bool GenericReader::is_numbered(const Found& found, const StepPlace& at, const M
   return says_step && (known_names_ >= least || accepts(out));
 }
 
+/// The line is of one environment, turn or sample, whose steps and rewards are none of the training's.
+bool GenericReader::is_environments(std::string_view text, const StepPlace& at, bool trains) {
+  const bool rewards = trains && known_rewards_ > 0;
+  if (rewards && known_names_ > known_rewards_ && !says_held_out(text)) environments_.trained(text, at);
+  if (trains ? known_rewards_ < known_names_ : !is_heading(text, at)) return false;
+  return EnvironmentLines::is_named(text, at) || (rewards && !says_held_out(text) && environments_.is_others(text, at));
+}
+
+/// Whether a figure of the record has decimals behind a point, as most programs write them.
+void GenericReader::note_point(const MetricLine& record) {
+  if (!pointed_.empty()) return;
+  const auto numbers = record.numbers();
+  const auto fraction = [](const RowNumber& one) {
+    return std::isfinite(one.value) && one.value != std::floor(one.value);
+  };
+  if (std::any_of(numbers.begin(), numbers.end(), fraction)) commas_.saw_point();
+}
+
+/// The message of the line, with ASCII punctuation and points before decimals.
+std::string_view GenericReader::in_plain(std::string_view text, RareBytes rare) {
+  if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
+  if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
+  if (commas_.read(
+          text, [this](std::string_view name) { return well_known(name); }, pointed_))
+    text = pointed_;
+  return text;
+}
+
+/// Whether the record that was found is an evaluation's.
+bool GenericReader::is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars) {
+  const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
+  const bool held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
+                                  says_held_out(without_place(text, at, placeless_)));
+  trained_ = trained_ || !held_out;
+  if (!held_out) held_out_line_ = 0;
+  return held_out;
+}
+
 GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
   Found found;
   out.clear();
+  pointed_.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
   if (rare.may_hold('*') && is_markdown_step(text)) return found;
@@ -446,8 +431,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     if (announces_evaluation(text)) held_out_line_ = number;
     return found;
   }
-  if (logged_message(text, said_) && said_.size() >= 5) text = trim(said_);
-  if (rare.may_be_wide() && narrow_punctuation(text, narrow_)) text = narrow_;
+  text = in_plain(text, rare);
   StepPlace at = find_place(text, rare);
   const auto rewards = read_reward_list(text);
   if (rewards && at.step == kNoStep) {
@@ -465,6 +449,10 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   placed_list_ = placed_list_ || (rewards && !bars);
   if (rewards && !bars) add_listed(*rewards, out);
   const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
+  if (!bars && form != MetricLine::Form::kDict && is_environments(text, at, trains)) {
+    out.clear();
+    return found;
+  }
   const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
                                  is_held_out_record(text, out, at.known()));
   has_steps_ = has_steps_ || (record && at.step != kNoStep);
@@ -478,15 +466,12 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     heading_line_ = number;
   }
   if (record) {
-    const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
-    found.held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
-                               says_held_out(without_place(text, at, placeless_)));
-    trained_ = trained_ || !found.held_out;
-    if (!found.held_out) held_out_line_ = 0;
+    found.held_out = is_held_out(text, number, at, bars);
   } else if (announces_evaluation(text)) {
     held_out_line_ = number;
   }
   if (!record && !heading && !counts_epochs_) found.total = find_plan(text);
+  if (record && !commas_.knows_points()) note_point(out);
   found.record = record;
   found.stale = record && bars && redrawn_;
   found.numbered = record && !bars && is_numbered(found, at, out);

@@ -10,6 +10,8 @@
 
 #include "core/event.h"
 #include "read/books/dialect_book.h"
+#include "read/interpret/decimal_commas.h"
+#include "read/interpret/environment_lines.h"
 #include "read/interpret/step_place.h"
 #include "read/lines/bar_values.h"
 #include "read/lines/log_line.h"
@@ -69,6 +71,10 @@ class GenericReader {
   void bracket_place(std::string_view text, StepPlace& at);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool is_held_out_record(std::string_view text, const MetricLine& out, bool placed);
+  std::string_view in_plain(std::string_view text, RareBytes rare);
+  bool is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars);
+  bool is_environments(std::string_view text, const StepPlace& at, bool trains);
+  void note_point(const MetricLine& record);
   bool is_numbered(const Found& found, const StepPlace& at, const MetricLine& out);
   struct Known;
   const Known& known(std::string_view key);
@@ -79,10 +85,11 @@ class GenericReader {
     std::string name;
     bool learning = false;  ///< it is commonly given to something that learning is about
     bool held_out = false;  ///< likewise, of an evaluation: "val_acc"
+    bool reward = false;    ///< and that is a reward
     Known* next = nullptr;  ///< the one that was asked for behind it last
   };
   const DialectBook& book_;
-  size_t known_names_ = 0;                        // of the record that is_record() saw last
+  size_t known_names_ = 0, known_rewards_ = 0;    // of the record that is_record() saw last
   std::unordered_map<std::string, Known> known_;  // looked up only
   Known* last_known_ = nullptr;
   std::string name_;          // scratch
@@ -103,7 +110,9 @@ class GenericReader {
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   // The line that is being read: with ASCII punctuation, with whole names, without what says the step.
-  std::string narrow_, named_, pairs_, placeless_;
+  std::string narrow_, named_, pairs_, placeless_, pointed_;
+  DecimalCommas commas_;
+  EnvironmentLines environments_;
   BarValues bar_;
   bool redrawn_ = false;  // the bar that was read last has the values of the one before
   std::string said_;      // the message in it, where a logger wrote it as JSON

@@ -87,10 +87,25 @@ std::string_view drop_leading_unit(std::string_view key) {
   const size_t space = key.find(' ');
   if (space == kNone) return key;
   const std::string_view word = key.substr(0, space);
+  double seconds = 0;  // "22.1s reward: 0.5"
+  if (is_digit(word[0]) && metric_duration(word, &seconds)) return trim(key.substr(space + 1));
   for (const std::string_view unit : kUnits) {
     if (word == unit) return trim(key.substr(space + 1));
   }
   return key;
+}
+
+/// Behind "0.25 -> 0.5" from its arrow on, the value that is now; kNone when there is no such thing at `at`.
+size_t new_value(std::string_view text, size_t at) {
+  static constexpr std::array<std::string_view, 2> kArrows = {"->", "\u2192"};
+  const size_t arrow = skip_space(text, at);
+  for (const std::string_view one : kArrows) {
+    if (!text.substr(std::min(arrow, text.size())).starts_with(one)) continue;
+    const size_t value = skip_space(text, arrow + one.size());
+    const bool sign = value + 1 < text.size() && (text[value] == '-' || text[value] == '+');
+    if (value < text.size() && is_digit(text[sign ? value + 1 : value])) return value;
+  }
+  return kNone;
 }
 
 // A name without what decorates it: brackets, bullets, quotes, emoji at either end.
@@ -109,31 +124,6 @@ bool is_key(std::string_view key) {
 }
 
 }  // namespace
-
-bool is_bottom_frame(std::string_view text) {
-  text = trim(text);
-  return text.starts_with("\xe2\x94\x94") || text.starts_with("\xe2\x95\x98") || text.starts_with("\xe2\x95\xb0") ||
-         text.starts_with("\xe2\x95\x9a");
-}
-
-bool is_table_frame(std::string_view text) {
-  text = trim(text);
-  if (text.size() < 3) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == 0xe2 && i + 2 < text.size() &&
-        (static_cast<unsigned char>(text[i + 1]) == 0x94 || static_cast<unsigned char>(text[i + 1]) == 0x95)) {
-      if (static_cast<unsigned char>(text[i + 1]) == 0x94 && static_cast<unsigned char>(text[i + 2]) == 0x82 &&
-          i + 3 < text.size() && text.size() > 6 && text[i + 3] == ' ') {
-        return false;  // "│ text": a row of cells
-      }
-      i += 2;
-      continue;
-    }
-    if (c != '-' && c != '+' && c != '=' && c != '|' && c != ' ' && c != ':') return false;
-  }
-  return true;
-}
 
 void MetricLine::clear() {
   numbers_.clear();
@@ -255,8 +245,26 @@ void MetricLine::read_bars(std::string_view text) {
   }
 }
 
+namespace {
+
+/// Past the value that begins at `first`, brackets within it respected.
+size_t end_of_value(std::string_view text, size_t first) {
+  static constexpr ByteSet kValueEnds(" \t\n\r,;|)]}");
+  size_t end = first;
+  int depth = 0;
+  while (end < text.size() && end - first < kBracketLimit && (depth > 0 || !kValueEnds.holds(text[end]))) {
+    if (end > first && (text.substr(end, 2) == "->" || text.substr(end, 3) == "\u2192")) break;
+    depth += text[end] == '(' || text[end] == '[';
+    depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
+    ++end;
+  }
+  return end;
+}
+
+}  // namespace
+
 void MetricLine::read_commas(std::string_view text) {
-  static constexpr ByteSet kStops("[(,;|=:"), kValueEnds(" \t\n\r,;|)]}");
+  static constexpr ByteSet kStops("[(,;|=:");
   size_t begin = 0;        // of the name that is being collected
   std::string_view group;  // "reward: mean=0.5 std=0.1": whose statistics come
   for (size_t at = 0; at < text.size() && numbers_.size() < kReadingLimit; ++at) {
@@ -288,13 +296,11 @@ void MetricLine::read_commas(std::string_view text) {
     if (at + 1 < text.size() && (text[at + 1] == '/' || text[at + 1] == ':' || text[at + 1] == '=')) continue;
     if (c == ':' && at > 0 && is_digit(text[at - 1]) && at + 1 < text.size() && is_digit(text[at + 1])) continue;
     const std::string_view name = trim(text.substr(begin, at - begin));
-    const size_t first = skip_space(text, at + 1);
-    size_t end = first;
-    int depth = 0;
-    while (end < text.size() && end - first < kBracketLimit && (depth > 0 || !kValueEnds.holds(text[end]))) {
-      depth += text[end] == '(' || text[end] == '[';
-      depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
-      ++end;
+    size_t first = skip_space(text, at + 1);
+    size_t end = end_of_value(text, first);
+    if (const size_t now = new_value(text, end); now != kNone && first < end && is_digit(text[end - 1])) {
+      first = now;
+      end = end_of_value(text, now);
     }
     if (text.substr(end).starts_with(" %")) end += 2;  // "35.0 %"
     std::string_view key = clean_key(drop_leading_unit(clean_key(name)));

@@ -70,6 +70,9 @@ class MetricLine {
 /// "1.2e-05", "+inf". False when it says none.
 bool metric_number(std::string_view text, double* value);
 
+/// A number whose one comma can only be a decimal's: "0,125", "-12,5", "0,3e-05". "1,204" may be a thousand and more.
+bool is_decimal_comma(std::string_view text);
+
 /// A duration as trainers print it, in seconds: "850ms", "12.3s", "3m 4s", "2h 5m", "1d 3h", "1:02:03". False if none.
 bool metric_duration(std::string_view text, double* seconds);
 

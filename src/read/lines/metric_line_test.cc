@@ -65,6 +65,9 @@ TEST_CASE("commas: colons and equals signs, brackets, lists passed over") {
   CHECK(read("[step 3/100] loss=0.5 reward=0.25 time: 3.2 s kl: 0.1") ==
         Map{{"step", 3}, {"step/total", 100}, {"loss", 0.5}, {"reward", 0.25}, {"time", 3.2}, {"kl", 0.1}});
   CHECK(read("Rewards: [0.5, -1.0] (1/2 done)").empty());
+  CHECK(read("22.1s reward=0.25 loss=0.5") == Map{{"reward", 0.25}, {"loss", 0.5}});
+  CHECK(read("reward=0.0 -> 0.25 loss=0.5") == Map{{"reward", 0.25}, {"loss", 0.5}});
+  CHECK(read("loss: 0.5->-0.25, kl: 0.5 \u2192 0.75") == Map{{"loss", -0.25}, {"kl", 0.75}});
   CHECK(read("at 12:30:05 see https://example.org:80/x").empty());
 }
 

@@ -1,4 +1,5 @@
 // What one value of a metric line says: a number however it is wrapped, a duration.
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -47,7 +48,7 @@ bool word_number(std::string_view text, double* value) {
 
 // "1,234,567" with well-formed groups.
 bool grouped_number(std::string_view text, double* value) {
-  if (text.size() > 24 || text.find(',') == kNone) return false;
+  if (text.size() > 24 || text[0] == '0' || text.find(',') == kNone) return false;
   std::string plain;
   size_t digits = 0;
   bool grouped = false;
@@ -62,12 +63,39 @@ bool grouped_number(std::string_view text, double* value) {
     if (c == '.' && digits != 3) return false;
     plain.push_back(c);
   }
+  if (grouped && digits != 3 && text.find('.') == kNone) return false;
+  const auto number = parse_double(plain);
+  if (number) *value = *number;
+  return number.has_value();
+}
+
+bool decimal_comma_number(std::string_view text, double* value) {
+  if (!is_decimal_comma(text)) return false;
+  std::string plain(text);
+  plain[plain.find(',')] = '.';
   const auto number = parse_double(plain);
   if (number) *value = *number;
   return number.has_value();
 }
 
 }  // namespace
+
+bool is_decimal_comma(std::string_view text) {
+  constexpr size_t kLongest = 32, kGroup = 3;
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  const size_t comma = text.find(',');
+  if (text.size() > kLongest || comma == 0 || comma == kNone) return false;
+  size_t end = comma + 1;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  const std::string_view whole = text.substr(0, comma), exponent = text.substr(end);
+  if (!std::all_of(whole.begin(), whole.end(), is_digit) || end == comma + 1) return false;
+  if (!exponent.empty()) {
+    const bool is_exponent = (exponent[0] | 32) == 'e' && exponent.size() > 1;
+    return is_exponent && parse_double(cat("1", exponent)).has_value();
+  }
+  if (whole.size() > 1 && whole[0] == '0') return false;
+  return whole == "0" || whole.size() > kGroup || end - comma - 1 != kGroup;
+}
 
 bool metric_number(std::string_view text, double* value) {
   text = trim(text);
@@ -88,6 +116,7 @@ bool metric_number(std::string_view text, double* value) {
     }
   }
   if (is_digit(first) && grouped_number(text, value)) return true;
+  if ((is_digit(first) || first == '-' || first == '+') && decimal_comma_number(text, value)) return true;
   if (word_number(text, value)) return true;
   const std::string_view inner = inside_call(text);
   return !inner.empty() && metric_number(inner, value);

@@ -20,15 +20,19 @@ Result<Cycle> parse_since(const std::string& text) {
   if (text.empty()) return cycle;
   const std::string_view digits =
       text.rfind("step:", 0) == 0 ? std::string_view(text).substr(5) : std::string_view(text);
-  if (const auto step = parse_int(digits); step && *step != kNoStep) {
+  if (const auto step = parse_int(digits); step && *step >= 0) {
     cycle.from_step = *step;
     return cycle;
   }
   size_t used = 0;
-  const auto time = parse_time(text.size() == 16 ? text + ":00" : text, &used);
+  constexpr size_t kDay = 10, kMinute = 16;  // bytes of "2026-02-19" and "2026-02-19T10:00"
+  const auto time = parse_time(cat(text, text.size() == kDay      ? "T00:00:00"
+                                         : text.size() == kMinute ? ":00"
+                                                                  : ""),
+                               &used);
   if (!time) {
     return Error{Error::Code::kInvalid, cat("--since: '", text, "' is neither a step nor a time"),
-                 "Write a step number (120) or a UTC time (2026-02-19T10:00)."};
+                 "Write a step number (120), a day (2026-02-19) or a UTC time (2026-02-19T10:00)."};
   }
   cycle.from = *time;
   return cycle;

@@ -32,6 +32,8 @@ TEST_CASE("--since takes steps and times and nothing else") {
   CHECK(parse_since("")->whole());
   CHECK(parse_since("120")->from_step == 120);
   CHECK(parse_since("step:120")->from_step == 120);
+  CHECK(format_utc(parse_since("2026-02-19")->from) == "2026-02-19T00:00:00Z");
+  CHECK_FALSE(parse_since("-5").ok());
   CHECK(parse_since("2026-02-19T10:00")->from.known());
   CHECK(format_utc(parse_since("2026-02-19T10:00")->from) == "2026-02-19T10:00:00Z");
   CHECK(format_utc(parse_since("2026-02-19T10:00:30Z")->from) == "2026-02-19T10:00:30Z");

@@ -467,8 +467,11 @@ std::string status_json(const State& state, const RunStatus& status) {
   put_time(json, "expected_end", end.middle());
   put_time(json, "expected_end_earliest", end.earliest);
   put_time(json, "expected_end_latest", end.latest);
-  if (const double price = cost_per_hour(state); price > 0)
-    json.key("cost_per_hour").number(price).key("cost").number(run_seconds(state) / kHour * price);
+  if (const double price = cost_per_hour(state); price > 0) {
+    const double seconds = run_seconds(state);
+    json.key("cost_per_hour").number(price).key("cost");
+    seconds > 0 ? json.number(seconds / kHour * price) : json.null();
+  }
   const auto* checkpoint = last_checkpoint(state);
   put_step(json, "last_checkpoint", checkpoint == nullptr ? kNoStep : checkpoint->second.step);
   put_saves(json, state, status);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/support/reward_count.h"
 #include "core/detect/tools/stats.h"
 #include "core/signal.h"
 
@@ -137,6 +138,7 @@ const Series* reward_series(const State& state) {
       listed = &series;
       continue;
     }
+    if (counts_rewards(series.signal)) continue;
     if (only != nullptr) return nullptr;  // several parts: which of them is the reward is not known
     only = &series;
   }

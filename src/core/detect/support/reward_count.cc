@@ -1,0 +1,21 @@
+#include "core/detect/support/reward_count.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace mw {
+
+bool counts_rewards(std::string_view component) {
+  static constexpr std::array<std::string_view, 6> kOf = {"valid", "nan", "error", "fail", "timeout", "missing"},
+                                                   kShares = {"rate", "ratio", "frac", "fraction", "share", "count"};
+  static constexpr std::array<std::string_view, 5> kAmounts = {"_time", "_seconds", "_latency", "_count", "_duration"};
+  const std::string name = cat("_", to_lower(component.substr(component.rfind('.') + 1)));
+  const auto ends = [&name](std::string_view end) { return name.ends_with(end); };
+  const auto holds = [&name](std::string_view word) { return contains(name, word); };
+  return std::any_of(kAmounts.begin(), kAmounts.end(), ends) ||
+         (std::any_of(kOf.begin(), kOf.end(), holds) && std::any_of(kShares.begin(), kShares.end(), ends));
+}
+
+}  // namespace mw
