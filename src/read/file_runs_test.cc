@@ -126,6 +126,8 @@ TEST_CASE("of several runs' logs the one that was written last is the run that i
   CHECK(older({{"out/run.log", 1, 1, 30}, {"out/run.csv", 1, 1, 25, "csv"}}, {0, 900}).empty());  // a view
   CHECK(older({{"out/run2.log", 1, 21, 40}, {"out/run1.log", 2, 1, 30}}, {0, 900}).empty());      // resumed
   CHECK(older({{"out/rank0.log", 1, 1, 30}, {"out/rank1.log", 2, 1, 20}}, {0, 900}).empty());     // it hangs
+  CHECK(older({{"out/log_0.txt", 1, 1, 30}, {"out/log_1.txt", 2, 1, 20, "text", true}}, {0, 900}).empty());
+  CHECK(older({{"out/log_0.txt", 1, 1, 30}, {"out/log_1.txt", 2, 1, 20}}, {0, 900}) == Names{"out/log_1.txt"});
   CHECK(older({{"out/eval.log", 1, 1, 3}, {"out/train.log", 2, 1, 30}}, {0, 900}).empty());
   CHECK(older({{"out/checkpoint-9/log.jsonl", 1, 1, 3, "jsonl"}, {"out/train.log", 2}}, {0, 900}).empty());
 }

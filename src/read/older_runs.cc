@@ -37,10 +37,18 @@ std::pair<size_t, size_t> common_figures(const ShownFile& a, const ShownFile& b)
   return {shared, same};
 }
 
+/// Numbers alone may be those of ranks, which share the norm of their gradients and have rewards of their own.
+bool may_be_ranks(const ShownFile& a, const ShownFile& b) {
+  if (folder_of(a.path) != folder_of(b.path) || names_of(FileName(a.path), FileName(b.path)) != Names::kMaybe)
+    return false;
+  const Likeness likeness = compare(a, b, true);
+  return likeness.differ.size() < 2 || likeness.differ.count("grad_norm") == 0;
+}
+
 bool is_older(const ShownFile& one, const ShownFile& newest, const Files& files) {
   const Duration quiet = files.at(newest.path).info.changed - files.at(one.path).info.changed;
   if (quiet < kQuietAhead || std::abs(one.first - newest.first) > kSameBegin) return false;
-  if (!may_be_two_runs(one.path, newest.path)) return false;
+  if (!may_be_two_runs(one.path, newest.path) || may_be_ranks(one, newest)) return false;
   const auto [shared, same] = common_figures(one, newest);
   if (shared > 0 && same * 3 >= shared) return false;
   const bool ahead = one.last - newest.last > kStepRewind;
