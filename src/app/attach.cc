@@ -57,6 +57,7 @@ Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const K
   MW_TRY(loop->reader_.set_zone(request.timezone));
   MW_TRY(loop->reader_.open(request.paths, request.framework.empty() ? trainer_of(knowledge, loop->recorder_->dialect())
                                                                      : request.framework));
+  loop->say_left_out();
   if (resumed) {
     loop->reader_.tick(doors.clock.now());
     loop->reader_.judge_again();
@@ -75,6 +76,19 @@ AttachLoop::AttachLoop(const Doors& doors, const KnowledgeBase& knowledge, const
       last_news_(began_),
       last_scan_(began_),
       last_tick_(began_) {}
+
+/// Once: a later midwatch on the same record leaves out the same.
+void AttachLoop::say_left_out() {
+  const std::vector<std::string> paths = reader_.left_out();
+  if (paths.empty()) return;
+  const std::string others =
+      paths.size() > 1 ? cat(" and ", paths.size() - 1, paths.size() > 2 ? " others are" : " other are") : " is";
+  const std::string text = cat(paths.front(), others, " not read: of an earlier run, and not written any more");
+  const auto& notes = reader_.state().notes;
+  if (std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.second.text == text; })) return;
+  put({{}, {}, event::Note{"midwatch", text}});
+  if (request_.say) request_.say(text);
+}
 
 bool AttachLoop::turn() {
   notice_a_gap();

@@ -69,6 +69,7 @@ class AttachLoop final : private EventWriter {
   std::optional<Duration> tasks(bool quiet);
   bool tasks_are_due() const;
   void stop_requested();
+  void say_left_out();
   void notice_a_gap();
   std::optional<Duration> preview();
   void watch_folders();

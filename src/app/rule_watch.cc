@@ -44,7 +44,12 @@ std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, EventWri
   const Duration now = clock_.steady();
   if (!quiet || now.ns < due_.ns) return kPeriod;
   due_ = {now.ns + kPeriod.ns};
-  if (state.steps().count < kSteps) return kPeriod;
+  report(state, writer);
+  return reported_ ? kForEver : kPeriod;
+}
+
+void RuleWatch::report(const State& state, EventWriter& writer) {
+  if (reported_ || knowledge_.rules.empty() || state.steps().count < kSteps) return;
   reported_ = true;
   for (const std::string& text : idle_rules(state, knowledge_, kSteps)) {
     // The names that are close may have changed since another midwatch reported it.
@@ -56,7 +61,6 @@ std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, EventWri
     if (say_) say_(text);
     reported_ = writer.note({std::string(kMidwatch), text}, clock_.now()).ok() && reported_;
   }
-  return reported_ ? kForEver : kPeriod;
 }
 
 }  // namespace mw

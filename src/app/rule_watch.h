@@ -25,8 +25,11 @@ class RuleWatch final : public Task {
       : clock_(clock), knowledge_(knowledge), say_(std::move(say)) {}
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override { report(state, writer); }  // of a short run
 
  private:
+  void report(const State& state, EventWriter& writer);
+
   Clock& clock_;
   const Knowledge& knowledge_;
   std::function<void(const std::string&)> say_;

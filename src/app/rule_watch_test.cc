@@ -66,5 +66,31 @@ TEST_CASE("a rule whose figure never comes is reported once, with the names that
   CHECK(said.size() == 2);
 }
 
+TEST_CASE("so is one of a run that is over before the next turn") {
+  Knowledge known;
+  UserRule rule;
+  rule.name = "len";
+  rule.signal = "response/meen";
+  rule.above = 1;
+  known.add(rule);
+  State state;
+  Notes notes(state);
+  FakeClock clock;
+  std::vector<std::string> said;
+  RuleWatch watch(clock, known, [&said](const std::string& text) { said.push_back(text); });
+  clock.pass(RuleWatch::kPeriod);
+  CHECK(watch.turn(state, true, notes).has_value());
+  for (int64_t step = 1; step <= RuleWatch::kSteps; ++step) {
+    fold(state, {{}, {0, 0}, event::Measured{step, false, {{"response.length", "response/mean", 1}}}});
+    if (step + 1 == RuleWatch::kSteps) watch.over(state, notes);
+    if (step + 1 == RuleWatch::kSteps) CHECK(said.empty());
+  }
+  CHECK(watch.turn(state, true, notes).has_value());
+  CHECK(said.empty());
+  watch.over(state, notes);
+  watch.over(state, notes);
+  CHECK(said.size() == 1);
+}
+
 }  // namespace
 }  // namespace mw

@@ -121,7 +121,9 @@ bool is_late(const SourceState& source, const Event& event) {
   return behind > kLate.ns && behind < kClockSetBack.ns;
 }
 
+constexpr std::string_view kResumed = "the trainer resumed";
 constexpr std::string_view kWentBack = "step counter went back";
+constexpr std::string_view kLaterLog = "another log begins later, at an earlier step";
 constexpr std::string_view kAfterLauncher = "steps after its launcher had given up";
 constexpr uint64_t kStragglingLines = 3;  // of two pipes that end in one file
 
@@ -215,8 +217,26 @@ bool resumes_anew(const SourceState& source, const Event& event) {
          resumed->step <= source.step;
 }
 
-/// The newest attempt was none: its counter was another one in the same source.
-void take_back(State& state, SourceState& source) {
+/// The first word of a log of its own is that the trainer goes on from a step which all attempts so far are past: a
+/// scheduler gives each attempt another file. A further view of an attempt that is known says so, too.
+void resume_in_own_log(State& state, SourceState& source, const Event& event) {
+  const auto* const resumed = std::get_if<event::Resumed>(&event.body);
+  if (resumed == nullptr || resumed->step == kNoStep || resumed->step <= 0 || source.shown || !source.joins) return;
+  if (is_kept(state, event)) return;
+  const auto is_it = [&](const AttemptState& attempt) {
+    return attempt.first_step == resumed->step + 1 || attempt.first_step == resumed->step ||
+           (attempt.resumed && attempt.resumed_at == resumed->step);
+  };
+  const auto known = std::find_if(state.attempts.begin(), state.attempts.end(), is_it);
+  if (known != state.attempts.end()) return move_to(source, static_cast<size_t>(known - state.attempts.begin()));
+  const AttemptState& newest = state.attempts.back();
+  if (newest.first_step == kNoStep || newest.first_step > resumed->step || newest.last_step < resumed->step) return;
+  if (event.at.known() && newest.last.at.known() && event.at <= newest.last.at) return;
+  add_attempt(state, source, event, kResumed);
+}
+
+/// The newest attempt was none: its counter was another one in the same source, or its log a view.
+void take_back(State& state) {
   const auto gone = static_cast<uint16_t>(state.attempts.size() - 1);
   const auto kept = static_cast<uint16_t>(gone - 1);
   const AttemptState last = std::move(state.attempts.back());
@@ -238,7 +258,6 @@ void take_back(State& state, SourceState& source) {
   for (Series& series : state.eval) series.move_attempt(gone, kept);
   for (Series& series : state.host) series.move_attempt(gone, kept);
   for_each_moment(state, [&](Moment& moment) { moment.attempt = std::min(moment.attempt, kept); });
-  source.two_counters = true;
 }
 
 /// Does `step` go on where the counter was before it went back, as if there had been no other attempt?
@@ -251,17 +270,50 @@ bool goes_on_as_before(const State& state, const SourceState& source, const Even
          step > source.step + kStepJump && step >= before.last_step && step <= before.last_step + kStepJump;
 }
 
+/// Of figures at this step that another source has, too, none is the same.
+bool differs_from_all(const State& state, uint32_t source, const event::Measured& measured) {
+  bool compared = false;
+  for (const Reading& reading : measured.readings) {
+    if (!is_distinctive(reading.value) || reading.signal().empty()) continue;
+    for (const Series& series : state.series) {
+      if (series.signal != reading.signal() || series.source == source) continue;
+      for (const Point& point : series.points()) {
+        if (point.step != measured.step || !is_distinctive(point.value)) continue;
+        if (same_value(point.value, reading.value)) return false;
+        compared = true;
+      }
+    }
+  }
+  return compared;
+}
+
+/// A log of its own whose clock begins when all that is known was over, at a step in the middle of it: the trainer
+/// resumed and did not say so.
+bool begins_later(const State& state, const SourceState& source, const Event& event, const event::Measured& measured) {
+  const AttemptState& newest = state.attempts.back();
+  if (is_kept(state, event) || static_cast<size_t>(source.attempt) + 1 != state.attempts.size()) return false;
+  if (!event.at.known() || !newest.last.at.known() || newest.first_step == kNoStep) return false;
+  return event.at - newest.last.at > kSameBeginning && measured.step > newest.first_step + kStepSlack &&
+         measured.step <= newest.last_step && differs_from_all(state, event.where.source, measured);
+}
+
 /// A source without clock that begins in the middle of the chain: same numbers as another source, or a restart.
 void join(State& state, SourceState& source, const Event& event, int64_t step) {
   source.joins = false;
   if (const auto* measured = std::get_if<event::Measured>(&event.body)) {
     const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);
     if (agreed >= 0) {
+      const AttemptState& own = state.attempts[static_cast<size_t>(source.attempt)];
+      const bool newest = static_cast<size_t>(source.attempt) + 1 == state.attempts.size();
+      if (agreed < source.attempt && newest && own.why == kResumed && own.first_step == kNoStep) take_back(state);
       move_to(source, static_cast<size_t>(agreed));
       return;
     }
+    if (begins_later(state, source, event, *measured)) return (void)add_attempt(state, source, event, kLaterLog);
   }
-  if (event.at.known()) return;
+  const AttemptState& own = state.attempts[static_cast<size_t>(source.attempt)];
+  const bool of_its_own = own.why == kResumed && own.began.where.source == event.where.source;
+  if (event.at.known() || of_its_own) return;
   for (size_t i = state.attempts.size(); i-- > 0;) {
     const AttemptState& attempt = state.attempts[i];
     if (attempt.first_step != kNoStep && attempt.first_step <= step && step <= attempt.last_step + 1) {
@@ -275,7 +327,10 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
   const int64_t step = step_of(event);
   if (step == kNoStep) return;
   if (source.joins) join(state, source, event, step);
-  if (goes_on_as_before(state, source, event, step)) take_back(state, source);
+  if (goes_on_as_before(state, source, event, step)) {
+    take_back(state);
+    source.two_counters = true;
+  }
   const bool back = source.step != kNoStep && step < source.step;
   const bool straggles = !back && event.where.line <= source.gave_up + kStragglingLines;
   if (source.gave_up != 0 && source.shown && !straggles) return go_on(state, source, event, kAfterLauncher);
@@ -319,7 +374,8 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
     follow_clock(state, source, event);
   }
   if (const auto* begun = std::get_if<event::AttemptBegan>(&event.body)) began(state, source, event, begun->why);
-  if (resumes_anew(source, event)) began(state, source, event, "the trainer resumed");
+  if (resumes_anew(source, event)) began(state, source, event, std::string(kResumed));
+  resume_in_own_log(state, source, event);
   follow_steps(state, source, event);
   return static_cast<uint16_t>(source.attempt);
 }

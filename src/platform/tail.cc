@@ -33,6 +33,27 @@ bool Tail::head_is_the_same() {
   return file_->read_at(0, head_.size(), now).ok() && now == head_;
 }
 
+/// The name belongs to a copy of the open file, as rsync makes one in each round: what was read stands in it, too.
+/// Reading goes on in the copy then.
+bool Tail::moves_to_copy() {
+  constexpr uint64_t kCompared = 4096;  // bytes before the place that was read to, and no line stands there twice
+  if (offset_ == 0) return false;
+  auto copy = disk_.open_read(path_);
+  if (!copy.ok()) return false;
+  const auto info = (*copy)->info();
+  if (!info.ok() || static_cast<uint64_t>(std::max<int64_t>(info->size, 0)) < offset_) return false;
+  std::string ours, theirs;
+  const auto same = [&](uint64_t at, uint64_t size) {
+    return file_->read_at(at, size, ours).ok() && (*copy)->read_at(at, size, theirs).ok() && ours.size() == size &&
+           ours == theirs;
+  };
+  const uint64_t compared = std::min(offset_, kCompared);
+  if (!same(0, std::min<uint64_t>(offset_, kHeadBytes)) || !same(offset_ - compared, compared)) return false;
+  file_ = std::move(*copy);
+  identity_ = *info;
+  return true;
+}
+
 /// Called when the open file has no more bytes: does the name still belong to it?
 Result<Tail::News> Tail::look_for_new_content() {
   const auto named = disk_.info(path_);
@@ -41,6 +62,7 @@ Result<Tail::News> Tail::look_for_new_content() {
     return News::kGone;
   }
   if (named->device != identity_.device || named->inode != identity_.inode) {
+    if (moves_to_copy()) return News::kNothing;
     begin_anew("rotated");
     return News::kBeganAnew;
   }

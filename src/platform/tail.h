@@ -42,6 +42,7 @@ class Tail {
   Result<News> open_first();
   Result<News> look_for_new_content();
   bool head_is_the_same();
+  bool moves_to_copy();
   void begin_anew(std::string why);
 
   Disk& disk_;

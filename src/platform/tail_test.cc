@@ -44,6 +44,32 @@ std::string drain(Tail& tail, size_t most = 5) {
 
 }  // namespace
 
+TEST_CASE("tail: a file that is replaced by a longer copy of it goes on") {
+  const Folder folder;
+  const auto disk = make_posix_disk();
+  const std::string path = folder.path + "/train.log", copy = folder.path + "/.train.log.x";
+  const auto replace = [&](const std::string& text) {
+    write(copy, text, "w");
+    REQUIRE(std::rename(copy.c_str(), path.c_str()) == 0);
+  };
+  Tail tail(*disk, path);
+  replace("one\ntw");
+  CHECK(drain(tail) == "one\ntw");
+  replace("one\ntwo\n");
+  CHECK(drain(tail).empty());  // it moves to the copy
+  CHECK(drain(tail) == "o\n");
+  replace("one\ntwo\n");
+  CHECK(drain(tail).empty());
+  CHECK(drain(tail).empty());
+  replace("one\ntwo\nthree\n");
+  CHECK(drain(tail).empty());
+  CHECK(drain(tail) == "three\n");
+  replace("one\n");  // not all that was read
+  CHECK(drain(tail) == "|one\n");
+  replace("two\nthree\n");
+  CHECK(drain(tail) == "|two\nthree\n");
+}
+
 TEST_CASE("tail: grows, is rotated with lines still unread, is truncated, is re-created, vanishes and comes back") {
   const Folder folder;
   const auto disk = make_posix_disk();

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "read/folder_runs.h"
+#include "read/older_runs.h"
 
 namespace mw {
 namespace {
@@ -81,20 +82,54 @@ TEST_CASE("a run takes the files with its figures and its name with it") {
 }
 
 TEST_CASE("a log that appears beside one that is further and counts from the beginning is another run's") {
-  const auto begins = [](const std::string& path, int seed, int64_t step) {
+  const auto begins = [](const std::string& path, int seed, int64_t step, bool quiet = false) {
     State state = state_of_files({{"out/run1.log", 1}});
     fold(state, {{}, {1, 0}, event::SourceOpened{1, path, "text", 0, 0, 0}});
     const State other = state_of_files({{path, seed, step, step}});
     event::Measured measured{step, false, {}};
     for (const Series& series : other.series)
       measured.readings.push_back({series.signal, series.raw, series.points().back().value});
-    return begins_another_run(state, 1, measured);
+    return begins_another_run(state, 1, measured, [quiet](const std::string&) { return quiet; });
   };
   CHECK(begins("out/run2.log", 2, 1));
   CHECK_FALSE(begins("out/run2.log", 1, 1));   // the same figures
   CHECK_FALSE(begins("out/run2.log", 2, 58));  // goes on
   CHECK_FALSE(begins("out/rank1.log", 2, 1));
   CHECK_FALSE(begins("out/eval/run2.log", 2, 1));
+  CHECK(begins("out/new.log", 2, 1, true));  // the other one was not written for long
+  CHECK(begins("later/run2.log", 2, 1, true));
+  CHECK_FALSE(begins("out/rank1.log", 2, 1, true));
+  CHECK_FALSE(begins("out/new.log", 1, 1, true));
+  CHECK_FALSE(begins("out/new.log", 2, 61, true));
+}
+
+TEST_CASE("of several runs' logs the one that was written last is the run that is watched") {
+  const auto older = [](const std::vector<File>& files, const std::vector<int64_t>& seconds_ago) {
+    std::vector<FoundFile> found;
+    for (size_t i = 0; i < files.size(); ++i) {
+      FileInfo info;
+      info.changed = {(10'000 - seconds_ago[i]) * 1'000'000'000};
+      found.push_back({files[i].path, info, false, {}});
+    }
+    return older_runs(state_of_files(files), found);
+  };
+  const std::vector<File> two = {{"out/new.log", 1, 1, 6}, {"out/old.log", 2, 1, 30}};
+  CHECK(older(two, {0, 5000}) == Names{"out/old.log"});
+  CHECK(older(two, {0, 6}) == Names{"out/old.log"});  // written before the newer one, and yet further
+  CHECK(older(two, {0, 2}).empty());
+  CHECK(older({{"o/b/train.log", 1, 1, 6}, {"o/a/train.log", 2}, {"o/a/cfg/x.yaml", 9, 1, 0}}, {0, 900, 5000}) ==
+        Names{"o/a/train.log", "o/a/cfg/x.yaml"});
+  CHECK(older({{"out/new.log", 1, 1, 60}, {"out/old.log", 2, 1, 30}}, {0, 5000}) == Names{"out/old.log"});
+  CHECK(older({{"out/new.log", 1, 1, 60}, {"out/old.log", 2, 1, 30}}, {0, 30}).empty());
+  CHECK(older({{"out/new.log", 1, 1, 6}, {"out/old.log", 2}, {"out/old.err", 9, 1, 0}, {"out/new.err", 9, 1, 0}},
+              {0, 900, 900, 900}) == Names{"out/old.log", "out/old.err"});
+  CHECK(older({{"out/run.log", 1, 1, 30}, {"out/run.csv", 1, 1, 25, "csv"}}, {0, 900}).empty());  // a view
+  CHECK(older({{"out/run2.log", 1, 21, 40}, {"out/run1.log", 2, 1, 30}}, {0, 900}).empty());      // resumed
+  CHECK(older({{"out/rank0.log", 1, 1, 30}, {"out/rank1.log", 2, 1, 20}}, {0, 900}).empty());     // it hangs
+  CHECK(older({{"out/log_0.txt", 1, 1, 30}, {"out/log_1.txt", 2, 1, 20, "text", true}}, {0, 900}).empty());
+  CHECK(older({{"out/log_0.txt", 1, 1, 30}, {"out/log_1.txt", 2, 1, 20}}, {0, 900}) == Names{"out/log_1.txt"});
+  CHECK(older({{"out/eval.log", 1, 1, 3}, {"out/train.log", 2, 1, 30}}, {0, 900}).empty());
+  CHECK(older({{"out/checkpoint-9/log.jsonl", 1, 1, 3, "jsonl"}, {"out/train.log", 2}}, {0, 900}).empty());
 }
 
 }  // namespace

@@ -37,24 +37,6 @@ bool is_component_word(const std::string& word) {
   return std::find(std::begin(kComponentWords), std::end(kComponentWords), word) != std::end(kComponentWords);
 }
 
-/// "rank_0", "logs", "global_step_100", "0": nothing in the name but what components and their numbers are called.
-bool names_component(std::string_view name) {
-  std::string word;
-  size_t digits = 0;
-  for (const char c : name) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      continue;
-    }
-    digits += std::isdigit(static_cast<unsigned char>(c)) != 0 ? 1 : 0;
-    if (!word.empty() && !is_component_word(word)) return false;
-    word.clear();
-  }
-  if (!word.empty()) return is_component_word(word);
-  const bool date = digits >= 6;  // "2026-01-15_08-00-00", "12-00-00"
-  return !date;
-}
-
 bool lies_in(std::string_view path, std::string_view folder) {
   if (folder == "/") return path.size() > 1 && path.front() == '/';
   return path.size() > folder.size() && path.substr(0, folder.size()) == folder && path[folder.size()] == '/';
@@ -65,6 +47,12 @@ struct Shown {
   std::map<std::string, std::map<int64_t, double>> figures;  ///< by signal and step; the last value of a step
   Time begins, ends;
   int64_t first = kNoStep, last = kNoStep;
+  bool failed = false;  ///< an exception, or an end that is not a good one
+
+  void spans(Time at) {
+    if (at.known() && (!begins.known() || at < begins)) begins = at;
+    if (at.known() && (!ends.known() || ends < at)) ends = at;
+  }
 };
 
 std::optional<size_t> folder_of_source(const State& state, uint32_t source, const std::vector<std::string>& folders) {
@@ -89,22 +77,48 @@ std::optional<std::vector<Shown>> shown_by(const State& state, const std::vector
       Shown& one = shown[*folder];
       if (one.first == kNoStep || point.step < one.first) one.first = point.step;
       one.last = std::max(one.last, point.step);
-      if (point.at.known() && (!one.begins.known() || point.at < one.begins)) one.begins = point.at;
-      if (point.at.known() && (!one.ends.known() || one.ends < point.at)) one.ends = point.at;
+      one.spans(point.at);
       if (telling && std::isfinite(point.value)) one.figures[series.signal][point.step] = point.value;
     }
   }
   return shown;
 }
 
-/// Neither was at work while the other was.
-bool apart(const Shown& a, const Shown& b) {
-  if (!a.begins.known() || !b.begins.known()) return false;
-  return a.ends < b.begins || b.ends < a.begins;
+/// Of folders without a step: when their logs spoke, and whether they tell of a failure.
+void add_stepless(const State& state, const std::vector<std::string>& folders, std::vector<Shown>& shown) {
+  for (uint32_t source = 0; source < state.sources.size(); ++source) {
+    const auto folder = folder_of_source(state, source, folders);
+    if (!folder || shown[*folder].first != kNoStep || state.sources[source].kind != "text") continue;
+    shown[*folder].spans(state.sources[source].first_at);
+    shown[*folder].spans(state.sources[source].last_at);
+    shown[*folder].spans(state.sources[source].end_at);
+    shown[*folder].spans(state.sources[source].clock.after(0));
+    shown[*folder].spans(state.sources[source].clock.before(UINT64_MAX));
+  }
+  const auto failed = [&](const Where& where) {
+    const auto folder = folder_of_source(state, where.source, folders);
+    if (folder) shown[*folder].failed = true;
+  };
+  for (const TraceState& trace : state.traces) failed(trace.moment.where);
+  for (const AttemptState& attempt : state.attempts) {
+    if (attempt.ended && attempt.ended->how != event::Ended::How::kComplete) failed(attempt.ended_at.where);
+  }
+}
+
+/// How long the one was over when the other began; negative where they were at work together, and where a clock lacks.
+Duration between(const Shown& a, const Shown& b) {
+  if (!a.begins.known() || !b.begins.known()) return Duration{-1};
+  return std::max(b.begins - a.ends, a.begins - b.ends);
+}
+
+/// Both count the same steps, and many: views of one run do.
+bool same_span(const Shown& a, const Shown& b) {
+  constexpr int64_t kMany = 10;
+  return a.first == b.first && a.last == b.last && a.last - a.first >= kMany;
 }
 
 /// By their figures: too many differ at the steps that both have. (Two runs of one recipe may come to the same reward.)
-/// Where there are no such steps, by their times.
+/// Where there are no such steps, by their times; without clocks by the steps that they count.
 bool differ(const Shown& a, const Shown& b) {
   size_t shared = 0, other = 0;
   for (const auto& [signal, values] : a.figures) {
@@ -121,11 +135,26 @@ bool differ(const Shown& a, const Shown& b) {
     }
     if (both.size() > 1) shared += here;  // a constant is the same in many runs
   }
-  return shared == 0 ? apart(a, b) : static_cast<double>(other) >= kDiffer * static_cast<double>(shared);
+  if (shared > 0) return static_cast<double>(other) >= kDiffer * static_cast<double>(shared);
+  return a.begins.known() && b.begins.known() ? between(a, b).ns > 0 : !same_span(a, b);
 }
 
-/// `b` goes on where `a` was, after it.
+/// A run of its own that did no step: it failed at another time than any other folder's logs were written, or a day or
+/// more lies between them. Which of several clocks' zones are meant, nobody knows for sure.
+bool stands_alone(const std::vector<Shown>& shown, size_t i) {
+  constexpr Duration kFailed = Duration::seconds(60), kWell = Duration::seconds(86400);
+  const Duration least = shown[i].failed ? kFailed : kWell;
+  for (size_t k = 0; k < shown.size(); ++k) {
+    if (k != i && between(shown[i], shown[k]) < least) return false;
+  }
+  return shown.size() > 1;
+}
+
+/// `b` goes on where `a` was, after it, and logs in the same way.
 bool continues(const Shown& a, const Shown& b) {
+  const bool alike =
+      std::any_of(a.figures.begin(), a.figures.end(), [&](const auto& one) { return b.figures.count(one.first) > 0; });
+  if (!alike || a.begins.known() != b.begins.known()) return false;
   if (a.ends.known() && b.begins.known() && b.begins < a.ends) return false;
   return b.first > a.first && b.first > 1 && b.first <= a.last + 1;
 }
@@ -151,6 +180,23 @@ std::optional<size_t> continued_by(const std::vector<Shown>& shown, const std::v
 
 }  // namespace
 
+bool is_component_name(std::string_view name) {
+  std::string word;
+  size_t digits = 0;
+  for (const char c : name) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      continue;
+    }
+    digits += std::isdigit(static_cast<unsigned char>(c)) != 0 ? 1 : 0;
+    if (!word.empty() && !is_component_word(word)) return false;
+    word.clear();
+  }
+  if (!word.empty()) return is_component_word(word);
+  const bool date = digits >= 6;  // "2026-01-15_08-00-00", "12-00-00"
+  return !date;
+}
+
 std::vector<std::string> folders_like_runs(std::string_view root, const std::vector<std::string>& files) {
   std::string folder(root);
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
@@ -164,7 +210,7 @@ std::vector<std::string> folders_like_runs(std::string_view root, const std::vec
       only_folders = only_folders && slash != std::string_view::npos;
       if (slash != std::string_view::npos) names.emplace(rest.substr(0, slash));
     }
-    const bool components = std::any_of(names.begin(), names.end(), names_component);
+    const bool components = std::any_of(names.begin(), names.end(), is_component_name);
     if (names.empty() || names.size() > kMostFolders || components) return {};
     if (names.size() > 1) {
       std::vector<std::string> out;
@@ -178,8 +224,9 @@ std::vector<std::string> folders_like_runs(std::string_view root, const std::vec
 }
 
 std::vector<std::vector<std::string>> runs_in_folders(const State& state, const std::vector<std::string>& folders) {
-  const auto shown = shown_by(state, folders);
+  auto shown = shown_by(state, folders);
   if (!shown) return {};
+  add_stepless(state, folders, *shown);
   std::vector<size_t> group(folders.size());
   std::iota(group.begin(), group.end(), size_t{0});
   const auto join = [&group](size_t a, size_t b) {
@@ -200,9 +247,15 @@ std::vector<std::vector<std::string>> runs_in_folders(const State& state, const 
   }
   std::map<size_t, std::vector<std::string>> runs;
   for (const size_t i : trained) runs[group[i]].push_back(folders[i]);
+  for (size_t i = 0; i < folders.size(); ++i) {
+    if ((*shown)[i].first == kNoStep && stands_alone(*shown, i)) runs[i].push_back(folders[i]);
+  }
   if (runs.size() < 2) return {};
   for (size_t i = 0; i < folders.size(); ++i) {
-    if ((*shown)[i].first == kNoStep) runs[i].push_back(folders[i]);
+    const bool placed = std::any_of(runs.begin(), runs.end(), [&](const auto& run) {
+      return std::find(run.second.begin(), run.second.end(), folders[i]) != run.second.end();
+    });
+    if (!placed) runs[i].push_back(folders[i]);
   }
   std::vector<std::vector<std::string>> out;
   out.reserve(runs.size());

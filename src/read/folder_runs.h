@@ -1,6 +1,7 @@
 // Several runs in one folder.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "core/state.h"
 
 namespace mw {
+
+/// "rank_0", "logs", "global_step_100", "0": nothing in the name but what components and their numbers are called.
+bool is_component_name(std::string_view name);
 
 /// The folders below `root` that may each hold a run of their own, by their names, with those of `files` (paths) in
 /// them: siblings that are not named after a component of one (rank_0, logs, wandb, checkpoint-100, attempt_2). A
@@ -27,7 +31,9 @@ std::vector<std::vector<std::string>> runs_in_folders(const State& state, const 
 std::vector<std::vector<std::string>> runs_in_files(const State& state);
 
 /// The same of the first record of `source`, before it is folded: steps begin anew while other files of the folder are
-/// further, and had other figures there.
-bool begins_another_run(const State& state, uint32_t source, const event::Measured& measured);
+/// further, and had other figures there. `quiet`: was this file not written for a while before `source` was? Then less
+/// has to differ, and the steps need not have gone back by much.
+bool begins_another_run(const State& state, uint32_t source, const event::Measured& measured,
+                        const std::function<bool(const std::string& path)>& quiet);
 
 }  // namespace mw

@@ -104,5 +104,46 @@ TEST_CASE("a folder in which nothing trained is no second run, but one beside tw
   CHECK(runs_in_folders(state, {"out/a", "out/b", "out/c"}).size() == 3);
 }
 
+/// The log of a start that failed, so long after the beginning of time here.
+void fail_at(State& state, uint32_t source, const std::string& path, int64_t began) {
+  const Time at{(1'770'000'000 + began) * 1'000'000'000};
+  fold(state, {{}, {source, 0}, event::SourceOpened{source, path, "text", 0, 0, 0}});
+  fold(state, {at, {source, 1}, event::Planned{100}});
+  event::TraceSeen trace;
+  trace.exception = "ImportError";
+  fold(state, {at, {source, 2}, std::move(trace)});
+}
+
+TEST_CASE("a start that failed at another time is a run of its own, a component that fails beside one is not") {
+  for (const int64_t began : {100'000, -5'000}) {
+    State state;
+    measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+    fail_at(state, 1, "out/b/train.log", began);
+    CHECK(runs_in_folders(state, kTwo) == std::vector<Names>{{"out/a"}, {"out/b"}});
+  }
+  State state;
+  measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+  fail_at(state, 1, "out/b/judge.log", 1200);
+  CHECK(runs_in_folders(state, kTwo).empty());
+}
+
+TEST_CASE("without a clock and without a figure in common other steps are another run's") {
+  const auto runs = [](int64_t last) {
+    State state;
+    for (uint32_t source = 0; source < 2; ++source) {
+      fold(state, {{}, {source, 0}, event::SourceOpened{source, source == 0 ? "out/a/x" : "out/b/x", "text", 0, 0, 0}});
+      for (int64_t step = 1; step <= (source == 0 ? 60 : last); ++step) {
+        const std::string name = source == 0 ? "reward.mean" : "entropy";
+        const double value = 0.01 * static_cast<double>(step);
+        fold(state, {{}, {source, static_cast<uint64_t>(step)}, event::Measured{step, false, {{name, name, value}}}});
+      }
+    }
+    return runs_in_folders(state, kTwo).size();
+  };
+  CHECK(runs(60) == 0);
+  CHECK(runs(59) == 2);
+  CHECK(runs(20) == 2);
+}
+
 }  // namespace
 }  // namespace mw

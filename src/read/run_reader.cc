@@ -70,6 +70,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   pass_over(found->superseded);
   // A live log's own last clock says better; what is recorded was read in the zone that was known then.
   if (shared_.read_once && !shared_.zone) shared_.zone = zone_by_wandb(disk_, found->files);
+  leave_out_older_runs(found->files);
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
@@ -113,8 +114,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   if (recorder_ != nullptr) behind_[number] = source->unread();
   const bool latest = file.info.changed >= written_last_;  // an older run's log is not the one that is watched
   written_last_ = std::max(written_last_, file.info.changed);
-  if (latest && clock_ != nullptr && !shared_.keeper_nonce && !sources_.empty() && skip_.empty())
-    beside_.insert(number);
+  if (latest && clock_ != nullptr && !shared_.keeper_nonce && skip_.empty()) beside_.insert(number);
   sources_.push_back(std::move(source));
   return {};
 }
@@ -170,6 +170,9 @@ bool RunReader::look_again() {
   bool fresh = false;
   for (const FoundFile& file : found->files) {
     if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;
+    const auto left_out = left_out_.find(file.path);
+    if (left_out != left_out_.end() && left_out->second == file.info.changed) continue;
+    left_out_.erase(file.path);  // it is being written, too
     const size_t before = sources_.size();
     if (!add_source(file).ok()) continue;  // it cannot be read now: the next round may succeed
     fresh = fresh || sources_.size() > before;
@@ -215,15 +218,6 @@ bool RunReader::known_already(const Event& event) const {
   if (lacks == nullptr || event.where.source >= state_.sources.size()) return false;
   const event::ClockLacks& known = state_.sources[event.where.source].clock_lacks;
   return known.zone == lacks->zone && known.date == lacks->date;
-}
-
-/// Of two runs' logs in one folder the later one is the run that is watched: with its first record an attempt begins.
-void RunReader::begin_another(const Event& event) {
-  const auto* const measured = std::get_if<event::Measured>(&event.body);
-  if (measured == nullptr || measured->eval || measured->step == kNoStep) return;
-  if (beside_.erase(event.where.source) == 0) return;
-  if (begins_another_run(state_, event.where.source, *measured))
-    put({event.at, event.where, event::AttemptBegan{std::string(kAnotherLog)}});
 }
 
 void RunReader::put(Event&& event) {

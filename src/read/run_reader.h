@@ -83,9 +83,11 @@ class RunReader final : public EventSink {
   bool partial() const { return partial_; }
   /// All that was read is text in which there is nothing that a run says: no figure, no event, no clock.
   bool says_nothing() const;
-  std::vector<std::string> watched() const;  ///< files and folders whose changes matter
+  std::vector<std::string> left_out() const;  ///< files of earlier runs, which a live watch does not read
+  std::vector<std::string> watched() const;   ///< files and folders whose changes matter
 
  private:
+  void leave_out_older_runs(std::vector<FoundFile>& files);
   void pass_over(const std::vector<FoundFile>& files);
   Result<void> add_source(const FoundFile& file);
   uint32_t number_of(const std::string& path);
@@ -127,8 +129,9 @@ class RunReader final : public EventSink {
   std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
   std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
   Time written_last_;                                    // when the newest of the sources was written to
-  std::set<uint32_t> beside_;                            // sources of a live watch whose steps may be another run's
-  uint32_t next_number_ = 0;                             // of a source that the journal does not know
+  std::map<std::string, Time> left_out_;  // by path: of an earlier run, as long as it was written last then
+  std::set<uint32_t> beside_;             // sources of a live watch whose steps may be another run's
+  uint32_t next_number_ = 0;              // of a source that the journal does not know
   std::vector<Event> decided_;
   bool together_ = false;  // what comes now is judged together
   struct Unjudged {

@@ -193,6 +193,47 @@ def waited_for(base):
     time.sleep(0.7)
     waiting.send_signal(signal.SIGINT)
     assert "was ended" in waiting.communicate(timeout=20)[1].decode() and waiting.returncode == 1
+    runs = base + "/later/"  # with a slash, and then with nothing in it for a while
+    watch = subprocess.Popen([PROGRAM, "attach", runs, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    os.makedirs(runs + "run1")
+    time.sleep(0.5)
+    with open(runs + "run1/train.log", "w") as file:
+        file.writelines(f"step={n} loss=0.5 reward=0.4\n" for n in range(1, 30))
+    out, err = (text.decode() for text in watch.communicate(timeout=60))
+    assert watch.returncode == 0 and "29 steps" in out, (out, err)
+    assert f"nothing is at {runs} yet" in err and "no log or metric file" in err, err
+
+
+def older_logs_beside(base):
+    """Live there is one run in a folder: that of the log which is being written."""
+    def lines(seed, steps):
+        return "".join(f"step {n}/{steps} reward={0.3 + n * 7 % 11 / 50 + seed / 9:.4f} loss={0.5 / (n + seed):.5f} "
+                       f"grad_norm={0.5 + n * 5 % 7 / 20 + seed / 7:.3f}\n" for n in range(1, steps + 1))
+    options = ["--home", base + "/home", "--no-host", "--poll", "0.2", "--exit-after-idle", "2"]
+    for old, new in (("old.log", "new.log"), ("a/train.log", "b/train.log")):
+        logs = f"{base}/{old[0]}"
+        for path, seed in ((old, 1), (new, 2)):
+            os.makedirs(os.path.dirname(f"{logs}/{path}"), exist_ok=True)
+            with open(f"{logs}/{path}", "w") as file:
+                file.write(lines(seed, 30) if path == old else "".join(lines(2, 60).splitlines(True)[:6]))
+        day_ago = time.time() - 86400
+        os.utime(f"{logs}/{old}", (day_ago, day_ago))
+        watch = subprocess.Popen([PROGRAM, "attach", logs, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        with open(f"{logs}/{new}", "a") as file:
+            file.write("".join(lines(2, 60).splitlines(True)[6:20]))
+        out, err = (text.decode() for text in watch.communicate(timeout=60))
+        assert f"{old} is not read" in err and "step 20 of 60" in out and "attempt" not in out.split("\n\n")[0], (out, err)
+        # One that comes later, when the watch goes on.
+        watch = subprocess.Popen([PROGRAM, "attach", logs, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        hour_ago = time.time() - 3600
+        os.utime(f"{logs}/{new}", (hour_ago, hour_ago))
+        with open(f"{logs}/third.log", "w") as file:
+            file.write("".join(lines(5, 40).splitlines(True)[:9]))
+        out, err = (text.decode() for text in watch.communicate(timeout=60))
+        assert "step 9 of 40" in out and "attempt 2" in out, (out, err)
 
 
 def several_in_a_folder(base):
@@ -215,7 +256,7 @@ def several_in_a_folder(base):
 
 
 if __name__ == "__main__":
-    for test in (several_in_a_folder, several_live_runs, the_live_one_is_meant, found_from_anywhere, attached_where_one_stands, silence_has_an_age, graver_is_shown, waited_for):
+    for test in (several_in_a_folder, older_logs_beside, several_live_runs, the_live_one_is_meant, found_from_anywhere, attached_where_one_stands, silence_has_an_age, graver_is_shown, waited_for):
         with Scratch() as base:
             began = time.monotonic()
             test(base)

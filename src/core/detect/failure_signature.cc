@@ -36,6 +36,15 @@ std::string_view clause(std::string_view symptom) {
   return !symptom.empty() && symptom.back() == '.' ? symptom.substr(0, symptom.size() - 1) : symptom;
 }
 
+/// What came of it. "Nothing" holds for its own attempt: a later one may have trained.
+std::string what_followed(const State& state, const FailureChain& chain) {
+  const bool trained_later =
+      std::any_of(state.attempts.begin() + std::min<std::ptrdiff_t>(chain.attempt + 1, std::ssize(state.attempts)),
+                  state.attempts.end(), [](const AttemptState& later) { return later.first_step != kNoStep; });
+  if (trained_later) return cat("; it ended attempt ", chain.attempt + 1);
+  return chain.ended ? "; nothing was done after it" : "; no step was done after it";
+}
+
 void judge_fatal(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
   const bool sure = settled(state, chain);
   Finding finding;
@@ -44,10 +53,8 @@ void judge_fatal(const State& state, const FailureChain& chain, std::vector<Find
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
   if (!sure && lasts(state, chain)) finding.severity = std::max(finding.severity, Severity::kWarning);
   const std::string step = finding.onset.step == kNoStep ? std::string() : cat(", at step ", finding.onset.step);
-  finding.summary = cat(clause(chain.lead.signature->symptom), step,
-                        !sure         ? kNotSettled
-                        : chain.ended ? "; nothing was done after it"
-                                      : "; no step was done after it");
+  finding.summary =
+      cat(clause(chain.lead.signature->symptom), step, sure ? what_followed(state, chain) : std::string(kNotSettled));
   if (chain.kind == "collective-timeout") {
     const std::string missing = missing_ranks(state, chain.attempt);
     if (!missing.empty()) finding.summary += cat("; ", missing);

@@ -11,8 +11,9 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("paths", "files or directories of a run that is going; waited for where they are not there yet", true,
-                  false);
+  spec.positional(
+      "paths", "files or directories of a run that is going; waited for where they, or logs in them, are not there yet",
+      true, false);
   spec.option("pid", "N", "a process that somebody else started: what it writes is found and read, its end is seen");
   spec.option("name", "NAME", "name of the run in 'midwatch runs' (default: from the paths, or the process)");
   spec.option("allow", "LIST", "with --pid: what midwatch may do to it when asked: pause, stop or pause,stop");

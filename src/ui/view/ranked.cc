@@ -21,12 +21,14 @@ bool ended_well_unseen(const State& state) {
   return state.steps().count == 0 && end && end->how == event::Ended::How::kExit && end->code == 0;
 }
 
+bool is_good_end(const event::Ended& end) {
+  using How = event::Ended::How;
+  return end.how == How::kComplete || (end.how == How::kExit && end.code == 0);
+}
+
 /// It came as far as the one before, and to a good end: there was nothing left to come past.
 bool came_as_far_and_ended_well(const AttemptState& before, const AttemptState& later) {
-  using How = event::Ended::How;
-  const bool well =
-      later.ended && (later.ended->how == How::kComplete || (later.ended->how == How::kExit && later.ended->code == 0));
-  return well && before.last_step != kNoStep && later.last_step == before.last_step;
+  return later.ended && is_good_end(*later.ended) && before.last_step != kNoStep && later.last_step == before.last_step;
 }
 
 /// The one before did all that it was to do, and the later one does something else: another job of one log. It
@@ -36,12 +38,27 @@ bool is_other_job(const AttemptState& before, const AttemptState& later) {
   return complete && before.total_steps > 0 && later.total_steps > 0 && before.total_steps != later.total_steps;
 }
 
+/// The last attempt does steps and nothing stands against it: what ended an earlier one is over, wherever that was.
+/// What spoilt the learning may be in what it resumed from.
+bool goes_well(const State& state, const AttemptState& own) {
+  const size_t last = state.attempts.size() - 1;
+  const AttemptState& later = state.attempts.back();
+  const bool badly = (later.ended && !is_good_end(*later.ended)) || state.verdict == "crashed" ||
+                     state.verdict == "stalled" || state.verdict == "ended-early";
+  if (badly || later.first_step == kNoStep || is_other_job(own, later)) return false;
+  return std::none_of(state.incidents.begin(), state.incidents.end(), [last](const Incident& incident) {
+    return incident.open && incident.severity != Severity::kInfo && incident.latest.attempt == last &&
+           (ends_runs(incident.kind) || incident.severity == Severity::kCritical);
+  });
+}
+
 }  // namespace
 
 bool overtaken(const State& state, const Incident& incident) {
   if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
   if (ended_well_unseen(state)) return true;
   const AttemptState& own = state.attempts[incident.latest.attempt];
+  if (ends_runs(incident.kind) && goes_well(state, own)) return true;
   return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
                      [&own](const AttemptState& later) {
                        const bool as_far = later.last_step > own.last_step || came_as_far_and_ended_well(own, later);

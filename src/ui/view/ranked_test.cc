@@ -50,6 +50,20 @@ TEST_CASE("a crash at the last step is overcome by the attempt that ends there w
   }
 }
 
+TEST_CASE("what ended an attempt does not lead over a later one that does steps and stands well") {
+  for (const auto& [kind, over] : {std::pair("code-error", true), {"reward-collapse", false}}) {
+    FakeRun run;
+    for (int step = 1; step <= 50; ++step) run.measure(step, 0.5);
+    run.incident(kind, Severity::kCritical, 50, "a", "x").latest.attempt = 0;
+    run.say(event::AttemptBegan{"again"});
+    CHECK_FALSE(overtaken(run.state, run.state.incidents[0]));  // it has yet to do a step
+    for (int step = 1; step <= 9; ++step) run.measure(step, 0.5);
+    CHECK(overtaken(run.state, run.state.incidents[0]) == over);
+    run.incident("died-silently", Severity::kWarning, 9, "b", "x").latest.attempt = 1;
+    CHECK_FALSE(overtaken(run.state, run.state.incidents[0]));
+  }
+}
+
 TEST_CASE("of two that are as grave, what shows beside the trouble comes second") {
   FakeRun run;
   run.measure(1, 0.5);

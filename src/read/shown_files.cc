@@ -1,0 +1,168 @@
+#include "read/shown_files.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+
+#include "base/text.h"
+#include "core/mixed_runs.h"
+#include "read/folder_runs.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kSharedSteps = 5;  // that both log, before it means anything
+constexpr double kMost = 0.6;       // of the figures at them: two runs of one recipe have some in common
+
+/// Words in the names of logs of which one process out of many writes each.
+constexpr std::array<std::string_view, 23> kRankWords = {
+    "rank", "ranks",  "worker",  "workers", "node", "gpu",   "host",    "local",  "proc",  "process", "dp",     "tp",
+    "pp",   "device", "replica", "server",  "part", "shard", "attempt", "resume", "retry", "restart", "resumed"};
+/// Words of views of one run: what differs between them says what is in the file, not whose it is.
+constexpr std::array<std::string_view, 39> kViewWords = {
+    "actor",   "agent",       "console", "critic",       "csv",     "data", "debug",  "engine",   "env",    "err",
+    "error",   "eval",        "events",  "generator",    "infer",   "info", "json",   "launcher", "log",    "logs",
+    "metrics", "model",       "out",     "orchestrator", "policy",  "ref",  "reward", "rollout",  "scalar", "stderr",
+    "stdout",  "tensorboard", "test",    "train",        "trainer", "val",  "value",  "vf",       "wandb"};
+
+template <size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+size_t common_prefix(const std::string& a, const std::string& b) {
+  const auto end = a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+  return static_cast<size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
+}
+
+/// Of two paths the first parts in which they differ.
+std::pair<std::string_view, std::string_view> where_they_part(std::string_view a, std::string_view b) {
+  size_t from = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) from = a[i] == '/' ? i + 1 : from;
+  return {a.substr(0, a.find('/', from)).substr(from), b.substr(0, b.find('/', from)).substr(from)};
+}
+
+}  // namespace
+
+FileName::FileName(std::string_view path) {
+  std::string_view name = basename(path);
+  if (const size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0) name = name.substr(0, dot);
+  stem = std::string(name);
+  std::string part;
+  for (size_t i = 0; i <= name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(i < name.size() ? name[i] : '.');
+    const bool same =
+        !part.empty() && (std::isalpha(static_cast<unsigned char>(part[0])) != 0) == (std::isalpha(c) != 0);
+    if (!part.empty() && (std::isalnum(c) == 0 || !same)) {
+      if (std::isalpha(static_cast<unsigned char>(part[0])) != 0) {
+        words.insert(part);
+      } else {
+        longest_number = std::max(longest_number, part.size());
+      }
+      part.clear();
+    }
+    if (std::isalnum(c) != 0) part += static_cast<char>(std::tolower(c));
+  }
+}
+
+Names names_of(const FileName& a, const FileName& b) {
+  constexpr size_t kDate = 4;  // digits
+  for (const std::string& word : a.words)
+    if (is_one_of(kRankWords, word)) return Names::kViews;
+  for (const std::string& word : b.words)
+    if (is_one_of(kRankWords, word)) return Names::kViews;
+  if (a.stem == b.stem) return Names::kViews;
+  std::vector<std::string> other;
+  std::set_symmetric_difference(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
+                                std::back_inserter(other));
+  const auto is_view = [](const std::string& word) { return is_one_of(kViewWords, word); };
+  if (!other.empty()) return std::all_of(other.begin(), other.end(), is_view) ? Names::kViews : Names::kOthers;
+  const bool nothing_else = std::all_of(a.words.begin(), a.words.end(), is_view);
+  return nothing_else && std::max(a.longest_number, b.longest_number) < kDate ? Names::kMaybe : Names::kRuns;
+}
+
+bool is_own(std::string_view signal) { return signal != "entropy" && signal != "kl.ref"; }
+
+std::vector<ShownFile> shown_by_files(const State& state) {
+  std::map<uint32_t, ShownFile> shown;
+  for (const Series& series : state.series) {
+    if (series.source >= state.sources.size() || series.signal.empty()) continue;
+    const bool telling =
+        std::find(kTellingSignals.begin(), kTellingSignals.end(), series.signal) != kTellingSignals.end();
+    for (const Point& point : series.points()) {
+      if (point.step == kNoStep) continue;
+      ShownFile& one = shown[series.source];
+      if (one.first == kNoStep || point.step < one.first) one.first = point.step;
+      one.last = std::max(one.last, point.step);
+      if (telling && std::isfinite(point.value)) one.figures[{series.signal, series.raw}][point.step] = point.value;
+    }
+  }
+  std::vector<ShownFile> out;
+  for (auto& [source, one] : shown) {
+    const SourceState& of = state.sources[source];
+    one.source = source;
+    one.path = of.path;
+    one.one_by_one = of.kind == "text" || of.kind == "jsonl" || of.kind == "csv" || of.kind == "json";
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Likeness compare(const ShownFile& a, const ShownFile& b, bool one_name) {
+  Likeness out;
+  for (const auto& [name, values] : a.figures) {
+    for (const auto& [other_name, others] : b.figures) {
+      if (name.first != other_name.first || (one_name && name.second != other_name.second)) continue;
+      size_t shared = 0, other = 0;
+      std::set<double> met;
+      for (const auto& [step, value] : values) {
+        const auto found = others.find(step);
+        if (found == others.end()) continue;
+        ++shared;
+        met.insert({value, found->second});
+        other += figures_differ(value, found->second) ? 1 : 0;
+      }
+      if (shared < kSharedSteps || met.size() < 3) continue;  // a constant is the same in many runs
+      out.shared += shared;
+      out.other += other;
+      if (static_cast<double>(shared - other) >= kMost * static_cast<double>(shared) && is_own(name.first))
+        out.same.insert(name.first);
+      if (static_cast<double>(other) < kMost * static_cast<double>(shared)) continue;
+      out.differ.insert(name.first);
+      out.most = std::max(out.most, shared);
+    }
+  }
+  return out;
+}
+
+bool may_be_two_runs(const std::string& a, const std::string& b) {
+  if (folder_of(a) == folder_of(b)) return names_of(FileName(a), FileName(b)) != Names::kViews;
+  const auto [of_a, of_b] = where_they_part(a, b);
+  return !is_component_name(of_a) && !is_component_name(of_b);
+}
+
+bool same_figures(const Likeness& likeness) {
+  return likeness.shared > 0 && static_cast<double>(likeness.other) < 0.5 * static_cast<double>(likeness.shared);
+}
+
+std::optional<size_t> group_by_name(const std::string& path, const std::vector<std::vector<std::string>>& groups) {
+  std::optional<size_t> best;
+  size_t most = 0;
+  bool several = false;
+  const std::string stem = FileName(path).stem;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    size_t here = 0;
+    for (const std::string& member : groups[i]) {
+      const bool beside = folder_of(member) == folder_of(path);
+      if (beside) here = std::max(here, common_prefix(stem, FileName(member).stem));
+    }
+    several = here == most ? true : here > most ? false : several;
+    if (here > most) best = i;
+    most = std::max(most, here);
+  }
+  return several ? std::nullopt : best;
+}
+
+}  // namespace mw

@@ -1,0 +1,72 @@
+// What single files of a run say, and how much they have in common: whether two of them are of one run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/state.h"
+
+namespace mw {
+
+/// "run_seed12.log" is the words "run" and "seed" and the number "12"; what stands behind the last dot is no part of
+/// it.
+struct FileName {
+  explicit FileName(std::string_view path);
+  std::string stem;
+  std::set<std::string> words;
+  size_t longest_number = 0;
+};
+
+/// What the names of two files say of whose they are.
+enum class Names {
+  kViews,   ///< of one run
+  kMaybe,   ///< numbered logs of which nothing else is said: of ranks, or of runs
+  kOthers,  ///< by words: more has to differ
+  kRuns     ///< the same name with another number: another seed, another day
+};
+
+Names names_of(const FileName& a, const FileName& b);
+
+/// Not by their names, or those of the folders in which they lie: views and ranks of one run.
+bool may_be_two_runs(const std::string& a, const std::string& b);
+
+/// A log that was not written for so long before another one was is not a view of the run that the other one is of,
+/// where they differ.
+constexpr Duration kQuiet = Duration::seconds(60);
+
+/// Of two runs of one recipe it differs from the first steps on. Entropy and the distance from the reference may follow
+/// much the same course.
+bool is_own(std::string_view signal);
+
+/// What one file says.
+struct ShownFile {
+  uint32_t source = 0;
+  std::string path;
+  bool one_by_one = false;  ///< a log or a table; not of a tracker, which puts files of one run beside each other
+  std::map<std::pair<std::string, std::string>, std::map<int64_t, double>> figures;  ///< by signal and name
+  int64_t first = kNoStep, last = kNoStep;
+};
+
+/// Of each file that has steps.
+std::vector<ShownFile> shown_by_files(const State& state);
+
+struct Likeness {
+  size_t shared = 0, other = 0;        ///< figures at steps that both have
+  std::set<std::string> differ, same;  ///< signals
+  size_t most = 0;                     ///< steps that a signal of `differ` shares
+};
+
+/// `one_name`: only figures that are called the same in both.
+Likeness compare(const ShownFile& a, const ShownFile& b, bool one_name);
+bool same_figures(const Likeness& likeness);
+
+/// The group whose file has the name most like that of `path`; nullopt where no one has.
+std::optional<size_t> group_by_name(const std::string& path, const std::vector<std::vector<std::string>>& groups);
+
+}  // namespace mw
