@@ -150,6 +150,11 @@ bool stop_was_requested(const State& state, size_t number) {
   });
 }
 
+bool broken_off(const State& state, size_t number) {
+  const SupervisedAttempt* attempt = state.supervision.attempt(static_cast<int64_t>(number) + 1);
+  return attempt != nullptr && attempt->trip.has_value();
+}
+
 WordOfEnd word_of_end(const State& state, const Knowledge& knowledge, size_t number) {
   if (number >= state.attempts.size() || !open_plan(state, number)) return {};
   if (failed_in_its_log(state, knowledge, number)) return {};
