@@ -38,6 +38,7 @@ class SupervisedProcesses final : public Processes {
   Result<void> signal(const ProcessId& id, int signal) override;
   std::string boot() override { return "boot"; }
   bool carries(const ProcessInfo& process, std::string_view marker) override;
+  bool carries_further(const ProcessInfo&, std::string_view) override { return false; }
   bool between_programs(const ProcessInfo&) override { return false; }
 
   /// Of another process, that gets a number which is free again.

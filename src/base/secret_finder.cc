@@ -56,11 +56,11 @@ struct NamePart {
 };
 
 // A name that says something has at least one of these in it.
-constexpr std::array<NamePart, 17> kParts = {{{"key"},
+constexpr std::array<NamePart, 19> kParts = {{{"key"},
                                               {"token"},
                                               {"secret"},
                                               {"pass"},
-                                              {"pwd"},
+                                              {"pw"},
                                               {"auth"},
                                               {"cred"},
                                               {"bearer"},
@@ -72,7 +72,9 @@ constexpr std::array<NamePart, 17> kParts = {{{"key"},
                                               {"string"},
                                               {"webhook"},
                                               {"sid"},
-                                              {"session"}}};
+                                              {"session"},
+                                              {"phrase"},
+                                              {"_pin"}}};
 
 /// The letters of each part, in whole vectors; what fills the last one is in no name.
 constexpr auto kPartLetters = [] {

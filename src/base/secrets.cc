@@ -48,10 +48,11 @@ constexpr std::array<std::string_view, 11> kDoubtful = {"secrets", "credential",
                                                         "cookie",  "cookies",    "dsn",         "sas",
                                                         "pat",     "signature",  "accesskey"};
 // "<what> key" that is one; others name a column or a field.
-constexpr std::array<std::string_view, 24> kKeysOf = {
-    "api",    "access",  "secret",  "private", "auth",    "encryption", "signing", "license",
-    "ssh",    "account", "service", "master",  "session", "storage",    "wandb",   "subscription",
-    "client", "tls",     "deploy",  "shared",  "hmac",    "aes",        "admin",   "bot"};
+constexpr std::array<std::string_view, 33> kKeysOf = {
+    "judge",   "grader",  "verifier", "scorer",  "llm",     "openai",     "anthropic",    "serper",  "tavily",
+    "api",     "access",  "secret",   "private", "auth",    "encryption", "signing",      "license", "ssh",
+    "account", "service", "master",   "session", "storage", "wandb",      "subscription", "client",  "tls",
+    "deploy",  "shared",  "hmac",     "aes",     "admin",   "bot"};
 // "<what> token" that is one, whatever its value looks like.
 constexpr std::array<std::string_view, 50> kSecretTokensOf = {
     "hf",      "hub",      "access",  "auth",   "api",    "bot",      "refresh", "github", "gitlab", "wandb",
@@ -111,7 +112,12 @@ NameSays word_says(const Words& words, size_t i, bool loud) {
   if (is_one_of(word, kDoubtful)) return shouted;
   if ((word == "key" || word == "keys") && is_one_of(before, kKeysOf)) return NameSays::kSecret;
   if (word == "key" && loud && last && i > 0) return NameSays::kSecret;
-  if (word == "auth" && last) return shouted;
+  if (word == "auth" && (last || (loud && i == 0))) return shouted;  // AUTH_HEADER; auth_backend is a setting
+  if (last && i > 0 && (word == "pw" || (loud && (word == "pin" || word.ends_with("phrase"))))) {
+    return NameSays::kPassword;
+  }
+  constexpr std::array<std::string_view, 5> kPhrases = {"signing", "seed", "recovery", "secret", "mnemonic"};
+  if (last && word == "phrase" && is_one_of(before, kPhrases)) return NameSays::kPassword;
   if (word == "string" && before == "connection") return NameSays::kSecret;
   if (word == "webhook" || word == "webhooks") return shouted;
   if (last && word.ends_with("token")) {
@@ -155,10 +161,23 @@ bool looks_issued(std::string_view value) {
   return false;
 }
 
+namespace {
+
+/// "Bearer X" and nothing else, whatever it is called.
+bool is_bearer(std::string_view value) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (value.size() <= kScheme.size() || to_lower(value.substr(0, kScheme.size())) != kScheme) return false;
+  const std::string_view rest = trim(value.substr(kScheme.size()));
+  const bool word = rest.find(' ') == std::string_view::npos && rest.size() > 3;
+  return word && !stands_for_secret(rest) && rest.find_first_of("0123456789") != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string redacted_setting(std::string_view name, std::string_view value) {
   const NameSays says = declared().has(name) ? NameSays::kPassword : name_says(name);
   const std::string_view bare = trim(value);
-  if (looks_issued(bare)) return std::string(kRedacted);
+  if (looks_issued(bare) || is_bearer(bare)) return std::string(kRedacted);
   const bool number = bare.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
   const bool secret = says == NameSays::kPassword || (says == NameSays::kSecret && !number);
   if (secret && !stands_for_secret(bare)) return std::string(kRedacted);
@@ -173,7 +192,8 @@ std::vector<std::string> redact_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const bool option = word.starts_with("-") && !contains(word, "=");
     const size_t value = word.find('=') + 1;  // 0: all of the word is one
-    if (looks_issued(std::string_view(word).substr(value))) {
+    const std::string_view bare = std::string_view(word).substr(value);
+    if (looks_issued(bare) || (value > 0 && is_bearer(bare))) {
       out.push_back(cat(std::string_view(word).substr(0, value), kRedacted));
       next = false;
       continue;

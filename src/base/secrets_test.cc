@@ -30,7 +30,15 @@ TEST_CASE("names that say that their value is a secret") {
                            "NPM_AUTH",
                            "REDIS_PASSWORD_2",
                            "ROLLOUT_KEY",
-                           "azureConnectionString"}) {
+                           "azureConnectionString",
+                           "DB_PW",
+                           "db_pw",
+                           "AUTH_HEADER",
+                           "SIGNING_PHRASE",
+                           "seed_phrase",
+                           "DB_PIN",
+                           "--judge-key",
+                           "openai_key"}) {
     CAPTURE(name);
     CHECK(names_secret(name));
   }
@@ -62,7 +70,17 @@ TEST_CASE("names that say that their value is a secret") {
                            "COMPASS",
                            "PASS_RATE",
                            "pass",
-                           "MONKEY_BARS"}) {
+                           "MONKEY_BARS",
+                           "PIN_MEMORY",
+                           "dataloader_pin",
+                           "PIN",
+                           "search_phrase",
+                           "phrase",
+                           "power",
+                           "gpu_pwr",
+                           "auth_backend",
+                           "PHRASE_LENGTH",
+                           "reward_fn_key"}) {
     CAPTURE(name);
     CHECK_FALSE(names_secret(name));
   }
@@ -103,6 +121,17 @@ TEST_CASE("words of a command") {
   CHECK(redact_words({"--judge", "tok-VERYSECRET-42", "judge.with=key_ABCDEFGH12"}) ==
         std::vector<std::string>{"--judge", "<redacted>", "judge.with=<redacted>"});
   CHECK(redact_words({"--token", "--lr", "1"}) == std::vector<std::string>{"--token", "--lr", "1"});
+}
+
+TEST_CASE("a bearer's token is none of anybody's business, whatever the setting is called") {
+  CHECK(redacted_setting("UPSTREAM", "Bearer qq7b777") == "<redacted>");
+  CHECK(redacted_setting("AUTH_HEADER", "Bearer qqb777") == "<redacted>");
+  CHECK(redacted_setting("ROLE", "bearer of news") == "bearer of news");
+  CHECK(redacted_setting("DB_PW", "qqpw666") == "<redacted>");
+  CHECK(redacted_setting("DB_PIN", "0815") == "<redacted>");
+  CHECK(redacted_setting("SIGNING_PHRASE", "correct horse") == "<redacted>");
+  CHECK(redact_words({"train.py", "--judge-key=qqarg777", "--judge-key", "qqarg777", "--steps=3"}) ==
+        std::vector<std::string>{"train.py", "--judge-key=<redacted>", "--judge-key", "<redacted>", "--steps=3"});
 }
 
 }  // namespace

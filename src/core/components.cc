@@ -73,8 +73,9 @@ Time last_continued(const State& state) {
 void add_component(State& state, const event::ComponentSaw& seen, const Moment& moment) {
   event::ComponentSaw saw = bounded(seen);
   ComponentState& found = component_of(state, saw.component);
-  const bool changed = found.last.component.empty() || found.last.health != saw.health || found.last.pid != saw.pid ||
-                       found.since.attempt != moment.attempt;
+  const bool overdue = saw.health == event::ComponentSaw::Health::kStarting && saw.certain && !found.last.certain;
+  const bool changed = found.last.component.empty() || overdue || found.last.health != saw.health ||
+                       found.last.pid != saw.pid || found.since.attempt != moment.attempt;
   if (changed) found.since = moment;
   found.last = saw;
   const bool open = !found.troubles.empty() && !found.troubles.back().ended;

@@ -11,6 +11,12 @@ constexpr bool in_trouble(event::ComponentSaw::Health health) {
   return health != event::ComponentSaw::Health::kWell && health != event::ComponentSaw::Health::kStarting;
 }
 
+/// Nobody has answered at its address since the run began, and should have by now: the address may be wrong as well as
+/// the server dead, so that it is no trouble either.
+inline bool never_answered(const event::ComponentSaw& saw) {
+  return saw.health == event::ComponentSaw::Health::kStarting && saw.certain;
+}
+
 /// A process of the run that somebody has stopped (SIGSTOP, a debugger) in the attempt that runs now, so that no step
 /// was done since; nullptr when there is none. It is no failure: midwatch ends nothing for it.
 const ComponentState* stopped_by_somebody(const State& state);

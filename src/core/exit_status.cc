@@ -13,6 +13,8 @@ namespace {
 constexpr double kDoneShare = 0.9;      // so much of a plan may be all of it by the run's own rules (died_silently.cc)
 constexpr double kEpochsShort = 0.02;   // epochs by which the last record lags behind the end of the last epoch
 constexpr double kIntervalMost = 0.25;  // epochs between two records; a run that logs so seldom shows little by it
+constexpr Duration kAtOnce = Duration::seconds(2);  // in which signals that were sent together are taken
+constexpr int64_t kSigInt = 2, kSigTerm = 15;
 constexpr std::string_view kSaysDone = "died-silently";  // what a word of being done would be mistaken for
 
 int64_t total_of(const State& state, const AttemptState& attempt) {
@@ -144,10 +146,19 @@ bool stop_was_requested(const State& state, size_t number) {
   const SupervisedAttempt* attempt = state.supervision.attempt(static_cast<int64_t>(number) + 1);
   if (attempt == nullptr) return false;
   const auto& requests = state.supervision.requests;
-  return std::any_of(requests.begin(), requests.end(), [attempt](const Supervision::Request& one) {
+  // systemd, Slurm and a shut terminal signal the command and midwatch at once: the command may be the first to end.
+  const bool signalled = attempt->signal == kSigInt || attempt->signal == kSigTerm;
+  const Duration at_once = signalled ? kAtOnce : Duration();
+  return std::any_of(requests.begin(), requests.end(), [attempt, at_once](const Supervision::Request& one) {
     const bool ends = one.what == "stop" || one.what == "kill";
-    return ends && one.received >= attempt->started_at && (!attempt->exited || one.received <= attempt->exited_at);
+    return ends && one.received >= attempt->started_at &&
+           (!attempt->exited || one.received <= attempt->exited_at + at_once);
   });
+}
+
+bool broken_off(const State& state, size_t number) {
+  const SupervisedAttempt* attempt = state.supervision.attempt(static_cast<int64_t>(number) + 1);
+  return attempt != nullptr && attempt->trip.has_value();
 }
 
 WordOfEnd word_of_end(const State& state, const Knowledge& knowledge, size_t number) {

@@ -39,6 +39,9 @@ std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledg
 /// Was the attempt to end when it did: by `midwatch stop`, or by a signal to midwatch?
 bool stop_was_requested(const State& state, size_t attempt);
 
+/// Did midwatch's circuit breaker end it?
+bool broken_off(const State& state, size_t attempt);
+
 /// How an attempt that ended with status 0 short of its plan says itself, after its last step, that it was meant to.
 struct WordOfEnd {
   std::string text;           ///< the line; "": it has no such word

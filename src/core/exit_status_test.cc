@@ -129,6 +129,22 @@ TEST_CASE("what was to end when it did is no incident, whatever its plan was") {
   }
 }
 
+TEST_CASE("a signal to the command and to midwatch at once is a request, whichever of them was the first to take it") {
+  for (const int64_t signal : {15, 9}) {
+    for (const double later : {1.0, 5.0}) {
+      CAPTURE(signal);
+      CAPTURE(later);
+      Log log;
+      log.supervise(0, event::AttemptStarted{1, 42, "boot"});
+      log.say(event::Planned{40});
+      log.steps(1, 20);
+      log.supervise(25, event::AttemptExited{1, true, -signal, signal, ""});
+      log.supervise(25 + later, event::Requested{"stop", "midwatch"});
+      CHECK(stop_was_requested(log.state, 0) == (signal == 15 && later == 1.0));
+    }
+  }
+}
+
 TEST_CASE("status 0 in the middle of the plan") {
   Log silent;
   silent.say(event::Planned{40});

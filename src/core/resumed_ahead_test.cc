@@ -50,6 +50,24 @@ TEST_CASE("a resume from a step that the run never reached is a warning that nam
         "run's");
 }
 
+TEST_CASE("where the log names its saves, one further than the run came is another run's for sure") {
+  Run run(24);
+  run.state.checkpoint_scans.clear();  // nobody scanned it
+  CHECK(run.found().empty());
+  run.state.checkpoints.push_back({{10, {}, {}, 0}, {10, "/c/step", true}});
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].severity == Severity::kCritical);
+  CHECK(found[0].summary ==
+        "Attempt 2 resumed from step 24, and no attempt before had come further than step 16, or saved that step: that "
+        "checkpoint may be another run's");
+  run.state.checkpoints.push_back({{15, {}, {}, 0}, {20, "/c/step", true}});  // its saves are counted otherwise
+  CHECK(run.found().empty());
+  run.state.checkpoints.pop_back();
+  run.state.attempts.back().first_step = 1;  // so are its steps
+  CHECK(run.found().empty());
+}
+
 TEST_CASE("a resume from what the run may have saved behind its last record is none") {
   CHECK(Run(16).found().empty());
   CHECK(Run(17).found().empty());     // it saves before it logs

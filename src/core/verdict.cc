@@ -68,8 +68,10 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
     });
   };
   // It ended in order, as it was asked to; its plan was not done.
+  const bool requested = stop_was_requested(state, number);
   const auto stopped_short = [&] {
-    const bool asked = open_in_last("interrupted") || open_in_last("preempted") || stop_was_requested(state, number);
+    const bool asked =
+        open_in_last("interrupted") || open_in_last("preempted") || requested || broken_off(state, number);
     return asked && open_plan(state, number).has_value();
   };
   // A stall is reported of a run that nothing is known to have ended: one without its engine may still wait for it.
@@ -82,6 +84,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       case event::Ended::How::kComplete:
         return crashed ? "crashed" : open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kExit:
+        if (last.ended->code != 0 && requested && !crashed) return "interrupted";  // as it was to, however it did so
         if (last.ended->code != 0 || crashed) return "crashed";
         if (stopped_short()) return "interrupted";
         return open_in_last("died-silently") ? "ended-early" : "finished";
@@ -89,6 +92,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       case event::Ended::How::kStopped:
         return "interrupted";
       case event::Ended::How::kFailed:
+        if (requested && !crashed) return "interrupted";
         return open_in_last("interrupted") || open_in_last("preempted") ? "interrupted" : "crashed";
     }
   }

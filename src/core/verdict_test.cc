@@ -51,6 +51,29 @@ TEST_CASE("what ends a run when it is critical") {
   }
 }
 
+TEST_CASE("what was to end, and did so by a signal or a status of its own, was interrupted") {
+  for (const How how : {How::kFailed, How::kExit}) {
+    State state = ended(how, how == How::kExit ? 1 : -15);
+    CHECK(verdict_of(state, {}) == "crashed");
+    state.supervision.attempts.push_back({});
+    state.supervision.attempts.back().number = 1;
+    state.supervision.attempts.back().started_at = Time::from_seconds(10);
+    state.supervision.requests.push_back({Time::from_seconds(20), Time::from_seconds(20), "stop", "mira"});
+    CHECK(verdict_of(state, {}) == "interrupted");
+    CHECK(verdict_of(state, {critical("code-error")}) == "crashed");
+  }
+}
+
+TEST_CASE("what the breaker ended did not finish, though its trainer saved and ended well") {
+  State state = ended(How::kExit, 0);
+  state.attempts.back().first_step = 1;
+  state.attempts.back().total_steps = 100;
+  state.supervision.attempts.push_back({});
+  state.supervision.attempts.back().number = 1;
+  state.supervision.attempts.back().trip.emplace();
+  CHECK(verdict_of(state, {}) == "interrupted");
+}
+
 TEST_CASE("what a run learns badly does not end it") {
   for (const char* kind : {"reward-collapse", "zero-reward", "no-learning", "zero-advantage", "entropy-collapse",
                            "entropy-explosion", "kl-runaway", "gradient-spike", "non-finite", "reward-hacking"}) {

@@ -14,8 +14,11 @@ bool same_boot(std::string_view recorded, std::string_view now) {
   return recorded.find('/') == std::string_view::npos && recorded == now.substr(0, now.find('/'));
 }
 
-bool environment_carries(std::string_view environment, std::string_view marker) {
-  if (marker.empty()) return false;
+namespace {
+
+/// The markers that an environment has, from `marker` on; "": that is none of them.
+std::string_view markers_from(std::string_view environment, std::string_view marker) {
+  if (marker.empty()) return {};
   const std::string name = cat(kMarkerVariable, "=");
   for (size_t at = 0; at < environment.size();) {
     const std::string_view setting = environment.substr(at, environment.find('\0', at) - at);
@@ -24,12 +27,22 @@ bool environment_carries(std::string_view environment, std::string_view marker) 
     std::string_view markers = setting.substr(name.size());
     while (!markers.empty()) {
       const size_t end = std::min(markers.find(':'), markers.size());
-      if (markers.substr(0, end) == marker) return true;
+      if (markers.substr(0, end) == marker) return markers;
       markers.remove_prefix(std::min(end + 1, markers.size()));
     }
-    return false;  // the first is the one that programs see
+    return {};  // the first is the one that programs see
   }
-  return false;
+  return {};
+}
+
+}  // namespace
+
+bool environment_carries(std::string_view environment, std::string_view marker) {
+  return !markers_from(environment, marker).empty();
+}
+
+bool environment_carries_further(std::string_view environment, std::string_view marker) {
+  return markers_from(environment, marker).size() > marker.size() + 1;  // a ':' and what is behind it
 }
 
 bool lives(Processes& processes, const ProcessId& id) {

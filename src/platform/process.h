@@ -46,6 +46,9 @@ class Processes {
   /// Was this process started with `marker` among the markers in its environment? False when that cannot be read, and
   /// for one that wrote over its environment, as programs do that change their title.
   virtual bool carries(const ProcessInfo& process, std::string_view marker) = 0;
+  /// Does it carry, behind `marker`, the marker of a run within that attempt: of another midwatch? Of one that
+  /// carries().
+  virtual bool carries_further(const ProcessInfo& process, std::string_view marker) = 0;
   /// Is it just becoming another program (execve)? The kernel shows neither command line nor environment until the new
   /// one is loaded, which on a loaded machine takes a while.
   virtual bool between_programs(const ProcessInfo& process) = 0;
@@ -58,6 +61,9 @@ bool same_boot(std::string_view recorded, std::string_view now);
 
 /// Is `marker` one of those in an environment as /proc/PID/environ has it?
 bool environment_carries(std::string_view environment, std::string_view marker);
+
+/// Likewise, and another one behind it.
+bool environment_carries_further(std::string_view environment, std::string_view marker);
 
 /// This very process is there and has not ended. False for none.
 bool lives(Processes& processes, const ProcessId& id);

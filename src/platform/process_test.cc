@@ -48,6 +48,9 @@ TEST_CASE("the markers in an environment") {
                                   "=ab:cd-1:ef" + std::string(1, '\0') + "Z=" + name + "=zz" + std::string(1, '\0');
   for (const char* marker : {"ab", "cd-1", "ef"}) CHECK(environment_carries(environment, marker));
   for (const char* marker : {"a", "cd", "cd-11", "zz", ""}) CHECK_FALSE(environment_carries(environment, marker));
+  CHECK(environment_carries_further(environment, "ab"));
+  CHECK(environment_carries_further(environment, "cd-1"));
+  for (const char* marker : {"ef", "a", "zz", ""}) CHECK_FALSE(environment_carries_further(environment, marker));
   CHECK_FALSE(environment_carries("", "ab"));
   CHECK_FALSE(environment_carries(std::string(100, '\0'), "ab"));
 }

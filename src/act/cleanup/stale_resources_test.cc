@@ -171,6 +171,9 @@ TEST_CASE("a process that has reused a dead one's pid proves nothing") {
     Result<void> signal(const ProcessId& id, int number) override { return real.signal(id, number); }
     std::string boot() override { return real.boot(); }
     bool carries(const ProcessInfo& one, std::string_view mark) override { return real.carries(one, mark); }
+    bool carries_further(const ProcessInfo& one, std::string_view mark) override {
+      return real.carries_further(one, mark);
+    }
     bool between_programs(const ProcessInfo& one) override { return real.between_programs(one); }
   } changing(m.processes);
   CHECK(find_resources({m.disk, m.system, changing, kUser}, "/data/run", "/dev/shm", {}, {}, true).all.empty());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/text.h"
 
@@ -27,6 +28,8 @@ void ProcessTree::take(int attempt, std::string marker) {
   answers_.clear();
   unmarked_.clear();
   asked_for_ = cleared_ = 0;
+  strangers_.forget();
+  said_who_stays_ = false;
 }
 
 bool ProcessTree::carries(const ProcessInfo& process) const {
@@ -39,7 +42,14 @@ bool ProcessTree::carries(const ProcessInfo& process) const {
   if (answer.name != process.name) answer = {process.name, now, now};
   answer.asked = now;
   answer.carries = processes_.carries(process, marker_);
+  answer.further = answer.carries && processes_.carries_further(process, marker_);
   return answer.carries;
+}
+
+bool ProcessTree::carries_further(const ProcessInfo& process) const {
+  const auto known = answers_.find({process.id.pid, process.id.start});
+  if (known != answers_.end()) return known->second.further;  // by what was read in this snapshot
+  return carries(process) && answers_.at({process.id.pid, process.id.start}).further;
 }
 
 /// Of processes that are gone.
@@ -49,8 +59,8 @@ void ProcessTree::forget_answers() {
     it = now.ns - it->second.asked.ns > 2 * kAnswerHolds.ns ? answers_.erase(it) : std::next(it);
 }
 
-std::vector<ProcessInfo> ProcessTree::family() const {
-  const auto all = processes_.all();
+/// The numbers of all that came from it, and of its keeper.
+std::set<int64_t> ProcessTree::members(const std::vector<ProcessInfo>& all) const {
   const auto one_of = [&all](const ProcessId& id) {
     return id.known() && std::any_of(all.begin(), all.end(), [&id](const ProcessInfo& one) { return one.id == id; });
   };
@@ -72,17 +82,61 @@ std::vector<ProcessInfo> ProcessTree::family() const {
       if (members.count(process.parent) != 0) more = members.insert(process.id.pid).second || more;
     }
   }
+  return members;
+}
+
+Strangers::Among ProcessTree::among(const std::vector<ProcessInfo>& all, const std::set<int64_t>& members) const {
+  return {all, members, keeper_, child_, [this](const ProcessInfo& process) { return carries_further(process); }};
+}
+
+std::vector<ProcessInfo> ProcessTree::family() const {
+  const auto all = processes_.all();
+  return own(all, members(all));
+}
+
+/// Of the members those that are nobody else's, without the keeper.
+std::vector<ProcessInfo> ProcessTree::own(const std::vector<ProcessInfo>& all, const std::set<int64_t>& members) const {
+  const std::set<int64_t> others = strangers_.in(among(all, members));
   std::vector<ProcessInfo> family;
   for (const ProcessInfo& process : all) {
-    if (members.count(process.id.pid) != 0 && process.id != keeper_) family.push_back(process);
+    const int64_t pid = process.id.pid;
+    if (members.count(pid) != 0 && others.count(pid) == 0 && process.id != keeper_) family.push_back(process);
   }
   return family;
+}
+
+std::vector<ProcessInfo> ProcessTree::others() const {
+  const auto all = processes_.all();
+  const std::set<int64_t> numbers = strangers_.in(among(all, members(all)));
+  std::vector<ProcessInfo> others;
+  for (const ProcessInfo& process : all) {
+    if (numbers.count(process.id.pid) != 0 && process.state != 'Z') others.push_back(process);
+  }
+  return others;
+}
+
+void ProcessTree::say_who_stays() {
+  if (std::exchange(said_who_stays_, true)) return;
+  const auto staying = others();
+  if (staying.empty()) return;
+  std::string names;
+  for (const ProcessInfo& process : staying) {
+    if (&process - staying.data() < 2) names += cat(names.empty() ? "" : ", ", process.name, " (", process.id.pid, ")");
+  }
+  const bool one = staying.size() == 1;
+  say_(
+      cat(staying.size(), one ? " process" : " processes", " that came of attempt ", attempt_, " by its environment (",
+          names, staying.size() > 2 ? ", …" : "", one ? ") stays" : ") stay",
+          ": somebody opened them later in a terminal server that the command had started, or they are another run's"));
 }
 
 bool ProcessTree::take_snapshot() {
   std::set<std::pair<int64_t, uint64_t>> now;
   std::vector<ProcessId> unmarked;
-  snapshot_ = family();
+  const auto all = processes_.all();
+  const std::set<int64_t> came = members(all);
+  strangers_.learn(among(all, came));
+  snapshot_ = own(all, came);
   forget_answers();
   for (const ProcessInfo& process : snapshot_) {
     const std::pair<int64_t, uint64_t> id(process.id.pid, process.id.start);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "act/supervise/strangers.h"
 #include "platform/clock.h"
 #include "platform/process.h"
 
@@ -19,11 +20,12 @@ namespace mw {
 ///  1. it is the command or descends from the command or from the attempt's keeper, which live;
 ///  2. or it belongs to the session of the command, which lives;
 ///  3. or it was started with the attempt's marker in its environment, whatever became of its parents: so are those
-///  that
-///     the command starts in sessions of their own, and whatever they start, another midwatch run included. What must
-///     outlive the attempt is started elsewhere;
+///     that the command starts in sessions of their own, and whatever they start. What must outlive the attempt is
+///     started elsewhere;
 ///  4. or 1 to 3 held in an earlier snapshot, or it descends from one of these. Programs that change their title write
 ///     over their environment.
+/// Somebody else's all the same, and left alone, is what a person opened in a terminal server that the command had
+/// started, with all that came of it, and another run (act/supervise/strangers.h).
 /// A process is identified by number, start, and start of the machine and of the numbering: a later process of the same
 /// number gets no signal.
 class ProcessTree {
@@ -58,7 +60,11 @@ class ProcessTree {
   void kill();
   /// The command has ended `ago`: its remaining processes are asked to end, later killed. Call it again and again.
   void end_remaining(Duration ago);
-  /// Those that came from it, without its keeper.
+  /// Who came from it and is somebody else's; the attempt's keeper, which is their parent, waits for them.
+  std::vector<ProcessInfo> others() const;
+  /// It is over: says, once, who stays of what came from it, as somebody else's.
+  void say_who_stays();
+  /// Those that came from it, without its keeper and without who is somebody else's.
   std::vector<ProcessInfo> family() const;
   /// Is any process alive that came from it, or may have, as it is just executing another program?
   bool any_alive() const;
@@ -71,6 +77,10 @@ class ProcessTree {
  private:
   bool becoming() const;
   bool carries(const ProcessInfo& process) const;
+  bool carries_further(const ProcessInfo& process) const;
+  std::set<int64_t> members(const std::vector<ProcessInfo>& all) const;
+  std::vector<ProcessInfo> own(const std::vector<ProcessInfo>& all, const std::set<int64_t>& members) const;
+  Strangers::Among among(const std::vector<ProcessInfo>& all, const std::set<int64_t>& members) const;
   void forget_answers();
 
   /// Whether a process carries the marker.
@@ -79,6 +89,7 @@ class ProcessTree {
     Duration first;    ///< when it was asked about for the first time
     Duration asked;    ///< and the last time
     bool carries = false;
+    bool further = false;  ///< and another one behind it
   };
 
   Processes& processes_;
@@ -90,6 +101,8 @@ class ProcessTree {
   std::vector<ProcessInfo> snapshot_;
   mutable std::map<std::pair<int64_t, uint64_t>, Answer> answers_;  ///< likewise of all that began after the command
   std::vector<ProcessId> unmarked_;
+  Strangers strangers_;
+  bool said_who_stays_ = false;
   ProcessId keeper_, child_;
   Duration asked_;     ///< when it was first asked to end
   int first_ = 0;      ///< the signal that asks first; 0: SIGINT

@@ -62,6 +62,78 @@ TEST_CASE("a process that is executing another program may be the attempt's, and
   CHECK(fixture.kills(20));
 }
 
+/// The command opened a tmux server, which the keeper got, with a session of its own and, later, a person's.
+struct TerminalServer : Fixture {
+  void start(int64_t pid, int64_t parent, const char* name, uint64_t at) {
+    processes.add(pid, parent, pid);
+    processes.alive[pid].name = name;
+    processes.alive[pid].id.start = at;
+    processes.markers[pid] = "mark-1";
+  }
+  TerminalServer() {
+    start(20, 10, "tmux: server", 2000);
+    start(21, 20, "tensorboard", 2005);
+  }
+};
+
+TEST_CASE("a terminal server that the command opened, and what it opened with it, end with the attempt") {
+  TerminalServer fixture;
+  (void)fixture.tree.take_snapshot();
+  CHECK(fixture.kills(20));
+  CHECK(fixture.kills(21));
+}
+
+TEST_CASE("what somebody opened later in such a server is left alone, and the server with it") {
+  TerminalServer fixture;
+  fixture.start(30, 20, "bash", 2400);
+  fixture.start(31, 30, "python", 2500);
+  fixture.start(32, 31, "python", 2600);
+  (void)fixture.tree.take_snapshot();
+  for (const int64_t pid : {20, 30, 31, 32}) CHECK_FALSE(fixture.kills(pid));
+  CHECK(fixture.kills(21));
+  CHECK(fixture.kills(11));
+  SUBCASE("also once the window is shut and it goes on as an orphan") {
+    fixture.processes.alive.erase(30);
+    fixture.processes.alive[31].parent = 10;
+    CHECK_FALSE(fixture.kills(31));
+    CHECK(fixture.kills(20));  // nobody is left in it
+  }
+  SUBCASE("and the attempt is over without it") {
+    fixture.processes.alive.erase(11);
+    fixture.processes.alive.erase(21);
+    CHECK_FALSE(fixture.tree.any_alive());
+  }
+}
+
+TEST_CASE("another run in such a server is left alone with its keeper, which the attempt's own keeper got") {
+  TerminalServer fixture;
+  fixture.start(30, 20, "bash", 2400);
+  fixture.start(31, 30, "midwatch", 2500);
+  fixture.start(40, 10, "midwatch", 2510);
+  fixture.start(41, 40, "python", 2520);
+  fixture.processes.of_inner_run = {41};
+  fixture.start(42, 41, "python", 2600);
+  (void)fixture.tree.take_snapshot();
+  for (const int64_t pid : {20, 30, 31, 40, 41, 42}) CHECK_FALSE(fixture.kills(pid));
+}
+
+TEST_CASE("a run that the command itself supervises ends with it") {
+  Fixture fixture;
+  const auto start = [&fixture](int64_t pid, int64_t parent, const char* name) {
+    fixture.processes.add(pid, parent, pid);
+    fixture.processes.alive[pid].name = name;
+    fixture.processes.markers[pid] = "mark-1";
+  };
+  start(31, 11, "midwatch");
+  start(40, 10, "midwatch");
+  start(41, 40, "python");
+  fixture.processes.of_inner_run = {41};
+  (void)fixture.tree.take_snapshot();
+  for (const int64_t pid : {31, 40, 41}) CHECK(fixture.kills(pid));
+  fixture.processes.alive.erase(31);  // its midwatch was killed first
+  for (const int64_t pid : {40, 41}) CHECK(fixture.kills(pid));
+}
+
 TEST_CASE("the environment of a process is read while it is young, when it is another program, and now and then") {
   Fixture fixture;
   fixture.processes.add(20, 1, 20);  // somebody else's

@@ -5,6 +5,7 @@
 #include "act/keeper/record.h"
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "core/reach.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/parts.h"
@@ -146,6 +147,7 @@ void add_counted_before(const State& state, const CheckpointLayout& layout, Owne
 void add_reach(const State& state, Ownership& into) {
   into.planned = furthest_planned(state);
   into.reached = furthest_named(state);
+  if (const Reach reach = reach_before(state, state.attempts.size()); reach.names_saves) into.beyond = reach.beyond;
   into.counts_records = into.reached == kNoStep && has_nameless_records(state);
   for (const AttemptState& attempt : state.attempts) {
     if (attempt.total_steps > 0) into.plans.insert(attempt.total_steps);

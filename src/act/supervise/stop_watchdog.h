@@ -33,6 +33,9 @@ class InterruptOnce final : public Processes {
   bool carries(const ProcessInfo& process, std::string_view marker) override {
     return processes_.carries(process, marker);
   }
+  bool carries_further(const ProcessInfo& process, std::string_view marker) override {
+    return processes_.carries_further(process, marker);
+  }
   bool between_programs(const ProcessInfo& process) override { return processes_.between_programs(process); }
   Result<void> signal(const ProcessId& id, int signal) override;
 

@@ -111,8 +111,10 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
     settle(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
   }
   const bool waits = background_ == true && !stopping();
-  const bool gone = kept_.done && ((since(ended_) >= kRemainingLimit && !waits) || !tree_.any_alive());
+  const bool over = kept_.done || (kept_.ending && !tree_.others().empty());
+  const bool gone = over && ((since(ended_) >= kRemainingLimit && !waits) || !tree_.any_alive());
   if (gone || !kept_.failure.empty()) {
+    tree_.say_who_stays();
     phase_ = Phase::kEnded;
   } else if (!kept_.done && !lived && kept_.keeper == keeper &&
              (!stopping() || kept_.child.known() || kept_.forked.known()) &&
@@ -288,7 +290,7 @@ void Supervisor::heed(const SupervisedAttempt& attempt) {
   framework_ = judged.framework;
   back_ = judged.back;
   resume_ = judged.resume;
-  unfinished_ = judged.outcome.unfinished;
+  unfinished_ = judged.outcome.unfinished || (judged.outcome.tripped && !judged.decision.restart);
   why_over_ = judged.decision.why;
   phase_ = judged.decision.restart ? Phase::kWaiting : Phase::kOver;
   due_ = {doors_.clock.steady().ns + judged.decision.wait.ns};

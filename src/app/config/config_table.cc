@@ -271,7 +271,8 @@ constexpr std::array kKeys = {
     ConfigKey{"component.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long each question may take.",
               "busy servers answer late, dead ones never"},
     ConfigKey{"component.*.ready_within", Kind::kDuration, "\"15m\"", 1, 86400, "",
-              "How long it may take from an attempt's beginning until it answers; then it counts as dead.",
+              "How long it may take from an attempt's beginning until it answers; then it counts as dead, where "
+              "it worked before. What never answered once gets a warning and ends nothing: its address may be wrong.",
               "large models load and compile for ten minutes"},
     ConfigKey{"scrape.*.address", Kind::kText, "", 0, 0, "",
               "Where it is asked (GET): http://127.0.0.1:9400/metrics. Without a path, /metrics. Proxies of the "

@@ -159,6 +159,21 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   return finding;
 }
 
+/// It should have answered by now, and never did: what is declared may be wrong.
+Finding never_answered_finding(const ComponentState& component) {
+  const event::ComponentSaw& saw = component.last;
+  Finding finding;
+  finding.kind = "environment-fault";
+  finding.detector = "component-down";
+  finding.severity = Severity::kWarning;
+  finding.onset = finding.detected = component.since;
+  finding.summary = cat(saw.component, " never answered, and nothing else shows that the run needs it: is its address ",
+                        "right? ", saw.text);
+  finding.evidence.push_back({component.since.where, saw.text, "", kNoStep, 0});
+  finding.suggests.push_back({"component-never-answered", 0.6, saw.text});
+  return finding;
+}
+
 /// What falls together in one attempt is one chain; the first leads.
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   std::vector<Case> cases;
@@ -169,6 +184,10 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   }
   std::sort(cases.begin(), cases.end(),
             [](const Case& a, const Case& b) { return a.trouble->order < b.trouble->order; });
+  for (const ComponentState& component : state.components) {
+    if (never_answered(component.last) && component.since.attempt < state.attempts.size())
+      out.push_back(never_answered_finding(component));
+  }
   const size_t begin = out.size();
   for (const Case& one : cases) {
     const auto same = std::find_if(out.begin() + static_cast<ptrdiff_t>(begin), out.end(), [&one](const Finding& f) {

@@ -49,11 +49,9 @@ const Signature* known_stop(const State& state, const Knowledge& knowledge, cons
 /// midwatch itself ended the attempt, for cause or as a person requested; what the command says of the signal is no
 /// word of anybody else.
 bool by_midwatch(const State& state, size_t attempt) {
-  if (stop_was_requested(state, attempt)) return true;
+  if (stop_was_requested(state, attempt) || broken_off(state, attempt)) return true;
   const auto& ended = state.attempts[attempt].ended;
-  if (ended) return ended->how == event::Ended::How::kStopped;
-  const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(attempt) + 1);
-  return known != nullptr && known->trip.has_value();
+  return ended && ended->how == event::Ended::How::kStopped;
 }
 
 /// What had already failed was then stopped by somebody: worth knowing, no more.

@@ -17,8 +17,9 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kFromScratch = "restart-from-scratch";
-constexpr std::string_view kNothing = "ignore";   // of the reactions
-constexpr std::string_view kRestart = "restart";  // the action of beginning another attempt
+constexpr std::string_view kNeverAnswered = "component-never-answered";  // of the causes
+constexpr std::string_view kNothing = "ignore";                          // of the reactions
+constexpr std::string_view kRestart = "restart";                         // the action of beginning another attempt
 
 // A single step may be a hiccup that the run mends by itself; two completed ones are no accident of one batch.
 constexpr size_t kPoisonedSteps = 2;
@@ -116,7 +117,8 @@ bool something_failed(const State& state, const Incident& zero) {
   return std::any_of(state.incidents.begin(), state.incidents.end(), [&zero](const Incident& other) {
     const bool serves = other.kind == "engine-dead" || other.kind == "network" || other.kind == "worker-lost" ||
                         other.kind == "environment-fault";
-    return serves && other.latest.attempt == zero.latest.attempt && other.latest.step != kNoStep &&
+    const bool never_answered = !other.causes.empty() && other.causes.front().id == kNeverAnswered;
+    return serves && !never_answered && other.latest.attempt == zero.latest.attempt && other.latest.step != kNoStep &&
            zero.latest.step - other.latest.step <= kTogether;
   });
 }

@@ -246,6 +246,32 @@ TEST_CASE("a part that certainly failed ends what stands still for it, and poiso
   CHECK(tainted_by(state_with("entropy-collapse")) == nullptr);
 }
 
+TEST_CASE("at an address where nobody ever answered nothing is dead: no attempt ends for it, nothing is tainted") {
+  Run run;
+  run.put(event::SourceOpened{1, "host:components", std::string(kHostKind), 0});
+  const auto says = [&run](event::ComponentSaw::Health health, bool certain) {
+    event::ComponentSaw saw;
+    saw.component = "judge", saw.kind = "engine", saw.health = health, saw.certain = certain;
+    saw.text = "refused";
+    run.put(saw);
+  };
+  using Health = event::ComponentSaw::Health;
+  run.healthy(10);
+  says(Health::kStarting, false);
+  says(Health::kStarting, true);  // for too long
+  run.healthy(10);
+  CHECK(run.trips().incident == nullptr);
+  CHECK(tainted_by(run.state) == nullptr);
+  REQUIRE(run.state.incidents.size() == 1);
+  CHECK(run.state.incidents[0].kind == "environment-fault");
+  CHECK(run.state.incidents[0].severity == Severity::kWarning);
+  says(Health::kWell, false);
+  run.healthy(5);
+  says(Health::kSilent, true);  // what once answered and stops
+  run.healthy(2);
+  CHECK(run.trips_for(BreakReason::kDeadComponent));
+}
+
 TEST_CASE("zero rewards from the first step on end a run only where something that gives them failed with them") {
   for (const char* kind : {"engine-dead", "network", "worker-lost", "environment-fault", "config-error"}) {
     CAPTURE(std::string(kind));

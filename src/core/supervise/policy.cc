@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kFromScratch = "restart-from-scratch";
 constexpr std::string_view kGoBack = "rollback-before-onset";  // of the reactions
-constexpr int kSigInt = 2, kSigTerm = 15;
+constexpr int kSigInt = 2, kSigKill = 9, kSigTerm = 15;
 constexpr int kShellSignal = 128;                    // a shell says 128 + n when its command died of signal n
 constexpr int64_t kStepsAfterResume = 2;             // a failure this close behind a resume is the resume's
 constexpr Duration kAtOnce = Duration::seconds(60);  // a large model takes longer to load
@@ -69,6 +69,14 @@ int without_progress(const std::vector<AttemptOutcome>& attempts) {
     }
   }
   return spent;
+}
+
+/// The last attempt trained a step that none before it had come to.
+bool came_further(const std::vector<AttemptOutcome>& attempts) {
+  const AttemptOutcome& last = attempts.back();
+  return last.last_step != kNoStep && std::all_of(attempts.begin(), attempts.end() - 1, [&last](const auto& before) {
+           return before.last_step < last.last_step;
+         });
 }
 
 /// Layers that give the trainer its answers: when they fail, the policy is not to blame for what it is rewarded.
@@ -138,7 +146,7 @@ std::string needs_somebody(const std::vector<AttemptOutcome>& attempts) {
   if (last.reaction == "free-space-then-resume" && !last.made_room)
     return cat(failure(last), ": space must be made first.");
   // No two batches of reinforcement learning are the same: what came further than ever may do so again.
-  if (last.transient != "poison" && without_progress(attempts) == 0) return "";
+  if (last.transient != "poison" && (without_progress(attempts) == 0 || came_further(attempts))) return "";
   if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
   if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
   return "";
@@ -211,8 +219,19 @@ std::optional<RestartDecision> not_a_failure(const std::vector<AttemptOutcome>& 
   return std::nullopt;
 }
 
+/// An outage of what lies around the run (a network, a server elsewhere, another rank's machine, a kill by somebody
+/// else) is not of the step at which it came: that it lasts until the next attempt shows nothing of that step.
+bool is_passing_outage(const AttemptOutcome& attempt) {
+  if (attempt.tripped) return false;
+  const bool unexplained = attempt.kind.empty() || attempt.kind == "crash" || attempt.kind == "died-silently";
+  if (ending_signal(attempt) == kSigKill && unexplained) return true;
+  const bool passes = attempt.transient == "likely-transient" || attempt.transient == "degraded";
+  return passes && (attempt.kind == "network" || attempt.kind == "engine-dead" || attempt.kind == "environment-fault" ||
+                    attempt.kind == "collective-timeout");
+}
+
 std::string repeats(const std::vector<AttemptOutcome>& attempts) {
-  if (attempts.size() < 2) return "";
+  if (attempts.size() < 2 || is_passing_outage(attempts.back())) return "";
   const AttemptOutcome& last = attempts.back();
   const AttemptOutcome& before = attempts[attempts.size() - 2];
   if (!same_failure(last, before)) return "";

@@ -80,11 +80,13 @@ struct RestartDecision {
 ///     own word, saved and gave status 0. A status of 0 that the files contradict counts as a failure; twice in a row
 ///     without any error it may be the run's own rule: stop, a person must look;
 ///  6. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
-///     deterministic. So is what ended twice within a minute of its start, the same way, and never trained;
+///     deterministic; an outage around the run (network, a server elsewhere, a collective's peers, SIGKILL by somebody
+///     else) is not, and rule 8 counts it. So is what ended twice within a minute of its start, the same way, and never
+///     trained;
 ///  7. a failure that is known to repeat (deterministic or poison): stop before any attempt trained a step. Later,
-///  where
-///     the attempt came further than those before, rule 6 finds out whether it does; else what needs something done
-///     first (settings, a person) stops, and so does a full disk where no space was made;
+///     where the attempt came further than those before, by its saves or by its steps, rule 6 finds out whether it
+///     does; else what needs something done first (settings, a person) stops, and so does a full disk where no space
+///     was made;
 ///  8. more restarts in a row without progress than allowed, or in all: stop;
 ///  9. otherwise restart, after a wait that doubles while there is no progress.
 /// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.

@@ -207,6 +207,46 @@ TEST_CASE("what failed twice in the same way at the same place is not tried a th
   CHECK(after_end({silent, silent}, {}).why == "It ended with exit status 1 twice at step 57: it would happen again.");
 }
 
+TEST_CASE("an outage that lasts until the next attempt is not that step's, and the budget counts it") {
+  const char* kinds[] = {"network", "engine-dead", "environment-fault", "collective-timeout"};
+  for (const char* kind : kinds) {
+    CAPTURE(std::string(kind));
+    std::vector<AttemptOutcome> attempts{failed(1, 7, kind)};
+    attempts.back().last_checkpoint = 5;
+    for (int i = 1; i <= 5; ++i) {
+      attempts.push_back(failed(6, i == 1 ? 6 : 7, kind));  // right behind the resume, then at the same step
+      const RestartDecision decision = after_end(attempts, {});
+      CHECK(decision.restart);
+      CHECK(decision.spent == i);
+    }
+    attempts.push_back(attempts.back());
+    CHECK(after_end(attempts, {}).why ==
+          "6 attempts in a row came no further than the last checkpoint; the limit is 5.");
+    AttemptOutcome broken = failed(6, 7, kind, "deterministic");
+    CHECK_FALSE(after_end({broken, broken}, {}).restart);
+  }
+  AttemptOutcome killed = failed(1, 57, "crash");
+  killed.code = -1, killed.signal = 9;
+  CHECK(after_end({killed, killed}, {}).restart);
+  killed.kind = "host-out-of-memory";  // what it needs it will need again
+  CHECK_FALSE(after_end({killed, killed}, {}).restart);
+  killed.kind = "stall", killed.tripped = true;
+  CHECK_FALSE(after_end({killed, killed}, {}).restart);
+}
+
+TEST_CASE("further than any attempt before is progress enough, though no save lies between") {
+  AttemptOutcome first = failed(1, 14, "code-error", "deterministic"), second = first;
+  first.reaction = second.reaction = "stop-and-notify";
+  first.last_checkpoint = second.last_checkpoint = 10;
+  second.resumed_at = 10, second.last_step = 17;
+  CHECK(after_end({first, second}, {}).restart);
+  CHECK(after_end({first, second}, {}).spent == 1);
+  AttemptOutcome third = second;
+  CHECK_FALSE(after_end({first, second, third}, {}).restart);  // the same step again
+  third.last_step = 15;
+  CHECK_FALSE(after_end({first, second, third}, {}).restart);
+}
+
 TEST_CASE("what is known to repeat waits for somebody") {
   AttemptOutcome start = failed(kNoStep, kNoStep, "config-error", "deterministic");
   CHECK(after_end({start}, {}).why == "config-error (some-cause) before the first step: a restart would repeat it.");

@@ -113,6 +113,8 @@ void add_failures(std::vector<Example>& all) {
   stuck.last_checkpoint = kNoStep;
   std::vector<AttemptOutcome> budget{network};
   for (int i = 0; i < 6; ++i) budget.push_back(with(stuck, [i](auto& one) { one.last_step += i; }));
+  const AttemptOutcome lasts = with(network, [](auto& one) { one.resumed_at = 40, one.last_step = 41; });
+  all.push_back({EndClass::kTransient, "the same again one step behind the resume: it lasts", {network, lasts}, true});
   all.push_back({EndClass::kTransient, "six in a row that saved nothing new", budget, false});
   const AttemptOutcome python = by(failed(1, 12), "crash", "runtime-error", "deterministic", "stop-and-notify");
   all.push_back(
@@ -137,6 +139,11 @@ void add_failures(std::vector<Example>& all) {
   all.push_back({EndClass::kBeforeStep, "a module is missing", {module}, false});
   const AttemptOutcome space = by(failed(1, 40), "disk-full", "disk-full", "deterministic", "free-space-then-resume");
   all.push_back({EndClass::kNeedsChange, "the disk is full, and nothing was freed", {space}, false});
+  AttemptOutcome further = by(failed(11, 17), "code-error", "runtime-error", "deterministic", "stop-and-notify");
+  all.push_back({EndClass::kUnknown,
+                 "the same exception at a later step, further than any attempt before, no save between",
+                 {with(further, [](auto& one) { one.last_step = 14; }), further},
+                 true});
   all.push_back({EndClass::kNeedsChange,
                  "a setting that does not fit, without progress",
                  {failed(1, 40), by(failed(31, 35), "config-error", "bad-value", "deterministic", "config-fix")},
@@ -213,7 +220,7 @@ words a status of 0 short of the plan counts as a failure. On a machine that is 
 | rule | midwatch | RobustRL (OSDI'26, §5.1.2) | NVRx (Restart Agent, 0.7) |
 |---|---|---|---|
 | the same failure at the same step | stops | restarts the whole task | stops once the failure is grounded as unrecoverable |
-| a failure right behind a resume | stops at the second | restarts the whole task | counts as no advance |
+| a failure right behind a resume | stops at the second; an outage (network, a server, a collective's peers, SIGKILL from elsewhere) counts in the budget | restarts the whole task | counts as no advance |
 | budget | 5 in a row without progress, 50 in all | none stated | 3 without advance, 1 where root and entity are the same |
 | unknown progress | counts by steps where nothing was saved | - | is never held against the run |
 | a hang | asks after `hang_patience`, or acts | 60 s (rollout), 300 s (trainer) without activity, then restarts the role | learnt timeouts, restarts in the job |

@@ -47,10 +47,15 @@ class FakeProcesses final : public Processes {
     const auto found = markers.find(process.id.pid);
     return found != markers.end() && found->second == marker && !marker.empty();
   }
+  bool carries_further(const ProcessInfo& process, std::string_view marker) override {
+    const auto found = markers.find(process.id.pid);
+    return found != markers.end() && found->second == marker && of_inner_run.count(process.id.pid) != 0;
+  }
 
   std::map<int64_t, ProcessInfo> alive;
   std::map<int64_t, std::string> markers;
   std::map<int64_t, int> asked_carries;  ///< how often each was asked about
+  std::set<int64_t> of_inner_run;        ///< that carry another run's marker behind their own
   std::set<int64_t> in_exec;
   std::string boot_now = "boot";
   std::vector<std::pair<int64_t, int>> sent;

@@ -85,6 +85,13 @@ class PosixProcesses final : public Processes {
     return now.ok() && now->id == process.id;
   }
 
+  bool carries_further(const ProcessInfo& process, std::string_view marker) override {
+    const auto environment = read_all(process.id.pid, "environ");
+    if (!environment || !environment_carries_further(*environment, marker)) return false;
+    const auto now = info(process.id.pid);
+    return now.ok() && now->id == process.id;
+  }
+
   bool between_programs(const ProcessInfo& process) override {
     constexpr int64_t kKernel = 2;  // the parent of its threads, which have neither
     if (process.parent == kKernel || process.state == 'Z' || process.state == 'X') return false;

@@ -344,7 +344,9 @@ Result<bool> is_ahead(Disk& disk, const Ownership& of, const std::string& root, 
 }
 
 bool is_anothers(const Ownership& of, int64_t step) {
-  if (of.logged.size() < 2 || of.logged.count(step) != 0 || of.resumed.count(step) != 0) return false;
+  if (of.logged.count(step) != 0 || of.resumed.count(step) != 0) return false;
+  if (of.beyond != kNoStep && step > of.beyond) return true;
+  if (of.logged.size() < 2) return false;
   const int64_t first = *of.logged.begin(), last = *of.logged.rbegin();
   if (step < last) return step > first;
   if (of.planned != kNoStep && step >= of.planned) return step > of.planned + 1;  // the last one is saved out of turn

@@ -79,6 +79,7 @@ struct Ownership {
   int64_t planned = kNoStep;         ///< furthest_planned(), furthest_named() of core/checkpoint_trust.h
   int64_t reached = kNoStep;         ///< likewise
   std::set<int64_t> plans = {};      ///< steps that its attempts planned; none: one of them has no plan
+  int64_t beyond = kNoStep;          ///< no save of its own lies further, by core/reach.h, and its log names its saves
   double epoch = -1;                 ///< the furthest that it can have come since its last record; below 0: not known
   std::set<int64_t> last_said = {};  ///< of `said`, the last of each attempt: it may be written after its end
   std::map<int64_t, Time> passed = {};  ///< of `said`, when the run had saved twice more
@@ -104,9 +105,9 @@ bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int6
 Result<bool> is_ahead(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
                       const std::vector<int64_t>& steps, int64_t step);
 
-/// Its log names its saves, and this one is none of them, nor does it follow them at their distance: somebody else
-/// saved it into the same folder meanwhile. False where too little is known of its saves, and for what lay there
-/// before.
+/// Its log names its saves, and this one is none of them, and lies further than the run came, or does not follow them
+/// at their distance: somebody else saved it into the same folder meanwhile. False where too little is known of its
+/// saves, and for what lay there before.
 bool is_anothers(const Ownership& of, int64_t step);
 
 /// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.

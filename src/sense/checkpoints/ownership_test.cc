@@ -58,6 +58,16 @@ TEST_CASE("a save that the log does not name, out of step with those that it doe
   CHECK_FALSE(is_anothers(run.own, 40));  // the plan's end is saved out of turn
   run.own.resumed = {24};
   CHECK_FALSE(is_anothers(run.own, 24));
+  Run short_one;  // 15 follows its saves, and it ended at 11: it never came there
+  short_one.own.logged = {5, 10};
+  short_one.own.beyond = 13;
+  CHECK(is_anothers(short_one.own, 15));
+  CHECK(is_anothers(short_one.own, 30));
+  CHECK_FALSE(is_anothers(short_one.own, 10));
+  short_one.own.resumed = {15};
+  CHECK_FALSE(is_anothers(short_one.own, 15));
+  short_one.own.beyond = kNoStep;  // it was killed
+  CHECK_FALSE(is_anothers(short_one.own, 20));
   Run quiet;  // too little is known of its saves
   quiet.own.logged = {5};
   CHECK_FALSE(is_anothers(quiet.own, 24));

@@ -20,6 +20,14 @@ bool is_over(const State& state) {
   return last.ended.has_value() || (total > 0 && last.last_step != kNoStep && last.last_step + 1 >= total);
 }
 
+/// It worked once, by what an earlier midwatch saw, too.
+bool worked(const State& state, const std::string& name) {
+  return std::any_of(state.components.begin(), state.components.end(), [&name](const ComponentState& part) {
+    return part.last.component == name &&
+           (part.last.health == event::ComponentSaw::Health::kWell || !part.troubles.empty());
+  });
+}
+
 }  // namespace
 
 ComponentWatch::ComponentWatch(Clock& clock, const Knowledge& knowledge, Scope scope)
@@ -50,7 +58,7 @@ components::Run ComponentWatch::run_of(const State& state) const {
 void ComponentWatch::begin_anew(Duration now) {
   std::erase_if(asked_, [](const auto& one) { return !one->target.declared && !one->call.busy(); });
   for (const auto& one : asked_) {
-    one->judge = {};
+    one->judge.begin_anew();
     one->stale = one->call.busy();
     one->due = now;
   }
@@ -114,6 +122,7 @@ void ComponentWatch::note_figures(Asked& one, const components::EngineFigures& f
 
 void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool idle, Duration now,
                           EventWriter& writer) {
+  if (worked(state, one.target.name)) one.judge.worked();
   if (auto news = one.judge.take(one.target, answer, rhythm_, now, idle)) writer.observed(kSource, std::move(*news));
   if (idle || state.attempts.empty()) {
     one.tokens = {};

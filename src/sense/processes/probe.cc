@@ -185,7 +185,8 @@ ProbeJudge::Verdict ProbeJudge::verdict(const Target& target, const Answer& answ
                 ", but a request for one token ", words(answer.generation, target.timeout))};
   }
   if (!ever_well_ && target.declared && now.ns - first_.ns >= target.ready_within.ns) {
-    return {Health::kSilent, true,
+    // Whose process is known is needed; of an address alone nobody knows whether it is right.
+    return {worked_ || target.pid != 0 ? Health::kSilent : Health::kStarting, true,
             cat(target.address, ": ", target.health, " ", words(answer.health, target.timeout), ", ",
                 format_duration(Duration{now.ns - first_.ns}), " after it was first asked")};
   }

@@ -57,6 +57,15 @@ class ProbeJudge {
   std::optional<event::ComponentSaw> take(const Target& target, const Answer& answer, const Rhythm& rhythm,
                                           Duration now, bool paused);
 
+  /// It worked at some time since the run began: silence is a failure from now on, also of what is asked anew.
+  void worked() { worked_ = true; }
+  /// Another attempt begins.
+  void begin_anew() {
+    const bool worked = worked_ || ever_well_;
+    *this = {};
+    worked_ = worked;
+  }
+
  private:
   using Health = event::ComponentSaw::Health;
   struct Verdict {
@@ -67,7 +76,7 @@ class ProbeJudge {
   Verdict verdict(const Target& target, const Answer& answer, const Rhythm& rhythm, Duration now);
   bool flat(const EngineFigures& figures, const Rhythm& rhythm, Duration now);
 
-  bool ever_well_ = false, ever_generated_ = false, reported_ = false;
+  bool ever_well_ = false, ever_generated_ = false, reported_ = false, worked_ = false;
   Duration first_;    ///< when the first answer came
   int failures_ = 0;  ///< in a row
   Duration bad_since_;

@@ -210,6 +210,26 @@ TEST_CASE("what has not been well yet is starting, until its time is up") {
   for (int i = 0; i < 4 && !late; ++i) late = course.see(refused);
   REQUIRE(late);
   CHECK(late->certain);
+  CHECK(late->health == Health::kStarting);  // nobody ever answered: its address may be wrong
+}
+
+TEST_CASE("what once worked, or is midwatch's own, is silent when its time is up") {
+  Course course;
+  Answer refused;
+  refused.health = {How::kRefused, 0};
+  SUBCASE("in the attempt before") {
+    (void)course.see(well());
+    course.judge.begin_anew();
+  }
+  SUBCASE("as an earlier midwatch saw") { course.judge.worked(); }
+  SUBCASE("its process is known") { course.target.pid = 7; }
+  std::optional<event::ComponentSaw> late;
+  for (int i = 0; i < 200; ++i) {
+    if (auto news = course.see(refused)) late = std::move(news);
+  }
+  REQUIRE(late);
+  CHECK(late->health == Health::kSilent);
+  CHECK(late->certain);
 }
 
 TEST_CASE("requests that run without a token for minutes are a half-dead engine, unless steps are done") {
