@@ -58,10 +58,15 @@ Time written_until(const State& state) {
   return last;
 }
 
-Time ran_until(const State& state) {
+Time bar_until(const State& state) {
   const Time since = written_since(state);
-  if (!since.known() || !state.ticks.empty()) return state.last_at;  // who watched it has a clock
-  return std::max(state.last_at, since + Duration::seconds(seconds_by_bar(state)));
+  const double seconds = seconds_by_bar(state);
+  return since.known() && seconds > 0 ? since + Duration::seconds(seconds) : Time{};
+}
+
+Time ran_until(const State& state) {
+  const Time by_bar = state.ticks.empty() ? bar_until(state) : Time{};  // who watched it has a clock
+  return by_bar.known() ? std::max(state.last_at, by_bar) : state.last_at;
 }
 
 }  // namespace mw

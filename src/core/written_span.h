@@ -19,6 +19,10 @@ std::vector<const SourceState*> best_dated(const State& state);
 /// How long the last attempt's steps took by the bar over them, in seconds; 0 where it has none.
 double seconds_by_bar(const State& state);
 
+/// When the bar over the last attempt's steps stood where it was last seen, as if it had begun with the first clock;
+/// unknown where there is no such bar, or no clock.
+Time bar_until(const State& state);
+
 /// The time of the last event. Where few lines have a clock, and none near the end, the bar over the steps goes on
 /// beyond them, as if it had begun with the first of them.
 Time ran_until(const State& state);

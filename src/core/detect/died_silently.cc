@@ -326,7 +326,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   finding.severity = Severity::kWarning;
   Moment end = at_the_end(state, attempt, last);
   // The last clock may stand far before the last line: the bar over the steps went on.
-  if (const Time ran = ran_until(state); end.at.known() && ran > end.at) end.at = ran;
+  if (const Time drawn = bar_until(state); end.at.known() && drawn.known() && drawn > end.at) end.at = drawn;
   finding.onset = finding.detected = end;
   const bool record = lacks_exit_record(state);
   finding.summary = cat(
