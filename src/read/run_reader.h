@@ -133,7 +133,7 @@ class RunReader final : public EventSink {
   std::set<uint32_t> beside_;             // sources of a live watch whose steps may be another run's
   uint32_t next_number_ = 0;              // of a source that the journal does not know
   std::vector<Event> decided_;
-  bool together_ = false;                           // what comes now is judged together
+  bool together_ = false;  // what comes now is judged together
   struct Unjudged {
     Time at;
     Where where;

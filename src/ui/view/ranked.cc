@@ -48,7 +48,7 @@ bool goes_well(const State& state, const AttemptState& own) {
   if (badly || later.first_step == kNoStep || is_other_job(own, later)) return false;
   return std::none_of(state.incidents.begin(), state.incidents.end(), [last](const Incident& incident) {
     return incident.open && incident.severity != Severity::kInfo && incident.latest.attempt == last &&
-           (ends_runs(incident.kind) || incident.severity == Severity::kCritical);
+           (ends_runs(incident.kind) || incident.kind == "died-silently" || incident.severity == Severity::kCritical);
   });
 }
 
