@@ -97,6 +97,9 @@ class SourceReader::Text : public SourceReader::Stage {
   void end_trace() override { log_.end_trace(); }
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
+ protected:
+  void read_cells() { interpreter_.read_cells(); }
+
  private:
   bool looks_first_;  // at what was read, before the first line
   ClockZone zone_;
@@ -133,7 +136,9 @@ class SourceReader::Notebook final : private NotebookPlaces, public SourceReader
   Notebook(SourceReader& reader, const FoundFile& file)
       : NotebookPlaces(reader.sink_),
         Text(reader.shared_, static_cast<NotebookPlaces&>(*this), reader.number_, reader.disk_, file),
-        source_(reader) {}
+        source_(reader) {
+    read_cells();
+  }
   void feed(std::string_view bytes) override {
     const auto fed = notebook_.feed(bytes, [this](std::string_view text) { Text::feed(text); });
     if (!fed.ok()) source_.problem("not-a-record", fed.error().what);

@@ -8,6 +8,7 @@
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/detect/tools/window_means.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -291,30 +292,6 @@ struct Decline {
   std::optional<size_t> back;  ///< where most of the loss had been made good for half a window
 };
 
-/// Means of the windows of `width` points that end at each index.
-std::vector<double> window_means(const Track& track, size_t end, size_t width) {
-  std::vector<double> means(end, -INFINITY);
-  double sum = 0;
-  for (size_t j = 0; j < end; ++j) {
-    sum += track.values[j];
-    if (j >= width) sum -= track.values[j - width];
-    if (j + 1 >= width) means[j] = sum / static_cast<double>(width);
-  }
-  return means;
-}
-
-/// The highest of them so far, record by record.
-struct BestMean {
-  size_t width = 0;
-  double sum = 0, most = -INFINITY;
-  void see(const Track& track, size_t j) {
-    sum += track.values[j];
-    if (j >= width) sum -= track.values[j - width];
-    if (j + 1 >= width) most = std::max(most, sum);
-  }
-  double value() const { return most / static_cast<double>(width); }
-};
-
 /// The best windows before a last one that ends at `i`: all that one judgement compares with, found in one walk over
 /// the records.
 struct BestMeans {
@@ -332,16 +309,6 @@ struct BestMeans {
     half_before_half = half.value();
   }
 };
-
-/// The largest loss of level among windows that end before `best_end`: whatever it was, the best window made it good.
-double largest_swing(const std::vector<double>& means, size_t best_end, size_t width) {
-  double best = -INFINITY, swing = 0;
-  for (size_t j = 2 * width; j < best_end; ++j) {
-    best = std::max(best, means[j - width]);
-    swing = std::max(swing, best - means[j]);
-  }
-  return swing;
-}
 
 /// `width` of the best window, of mean `best`, `last` of the one that ends at `i`; `share` and `sigmas` that the drop
 /// must reach.

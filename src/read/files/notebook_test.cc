@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "read/files/sniff.h"
@@ -86,6 +87,28 @@ TEST_CASE("what a notebook shows is found at the lines of its own file") {
   REQUIRE(state.find("loss.total") != nullptr);
   CHECK(state.find("loss.total")->points().back().where.line == 16);
   CHECK(state.sources[0].lines == 24);  // of its last output
+}
+
+TEST_CASE("the error of a notebook's last cell ended it, however much was put out before, and no other one did") {
+  const auto notebook = [](std::string_view after) {
+    std::string cells =
+        "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"outputs\": [\n    {\n     \"text\": [\n";
+    for (int i = 1; i <= 250; ++i) cells += cat("      \"step ", i, " | loss=0.25 | reward=0.5\\n\",\n");
+    cells += "      \"done\\n\"\n     ]\n    },\n    {\n     \"traceback\": [\n";
+    cells += "      \"------------------------------------------------------------------------\",\n";
+    cells += "      \"NameError                         Traceback (most recent call last)\",\n";
+    cells += "      \"Cell In[4], line 1\\n----> 1 traner.save_model('out')\\n\",\n";
+    cells += "      \"NameError: name 'traner' is not defined\"\n     ]\n    }";
+    return cat(cells, after, "\n   ]\n  }\n ],\n \"nbformat\": 4\n}\n");
+  };
+  const auto own = [](const State& state) {
+    return std::any_of(state.traces.begin(), state.traces.end(),
+                       [](const TraceState& one) { return !one.trace.sample; });
+  };
+  CHECK(own(state_of(notebook(""), "train.ipynb")));
+  std::string more = ",\n    {\n     \"text\": [\n";
+  for (int i = 251; i <= 260; ++i) more += cat("      \"step ", i, " | loss=0.25 | reward=0.5\\n\",\n");
+  CHECK_FALSE(own(state_of(notebook(more + "      \"done\\n\"\n     ]\n    }"), "train.ipynb")));
 }
 
 TEST_CASE("a notebook of nbformat 3 keeps its cells in worksheets, and its texts beside the kind of output") {

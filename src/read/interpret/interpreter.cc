@@ -460,6 +460,7 @@ void Interpreter::finish() {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream, true);
   if (fileless_ends_the_log()) emit_temporary_program(true);
+  if (of_cells_ && last_temporary_ && last_temporary_->cell) emit_temporary_program(false);
   if (number_ <= kExcerptLines) {
     emit_temporary_program(false);
     emit_last_exception();

@@ -120,6 +120,9 @@ class Interpreter {
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
   /// trainer's own. Without this call, the nonce is that of the first such line.
   void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }
+  /// The source is the output of a notebook's cells: a traceback of IPython's that ends it is that of its last cell,
+  /// and not that of a tool which runs a model's code.
+  void read_cells() { of_cells_ = true; }
 
  private:
   struct Stream;
@@ -163,6 +166,7 @@ class Interpreter {
     uint64_t number = 0;
     Time at;
     bool fileless = false;  ///< its innermost frame lies in no file
+    bool cell = false;      ///< IPython printed it
   };
   struct LastException {  // an exception's line outside any traceback
     std::string text;
@@ -316,6 +320,7 @@ class Interpreter {
   bool attempt_over_ = false;  // its last line said that the attempt has ended
   bool own_report_ = false;    // then midwatch's own report began
   bool helper_log_ = false;    // the source is the log of a helper, not the run's
+  bool of_cells_ = false;      // the source is a notebook
   bool own_record_ = false;    // the recognised trainer has printed one as its dialect knows them
   bool own_loop_ = false;      // or a record came that no dialect knows
   std::vector<std::string_view> captures_;

@@ -262,7 +262,7 @@ void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   last_temporary_.reset();
   const bool fileless = stream.reader.fileless_program();
   if ((stream.reader.temporary_program() || fileless) && !stream.sample && !stream.caught) {
-    last_temporary_ = {trace, stream.reader.first_line(), stream.at, fileless};
+    last_temporary_ = {trace, stream.reader.first_line(), stream.at, fileless, stream.reader.cell_program()};
     judge_trace(stream, last_temporary_->trace);
     last_temporary_->trace.sample = false;
   }

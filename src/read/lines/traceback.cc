@@ -171,6 +171,7 @@ void TracebackReader::finish(bool handled) {
       !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_) && !training_;
   if (ipython_) trace_.sample = !training_;
   temporary_program_ = trace_.sample && (scratch || ipython_);
+  cell_program_ = trace_.sample && ipython_;
   fileless_program_ = trace_.sample && !temporary_program_ && trace_.frame.starts_with("<");
   // What a person can mend is in the run's own file; where it was raised says what the exception is about.
   if (!own_frame_.empty() && own_frame_ != trace_.frame) {

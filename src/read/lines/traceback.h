@@ -50,6 +50,8 @@ class TracebackReader {
   /// Likewise because its innermost frame is code that lies in no file ("<string>", "<stdin>"): the answer of a model
   /// that a tool runs, or what a person gave to python -c.
   bool fileless_program() const { return fileless_program_; }
+  /// IPython printed the one that temporary_program() speaks of.
+  bool cell_program() const { return cell_program_; }
   bool open() const { return state_ != State::kIdle; }
   /// The line that was fed last is source that the traceback shows: what stands in it is not what happened.
   bool took_source() const { return took_source_; }
@@ -73,7 +75,7 @@ class TracebackReader {
   bool took_source_ = false;
   bool ipython_ = false;  // IPython's
   bool syntax_ = false;   // began with a bare File line: only a SyntaxError makes it one
-  bool temporary_program_ = false;
+  bool temporary_program_ = false, cell_program_ = false;
   bool fileless_program_ = false;
   bool scratch_entry_ = true;  // its outermost frame lies in no program's file
   bool training_ = false;      // a frame of it is the training loop
