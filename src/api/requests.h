@@ -237,6 +237,7 @@ struct RestoreAnswer {
     bool done = false;  ///< it is back
     std::string outcome;
     std::string after = {};  ///< what midwatch put into a link; "": it is no link
+    bool there = false;      ///< it was back already
   };
   std::string run;     ///< its name
   std::string folder;  ///< the run's

@@ -117,7 +117,8 @@ Candidate moved(Disk& disk, const QuarantineManifest& manifest, const std::strin
   const auto held = is_there(disk, one.thing.from), named = is_there(disk, one.thing.path);
   one.left = !held.ok() || *held;
   if (held.ok() && !*held) {
-    one.thing.outcome = !named.ok() ? named.error().what : *named ? "it is where it was" : "it is gone";
+    one.thing.there = named.ok() && *named;
+    one.thing.outcome = !named.ok() ? named.error().what : one.thing.there ? "it is where it was" : "it is gone";
   } else if (held.ok() && named.ok() && *named) {
     one.thing.outcome = "something else has its name now; move that first";
   } else {

@@ -82,7 +82,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (!json) console.out(list_text(*listed, console));
   if (nothing || !may || (!args.has("yes") && !says_yes(console))) {
     if (json) console.out(restore_json(*listed, false));
-    const bool refused = args.has("yes") && !args.has("list") && !listed->things.empty();
+    const bool refused = args.has("yes") && !args.has("list") &&
+                         std::any_of(listed->things.begin(), listed->things.end(),
+                                     [](const Thing& one) { return !one.pointer && !one.there; });
     if (refused) console.err("midwatch: nothing was put back: none of it can be\n");
     if (nothing) return refused ? Exit::kUndone : Exit::kOk;
     console.err("midwatch: nothing was put back: say --yes if that is meant\n");
