@@ -130,7 +130,8 @@ void note_other_role(const CheckpointNeighbours& own, const CheckpointNeighbours
   if (out.step == kNoStep || out.state != "whole" || theirs.empty() || has_step(theirs, out.step)) return;
   const auto later = std::count_if(mine.begin(), mine.end(),
                                    [&](const FoundCheckpoint& one) { return one.step > theirs.back().step; });
-  const std::string_view missing = basename(folder_of(theirs.back().path));
+  const std::string root = folder_of(theirs.back().path);
+  const std::string_view missing = basename(root);
   const bool newest = !mine.empty() && mine.back().path == out.path;
   if ((missing == "_critic" && later > kWentOn) || (newest && now - out.newest < kStillWriting)) return;
   out.resumable = "no";

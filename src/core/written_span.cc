@@ -36,7 +36,9 @@ double seconds_by_bar(const State& state) {
   if (state.attempts.empty() || state.attempts.back().bar.empty()) return 0;
   const AttemptState::BarMark& mark = state.attempts.back().bar.back();
   // A bar that stands far behind is of an earlier part of the training.
-  return 10 * mark.done < 9 * state.attempts.back().last_step ? 0 : std::max(0.0, mark.elapsed);
+  const int64_t last = state.attempts.back().last_step;
+  const bool behind = last != kNoStep && static_cast<double>(mark.done) < 0.9 * static_cast<double>(last);
+  return behind ? 0 : std::max(0.0, mark.elapsed);
 }
 
 Time written_since(const State& state) {

@@ -62,7 +62,8 @@ std::vector<std::string> role_folders(const std::string& folder) {
 CheckpointParts parts_of(Disk& disk, const std::string& folder) {
   CheckpointParts out;
   out.path = folder;
-  const std::string_view name = basename(folder), role = basename(folder_of(folder));
+  const std::string above = folder_of(folder);
+  const std::string_view name = basename(folder), role = basename(above);
   if (name.starts_with("iter_")) return with_data(disk, folder, std::move(out));
   if (name.starts_with("global_step") && (role == kActor || role == kCritic))
     return with_roles(disk, folder, std::move(out));
