@@ -34,7 +34,7 @@ constexpr Knob kSurePersist{"sure_persist", 2, "points", "Points for that", "own
 constexpr Knob kSomeEvidence{"some_evidence", 8, "sigma", "Enough when points that low were rare before", "own"};
 constexpr Knob kChance{"chance", 1e-4, "probability", "Of such a streak by the share of low points before it",
                        "geometric run length, p^k"};
-constexpr Knob kLuck{"luck", 0.01, "probability",
+constexpr Knob kLuck{"luck", 0.1, "probability",
                      "The same by the points of the noise's window, where the evidence is there: rewards of single "
                      "answers are low or high, and have no noise by which that would show",
                      "own"};
