@@ -29,10 +29,7 @@ bool no_reward(std::string_view raw) {
          std::any_of(kWords.begin(), kWords.end(), [raw](auto word) { return contains_folded(raw, word); });
 }
 
-bool named_like_reward(std::string_view raw) {
-  static constexpr std::array<std::string_view, 5> kWords{"reward", "return", "score", "correct", "accura"};
-  return std::any_of(kWords.begin(), kWords.end(), [raw](auto word) { return contains_folded(raw, word); });
-}
+bool may_be_reward(std::string_view raw) { return named_like_reward(raw) || contains_folded(raw, "accura"); }
 
 }  // namespace
 
@@ -54,7 +51,7 @@ std::vector<std::string> not_seen(const State& state) {
       unknown.push_back(series.raw);
   }
   if (unknown.empty() || (!trains && unknown.size() > kNamed * 3)) return {};
-  std::stable_partition(unknown.begin(), unknown.end(), named_like_reward);
+  std::stable_partition(unknown.begin(), unknown.end(), may_be_reward);
   std::string names;
   for (size_t i = 0; i < std::min(unknown.size(), kNamed); ++i) names += cat(i == 0 ? "" : ", ", clip(unknown[i], 60));
   if (unknown.size() > kNamed) names += ", …";

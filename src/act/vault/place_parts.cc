@@ -10,10 +10,6 @@ namespace {
 
 constexpr size_t kRead = size_t{4} << 20;
 
-bool belongs_to(const ManifestFile& file, const std::string& part) {
-  return file.path == part || file.path.starts_with(part + "/");
-}
-
 Result<bool> has_these_bytes(Disk& disk, const std::string& path, const ManifestFile& file) {
   const auto info = disk.info(path);
   if (!info.ok() && info.error().code == Error::Code::kNotFound) return false;
@@ -32,6 +28,10 @@ Result<bool> has_these_bytes(Disk& disk, const std::string& path, const Manifest
 }
 
 }  // namespace
+
+bool belongs_to(const ManifestFile& file, const std::string& part) {
+  return file.path == part || file.path.starts_with(part + "/");
+}
 
 CheckpointManifest own_of(const CheckpointManifest& manifest) {
   CheckpointManifest out = manifest;

@@ -11,6 +11,8 @@ namespace mw::vault {
 /// What of a manifest lies in the checkpoint's own folder, and what beside it, by paths below what holds all of it.
 CheckpointManifest own_of(const CheckpointManifest& manifest);
 CheckpointManifest beside_of(const CheckpointManifest& manifest);
+/// Is a file of beside_of() one of this part?
+bool belongs_to(const ManifestFile& file, const std::string& part);
 
 /// The folder that holds all of it, when its own one is to be `folder`. kDenied: that has another name than its own.
 Result<std::string> root_for_parts(const CheckpointManifest& manifest, const std::string& folder);

@@ -205,9 +205,7 @@ class Pull {
       const auto placed = is_placed(doors_.disk, beside, root, part);
       if (!placed.ok()) return as_local(placed.error());
       if (!*placed) continue;
-      std::erase_if(beside.files, [&part](const ManifestFile& file) {
-        return file.path == part || file.path.starts_with(part + "/");
-      });
+      std::erase_if(beside.files, [&part](const ManifestFile& file) { return belongs_to(file, part); });
     }
     if (beside.files.empty()) return {};
     return download(doors_, cat(keys_.files(manifest.id), kBeside), beside, partial + kPartsEnd, options_.pace, meter);

@@ -270,13 +270,14 @@ void judge_early(const Track& track, std::vector<Finding>& out) {
 struct Small {
   size_t finding = 0;  ///< of the first, in what was found
   size_t more = 0;     ///< spikes after it
+  size_t last = 0;     ///< point of the last of these
 };
 
-void add_small(const Track& track, const Spike& spike, const Small& small, double clip, Finding& finding) {
-  if (small.more > 1) finding.summary.resize(finding.summary.rfind("; "));
-  finding.summary += cat("; ", small.more, " more below ", clip, ", the last at step ", track.points[spike.index].step);
-  finding.resolved = spike.index + 1 < track.size();
-  if (finding.resolved) resolve(finding, track.points[spike.index + 1]);
+void add_small(const Track& track, const Small& small, double clip, Finding& finding) {
+  if (small.more == 0) return;
+  finding.summary += cat("; ", small.more, " more below ", clip, ", the last at step ", track.points[small.last].step);
+  finding.resolved = small.last + 1 < track.size();
+  if (finding.resolved) resolve(finding, track.points[small.last + 1]);
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
@@ -303,14 +304,15 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const bool warns = (again || grave) && news && !passes;
       if (passes && small) {
         ++small->more;
-        add_small(track, spikes[last], *small, *clip, out[small->finding]);
+        small->last = spikes[last].index;
       } else {
-        if (passes) small = Small{out.size(), 0};
+        if (passes) small = Small{out.size()};
         add_finding(state, track, spikes, k, last, warns ? Severity::kWarning : Severity::kInfo, out);
       }
       if (again || grave) reported = std::max(reported, worst.ratio);
       k = last;
     }
+    if (small) add_small(track, *small, *clip, out[small->finding]);
     if (reported == 0) judge_early(track, out);
     if (reported == 0) judge_level(state, track, out);
   }

@@ -128,11 +128,19 @@ double highest_mean(std::span<const double> values, size_t width, double enough 
   return highest;
 }
 
+/// The last values of a series between the two points; none where it is nullptr.
+std::vector<double> values_between(const Series* series, const Point& from, const Point& to) {
+  if (series == nullptr) return {};
+  return last_values(*series, to.attempt, from.step, to.step, 2 * points_of(kSame));
+}
+
+bool differ(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [&values](double value) { return value != values.front(); });
+}
+
 /// Whether the values of a series differ between the two points.
 bool moves_between(const Series* series, const Point& from, const Point& to) {
-  if (series == nullptr) return false;
-  const std::vector<double> values = last_values(*series, to.attempt, from.step, to.step, 2 * points_of(kSame));
-  return std::any_of(values.begin(), values.end(), [&values](double value) { return value != values.front(); });
+  return differ(values_between(series, from, to));
 }
 
 /// A share of right answers that moved and then repeats itself to the last digit to the end, while what is trained on
@@ -233,11 +241,9 @@ bool all_digits(double value) {
 
 /// The policy gradient's loss is zero by its nature; a reward under a name of its own may move all the same.
 bool moves_as_reward(const State& state) {
-  static constexpr std::array<std::string_view, 4> kWords = {"reward", "return", "score", "correct"};
   return std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
-    const auto named = [&series](std::string_view word) { return contains_folded(series.raw, word); };
-    if (series.count() < points_of(kRecords) || std::none_of(kWords.begin(), kWords.end(), named)) return false;
-    if (counts_rewards(series.raw)) return false;
+    if (series.count() < points_of(kRecords) || !named_like_reward(series.raw) || counts_rewards(series.raw))
+      return false;
     const double first = series.points().front().value;
     return std::any_of(series.points().begin(), series.points().end(),
                        [first](const Point& point) { return std::isfinite(point.value) && point.value != first; });
@@ -260,10 +266,9 @@ class Decimals {
 
 /// A gradient that is there, and not the same in each record, moves the weights.
 bool gradient_lives(const State& state, const Point& from, const Point& to) {
-  const Series* gradient = state.find("grad_norm");
-  if (gradient == nullptr || !moves_between(gradient, from, to)) return false;
-  const std::vector<double> values = last_values(*gradient, to.attempt, from.step, to.step, 2 * points_of(kSame));
-  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value) && value > 0; });
+  const std::vector<double> values = values_between(state.find("grad_norm"), from, to);
+  return differ(values) &&
+         std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value) && value > 0; });
 }
 
 /// A supervised loss that repeats itself to the last digit.
@@ -278,14 +283,15 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       decimals.note(track.values[i]);
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
       const size_t first = i + 1 - streak;
-      const size_t enough = points_of(all_digits(track.values[i]) ? kRecords : kFrozen);
+      const bool fine = all_digits(track.values[i]);
+      const size_t enough = points_of(fine ? kRecords : kFrozen);
       if (streak < enough || (std::abs(track.values[i]) < kNothing && first > 0)) continue;  // it may be learned
       const Point &onset = track.points[first], &now = track.points[i];
-      const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
-      if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
-      if (decimals.only_hundredths() || (!all_digits(now.value) && gradient_lives(state, onset, now))) continue;
       if (!reward) reward = moves_as_reward(state);
       if (*reward) return false;
+      if (decimals.only_hundredths() || (!fine && gradient_lives(state, onset, now))) continue;
+      const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
+      if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
       Finding finding = make_finding("no-learning", "no-learning", Severity::kCritical, onset, now,
                                      cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
       add_figures(finding, track, first, i, 3);

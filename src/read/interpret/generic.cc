@@ -382,12 +382,13 @@ bool GenericReader::is_numbered(const Found& found, const StepPlace& at, const M
   return says_step && (known_names_ >= least || accepts(out));
 }
 
-/// The line is of one environment, turn or sample, whose steps and rewards are none of the training's.
-bool GenericReader::is_environments(std::string_view text, const StepPlace& at, bool trains) {
-  const bool rewards = trains && known_rewards_ > 0;
-  if (rewards && known_names_ > known_rewards_ && !says_held_out(text)) environments_.trained(text, at);
+/// The line is of one environment, turn or sample, whose steps and rewards are none of the training's. `worded`: a
+/// record that says it is an evaluation's.
+bool GenericReader::is_environments(std::string_view text, const StepPlace& at, bool trains, bool worded) {
+  const bool rewards = trains && known_rewards_ > 0 && !worded;
+  if (rewards && known_names_ > known_rewards_) environments_.trained(text, at);
   if (trains ? known_rewards_ < known_names_ : !is_heading(text, at)) return false;
-  return EnvironmentLines::is_named(text, at) || (rewards && !says_held_out(text) && environments_.is_others(text, at));
+  return EnvironmentLines::is_named(text, at) || (rewards && environments_.is_others(text, at));
 }
 
 /// Whether a figure of the record has decimals behind a point, as most programs write them.
@@ -410,11 +411,11 @@ std::string_view GenericReader::in_plain(std::string_view text, RareBytes rare) 
   return text;
 }
 
-/// Whether the record that was found is an evaluation's.
-bool GenericReader::is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars) {
+/// Whether the record that was found is an evaluation's. `worded`: it says so.
+bool GenericReader::is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars, bool worded) {
   const bool under = !at.known() && held_out_line_ != 0 && number - held_out_line_ <= kHeldOutReach;
-  const bool held_out = !bars && (known_names_ == 0 || under || says_held_out(text) ||
-                                  says_held_out(without_place(text, at, placeless_)));
+  const bool held_out =
+      !bars && (known_names_ == 0 || under || worded || says_held_out(without_place(text, at, placeless_)));
   trained_ = trained_ || !held_out;
   if (!held_out) held_out_line_ = 0;
   return held_out;
@@ -449,7 +450,8 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   placed_list_ = placed_list_ || (rewards && !bars);
   if (rewards && !bars) add_listed(*rewards, out);
   const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
-  if (!bars && form != MetricLine::Form::kDict && is_environments(text, at, trains)) {
+  const bool worded = trains && !bars && says_held_out(text);
+  if (!bars && form != MetricLine::Form::kDict && is_environments(text, at, trains, worded)) {
     out.clear();
     return found;
   }
@@ -466,7 +468,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     heading_line_ = number;
   }
   if (record) {
-    found.held_out = is_held_out(text, number, at, bars);
+    found.held_out = is_held_out(text, number, at, bars, worded);
   } else if (announces_evaluation(text)) {
     held_out_line_ = number;
   }

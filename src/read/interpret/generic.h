@@ -72,8 +72,8 @@ class GenericReader {
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool is_held_out_record(std::string_view text, const MetricLine& out, bool placed);
   std::string_view in_plain(std::string_view text, RareBytes rare);
-  bool is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars);
-  bool is_environments(std::string_view text, const StepPlace& at, bool trains);
+  bool is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars, bool worded);
+  bool is_environments(std::string_view text, const StepPlace& at, bool trains, bool worded);
   void note_point(const MetricLine& record);
   bool is_numbered(const Found& found, const StepPlace& at, const MetricLine& out);
   struct Known;

@@ -247,13 +247,18 @@ void MetricLine::read_bars(std::string_view text) {
 
 namespace {
 
+/// "->", or the sign for it.
+bool is_arrow(std::string_view text, size_t at) {
+  return (text[at] == '-' && text.substr(at, 2) == "->") || (text[at] == '\xe2' && text.substr(at, 3) == "\u2192");
+}
+
 /// Past the value that begins at `first`, brackets within it respected.
 size_t end_of_value(std::string_view text, size_t first) {
   static constexpr ByteSet kValueEnds(" \t\n\r,;|)]}");
   size_t end = first;
   int depth = 0;
   while (end < text.size() && end - first < kBracketLimit && (depth > 0 || !kValueEnds.holds(text[end]))) {
-    if (end > first && (text.substr(end, 2) == "->" || text.substr(end, 3) == "\u2192")) break;
+    if (end > first && is_arrow(text, end)) break;
     depth += text[end] == '(' || text[end] == '[';
     depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
     ++end;

@@ -28,7 +28,11 @@ CheckpointParts with_data(Disk& disk, const std::string& folder, CheckpointParts
   out.root = root;
   out.own = basename(folder);
   const std::string data = cat("rollout/", kState, step, ".pt");
-  is_there(disk, cat(root, "/", data)) ? out.beside.push_back(data) : static_cast<void>(out.missing = data);
+  if (is_there(disk, cat(root, "/", data))) {
+    out.beside.push_back(data);
+  } else {
+    out.missing = data;
+  }
   return out;
 }
 

@@ -18,4 +18,9 @@ bool counts_rewards(std::string_view component) {
          (std::any_of(kOf.begin(), kOf.end(), holds) && std::any_of(kShares.begin(), kShares.end(), ends));
 }
 
+bool named_like_reward(std::string_view raw) {
+  static constexpr std::array<std::string_view, 4> kWords = {"reward", "return", "score", "correct"};
+  return std::any_of(kWords.begin(), kWords.end(), [raw](std::string_view word) { return contains_folded(raw, word); });
+}
+
 }  // namespace mw

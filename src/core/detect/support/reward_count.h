@@ -1,4 +1,4 @@
-// Figures about rewards that are none.
+// What a name alone says of whether a figure is a reward.
 #pragma once
 
 #include <string_view>
@@ -7,5 +7,8 @@ namespace mw {
 
 /// "reward.component.valid_rate", "reward.component.time": how many rewards were valid, how long they took.
 bool counts_rewards(std::string_view component);
+
+/// "terminal_reward", "env/score", "correct_answers": a trainer's own name of what it may reward.
+bool named_like_reward(std::string_view raw);
 
 }  // namespace mw

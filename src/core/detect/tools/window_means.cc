@@ -15,12 +15,6 @@ std::vector<double> window_means(const Track& track, size_t end, size_t width) {
   return means;
 }
 
-void BestMean::see(const Track& track, size_t j) {
-  sum += track.values[j];
-  if (j >= width) sum -= track.values[j - width];
-  if (j + 1 >= width) most = std::max(most, sum);
-}
-
 double largest_swing(const std::vector<double>& means, size_t best_end, size_t width) {
   double best = -INFINITY, swing = 0;
   for (size_t j = 2 * width; j < best_end; ++j) {
