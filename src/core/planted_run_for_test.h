@@ -1,6 +1,7 @@
 // A run of events written by hand, for tests of what is judged of it.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,7 +81,13 @@ class PlantedRun {
              bool handled = false) {
     say(event::TraceSeen{exception, message, frame, line + 1, sample, handled});
   }
-  void steps(int64_t from, int64_t to, double reward = 0.5) {
+  void steps(int64_t from, int64_t to) {  // of a run that learns
+    for (int64_t step = from; step <= to; ++step) {
+      const double reward = 1 - 0.5 * std::exp(-0.01 * static_cast<double>(step));
+      say(event::Measured{step, false, {{"reward.mean", "reward", reward + 0.001 * static_cast<double>(step % 5)}}});
+    }
+  }
+  void steps(int64_t from, int64_t to, double reward) {  // that stands
     for (int64_t step = from; step <= to; ++step) {
       say(event::Measured{step, false, {{"reward.mean", "reward", reward + 0.01 * static_cast<double>(step % 5)}}});
     }

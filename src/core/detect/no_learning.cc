@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/flat_reward.h"
 #include "core/detect/support/pair_ranking.h"
 #include "core/detect/support/reward_count.h"
 #include "core/detect/tools/stats.h"
@@ -31,30 +32,14 @@ constexpr Knob kChance{"chance", 13, "nats",
                        "definition of cross entropy"};
 constexpr Knob kFrozen{"frozen", 10, "points", "The same supervised loss to the last digit",
                        "failure catalogue, metric-flatline-frozen (5 steps)"};
-constexpr Knob kSteps{"steps", 200, "steps", "A reward that learns shows it within this",
-                      "field guide 4.3 rule 5: 76 % of the gain in the first 200 steps"};
-constexpr Knob kPoints{"points", 30, "points", "And so many records", "own"};
-constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between first and last third", "own"};
-constexpr Knob kPower{"power", 0.25, "ratio",
-                      "Of the reward's range: standard error of the gain above which nothing can be said", "own"};
-constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing left to learn", "own"};
-constexpr Knob kHigh{"high", 0.7, "ratio",
-                     "Of the reward's range: so much is reached that a flat reward is information", "own"};
-constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that is none, however steady", "own"};
-constexpr Knob kRelative{"relative", 0.1, "ratio",
-                         "Of its first third's height above the floor: a reward that keeps low figures rose by this",
-                         "own"};
-constexpr Knob kSure{"sure", 4, "sigma", "And that rise is so many standard errors", "own"};
-constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
-                        "own"};
 constexpr Knob kSame{"same", 12, "points",
                      "A share of right answers that moved, and then is the same to the last digit for so long",
                      "own; the share of a policy that learns is never the same twice in a row for long"};
 constexpr Knob kHardly{"hardly", 0.05, "ratio", "Share of right answers that is next to none", "own"};
-constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats,    kZeroGradient, kChance, kFrozen, kSteps,
-                           kPoints,  kTrend,    kGain,      kPower,      kSolved,       kHigh,   kTiny,   kRelative,
-                           kSure,    kLearned,  kPairSteps, kPairChance, kPairLoss,     kSame,   kHardly, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance,     kFrozen,
+                           kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved,     kHigh,
+                           kTiny,    kRelative, kSure,      kLearned, kPairSteps,    kPairChance, kPairLoss,
+                           kSame,    kHardly,   kNoRise,    kOfPlan,  kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -117,15 +102,6 @@ bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>&
     return true;
   }
   return false;
-}
-
-/// Highest mean of `width` values in a row; the first above `enough` where there is one.
-double highest_mean(std::span<const double> values, size_t width, double enough = INFINITY) {
-  double highest = -INFINITY;
-  for (size_t end = width; end <= values.size() && highest <= enough; end += std::max<size_t>(1, width / 4)) {
-    highest = std::max(highest, mean(values.subspan(end - width, width)));
-  }
-  return highest;
 }
 
 /// The last values of a series between the two points; none where it is nullptr.
@@ -326,141 +302,6 @@ bool judge_gradient(const State& state, JudgeMemory& memory, std::vector<Finding
   return false;
 }
 
-enum class Learning { kNone, kUnclear, kClear };
-
-/// What the first `n` points show by themselves.
-struct Stretch {
-  size_t n = 0;
-  double before = 0, after = 0;  ///< means of the first and the last third
-  double sigma = 0, highest = 0;
-  double least = 0, most = 0;  ///< single values
-  double trend = 0;
-};
-
-Stretch stretch_of(std::span<const double> points) {
-  const size_t n = points.size(), third = n / 3;
-  const auto [least, most] = std::minmax_element(points.begin(), points.end());
-  return {n,
-          mean(points.subspan(0, third)),
-          mean(points.subspan(n - third)),
-          noise(points),
-          highest_mean(points, std::max<size_t>(third / 2, 1)),
-          *least,
-          *most,
-          0};
-}
-
-/// At growing lengths: each is looked at once.
-struct Stretches {
-  std::vector<Stretch> all;
-  double next = kPoints.value;
-
-  void step(const Track& track, size_t i) {
-    const size_t n = static_cast<size_t>(next);
-    if (i + 1 != n) return;
-    next *= kGrowth.value;
-    const auto points = track.slice(0, n);
-    all.push_back(stretch_of(points));
-    all.back().trend = trend_score(points);
-  }
-};
-
-double range_of(const RewardScale& scale) { return scale.ceiling - scale.floor; }
-
-RewardScale scale_of(const State& state, const Track& track, const Stretch& stretch) {
-  return reward_scale(state, track, stretch.n - 1, stretch.least, stretch.most);
-}
-
-Learning learning(const State& state, const Track& track, const Stretch& stretch) {
-  const RewardScale scale = scale_of(state, track, stretch);
-  const double range = range_of(scale);
-  if (!(range > 0)) return Learning::kUnclear;
-  if (solved(state, scale, stretch.after, kSolved.value)) return Learning::kClear;
-  const size_t third = stretch.n / 3;  // before and after are means of a third each
-  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(third)) / range;
-  const double gain = (stretch.after - stretch.before) / range;
-  if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either
-  if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is for reward-collapse to report
-  if (gain > std::max(kLearned.value, 2 * error)) return Learning::kClear;
-  const double height = (stretch.before - scale.floor) / range;
-  const bool speaks = gain >= kTiny.value || height >= kTiny.value;  // not of a reward that lies on its floor
-  const bool rose = speaks && gain > kRelative.value * height && gain > kSure.value * error;
-  if (rose && stretch.trend > kTrend.value) return Learning::kClear;
-  if (gain >= std::max(kGain.value, error)) return Learning::kUnclear;
-  const double peak = (stretch.highest - stretch.before) / range;
-  if (peak > std::max(kLearned.value, 4 * error)) return Learning::kUnclear;  // it learned, and lost it again
-  return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
-}
-
-/// Slowly, but for sure: by more than nothing of the reward's range, which one outlier widens, or of its own height,
-/// and out of the noise.
-bool rises(const State& state, const Track& track, const Stretch& stretch) {
-  const RewardScale scale = scale_of(state, track, stretch);
-  const double range = range_of(scale);
-  const double least = std::min(kTiny.value * range, kGain.value * (stretch.before - scale.floor));
-  const double gain = stretch.after - stretch.before;
-  const size_t third = stretch.n / 3;  // before and after are means of a third each
-  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(third));
-  return range > 0 && gain >= least && gain > kSure.value * error && stretch.trend > kTrend.value;
-}
-
-std::string flat_text(const Track& track, const Stretch& stretch) {
-  return cat("Reward is flat over ", track.points[stretch.n - 1].step - track.points[0].step,
-             " steps: ", stretch.before, " in the first third, ", stretch.after, " in the last");
-}
-
-/// The same at the run's end, or what became of it: figures of a beginning are no news of a run that went on.
-void say_of_whole(const State& state, const Track& track, Finding& finding) {
-  Stretch whole = stretch_of(track.values);
-  whole.trend = trend_score(track.values);
-  const double range = range_of(scale_of(state, track, whole));
-  const bool slow = rises(state, track, whole);
-  if (range > 0 && !slow && std::abs(whole.after - whole.before) < kGain.value * range) {
-    finding.summary = flat_text(track, whole);
-  } else {
-    finding.summary += cat("; over all ", track.points.back().step - track.points[0].step, " steps ", whole.before,
-                           " in the first third, ", whole.after, " in the last");
-  }
-  if (!slow && learning(state, track, whole) != Learning::kClear) return;
-  resolve(finding, track.points.back());
-  finding.severity = Severity::kInfo;
-}
-
-Finding finding_of(const State& state, const Track& track, const Stretch& stretch) {
-  const size_t n = stretch.n;
-  const Point& onset = track.points[0];
-  const Point& now = track.points[n - 1];
-  Finding finding =
-      make_finding("no-learning", "no-learning", Severity::kWarning, onset, now, flat_text(track, stretch));
-  add_figures(finding, track, 0, n - 1);
-  const auto kl = level_between(state.find("kl.ref"), now.attempt, (onset.step + now.step) / 2, now.step);
-  finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
-  if (kl && std::abs(*kl) < 1e-3) {
-    finding.suggests.push_back(
-        {"weights-not-updating", 0.5, cat("KL to the reference is ", *kl, ": the policy hardly moves")});
-    add_figure(finding, "kl.ref", now.step, *kl);
-  }
-  return finding;
-}
-
-void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& out) {
-  const std::vector<Stretch>& all = track.follow("no-learning", Stretches{}).all;
-  for (size_t k = 0; k < all.size(); ++k) {
-    const size_t n = all[k].n;
-    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
-    if (learning(state, track, all[k]) != Learning::kNone) continue;
-    Finding finding = finding_of(state, track, all[k]);
-    if (solved(state, scale_of(state, track, all[k]), all[k].after, kHigh.value)) finding.severity = Severity::kInfo;
-    for (++k; k < all.size() && !finding.resolved; ++k) {
-      if (learning(state, track, all[k]) != Learning::kClear) continue;
-      resolve(finding, track.points[all[k].n - 1]);
-      finding.severity = Severity::kInfo;
-    }
-    if (!finding.resolved && n < track.size()) say_of_whole(state, track, finding);
-    out.push_back(std::move(finding));
-  }
-}
-
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out) || judge_chance(state, memory, out) || judge_frozen(state, memory, out) ||
       judge_gradient(state, memory, out) || judge_pairs(state, memory, out) || judge_guess(state, memory, out) ||
@@ -468,11 +309,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     return;
   }
   if (follows_teacher(state)) return;  // the reward is not what it learns from
-  const size_t before = out.size();
-  for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
-    if (out.size() == before) judge_reward(state, track, out);
-  }
-  if (out.size() == before && !judge_same(state, memory, out)) judge_hardly(state, memory, out);
+  if (!judge_flat(state, memory, out) && !judge_same(state, memory, out)) judge_hardly(state, memory, out);
 }
 
 }  // namespace

@@ -51,6 +51,27 @@ TEST_CASE("a reward that keeps low figures and surely rose by more than a tenth 
   CHECK(severity(0.063) == Severity::kWarning);  // a tiny rise is none, however steady
 }
 
+TEST_CASE("of a short run that is over the whole is judged, and not of one that is going or was cut off") {
+  const auto judged = [](int64_t last, int64_t plan, double rise, bool over) {
+    PlantedRun run;
+    if (plan > 0) run.say(event::Planned{plan});
+    for (int64_t step = 1; step <= last; ++step) {
+      const double wave = 0.04 * static_cast<double>(step * 7 % 11 - 5) / 5;
+      const double reward = 0.3 + wave + rise * static_cast<double>(step) / static_cast<double>(last);
+      run.say(event::Measured{step, false, {{"reward.mean", "reward", reward}}});
+    }
+    const auto incidents = over ? run.close() : mw::judge(run.state, run.knowledge);
+    const Incident* found = flat(incidents);
+    return found == nullptr ? std::string() : std::string(severity_name(found->severity));
+  };
+  CHECK(judged(50, 0, 0, true) == "warning");
+  CHECK(judged(50, 50, 0, true) == "warning");
+  CHECK(judged(50, 50, 0, false) == "");      // it goes on
+  CHECK(judged(50, 500, 0, true) == "info");  // it was to learn for longer
+  CHECK(judged(50, 50, 0.1, true) == "");
+  CHECK(judged(20, 20, 0, true) == "");  // too few to say
+}
+
 TEST_CASE("training on pairs that ranks them as a guess does, at the loss of a guess, does not learn") {
   const auto trained = [](double last_share, double loss, int64_t steps) {
     PlantedRun run;

@@ -68,11 +68,11 @@ bool overtaken(const State& state, const Incident& incident) {
 
 namespace {
 
-/// What a run may show beside the trouble itself: of two that are equally grave it is named second.
+/// What a run may show beside the trouble itself, or as its outcome: of two that are equally grave it is named second.
 bool beside(std::string_view kind) {
-  static constexpr std::array<std::string_view, 9> kBeside{"truncation",       "throughput-drop", "clip-saturation",
-                                                           "length-explosion", "loss-spike",      "gradient-spike",
-                                                           "staleness",        "format-failures", "eval-regression"};
+  static constexpr std::array<std::string_view, 10> kBeside{
+      "truncation",     "throughput-drop", "clip-saturation", "length-explosion", "loss-spike",
+      "gradient-spike", "staleness",       "format-failures", "eval-regression",  "no-learning"};
   return std::find(kBeside.begin(), kBeside.end(), kind) != kBeside.end();
 }
 
