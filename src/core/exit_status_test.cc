@@ -38,7 +38,8 @@ class Log {
   }
   void steps(int64_t from, int64_t to) {
     for (int64_t step = from; step <= to; ++step) {
-      say(event::Measured{step, false, {{"reward.mean", "reward", 0.3 + 0.002 * static_cast<double>(step + step % 5)}}});
+      say(event::Measured{
+          step, false, {{"reward.mean", "reward", 0.3 + 0.002 * static_cast<double>(step + step % 5)}}});
     }
   }
   void trace() { say(event::TraceSeen{"KeyError", "'answer'", "train.py:10 in step", line + 1, false, false}); }

@@ -186,7 +186,8 @@ double chance_of(std::span<const double> before, size_t streak, double low) {
 /// when the points before were hardly ever that low.
 bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double evidence) {
   const size_t lately = first > points_of(kNoiseWindow) ? first - points_of(kNoiseWindow) : 0;
-  if (evidence >= kEvidence.value) return chance_of(track.slice(lately, first), streak, low) < kLuck.value;
+  const double windows = std::max(1.0, static_cast<double>(first) / kNoiseWindow.value);  // each had its chance
+  if (evidence >= kEvidence.value) return chance_of(track.slice(lately, first), streak, low) < kLuck.value / windows;
   return evidence >= kSomeEvidence.value && chance_of(track.slice(0, first), streak, low) < kChance.value;
 }
 
