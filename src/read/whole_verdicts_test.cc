@@ -28,7 +28,8 @@ std::string traceback(std::string_view label, std::string_view file, std::string
 
 std::string steps(int count) {
   std::string text;
-  for (int i = 1; i <= count; ++i) text += cat("step ", i, " loss 0.", 900 - i, " reward 0.", 300 + i % 7 + 5 * i, "\n");
+  for (int i = 1; i <= count; ++i)
+    text += cat("step ", i, " loss 0.", 900 - i, " reward 0.", 300 + i % 7 + 5 * i, "\n");
   return text;
 }
 
