@@ -39,7 +39,7 @@ constexpr Knob kHardly{"hardly", 0.05, "ratio", "Share of right answers that is 
 constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance,     kFrozen,
                            kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved,     kHigh,
                            kTiny,    kRelative, kSure,      kLearned, kPairSteps,    kPairChance, kPairLoss,
-                           kSame,    kHardly,   kNoRise,    kOfPlan,  kGrowth};
+                           kSame,    kHardly,   kNoRise,    kOfPlan,  kOnFloor,      kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {

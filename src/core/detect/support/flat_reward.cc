@@ -165,7 +165,9 @@ void judge_short(const State& state, const Track& track, std::vector<Finding>& o
   if (track.size() < points_of(kPoints) || !is_over(state, track.points.back().attempt)) return;
   Stretch whole = stretch_of(track.values);
   whole.trend = trend_score(track.values);
-  if (whole.least == whole.most) return;  // nothing is measured: normalised by construction, or never rewarded
+  // Normalised by construction, or hardly ever rewarded: zero-reward says so.
+  const auto lowest = std::count(track.values.begin(), track.values.end(), whole.least);
+  if (static_cast<double>(lowest) > kOnFloor.value * static_cast<double>(track.size())) return;
   if (whole.trend > kNoRise.value || learning(state, track, whole) != Learning::kNone) return;
   Finding finding = finding_of(state, track, whole);
   const bool reached = solved(state, scale_of(state, track, whole), whole.after, kHigh.value);

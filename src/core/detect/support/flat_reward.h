@@ -35,6 +35,8 @@ inline constexpr Knob kLearned{"learned", 0.1, "ratio",
 inline constexpr Knob kNoRise{"no_rise", 1.64, "sigma",
                               "Mann-Kendall score up to which a short run that is over shows no rise",
                               "one chance in twenty, one-sided (Mann 1945)"};
+inline constexpr Knob kOnFloor{"on_floor", 0.8, "ratio",
+                               "Of a short run's records on the lowest value: zero-reward's to report", "own"};
 inline constexpr Knob kOfPlan{"of_plan", 0.9, "ratio", "A run that ended before was not done learning", "own"};
 inline constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this",
                               "own"};
