@@ -115,12 +115,13 @@ void say_of_whole(const State& state, const Track& track, Finding& finding) {
 
 Finding finding_of(const State& state, const Track& track, const Stretch& stretch) {
   const size_t n = stretch.n;
-  const Point& onset = track.points[0];
+  // A level is not wrong at the first step: learning is due once half of what is judged is over.
+  const Point& onset = track.points[n / 2];
   const Point& now = track.points[n - 1];
   Finding finding =
       make_finding("no-learning", "no-learning", Severity::kWarning, onset, now, flat_text(track, stretch));
   add_figures(finding, track, 0, n - 1);
-  const auto kl = level_between(state.find("kl.ref"), now.attempt, (onset.step + now.step) / 2, now.step);
+  const auto kl = level_between(state.find("kl.ref"), now.attempt, onset.step, now.step);
   finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
   if (kl && std::abs(*kl) < 1e-3) {
     finding.suggests.push_back(
