@@ -1,5 +1,6 @@
 // Alive without progress: lines keep coming, steps do not.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/text.h"
@@ -75,6 +76,21 @@ Time work_since(const State& state, Time since) {
   return end;
 }
 
+/// Seconds of evaluating and saving that the records of the two steps name.
+double work_named(const State& state, int64_t from, int64_t to) {
+  double seconds = 0;
+  for (const std::string_view signal : {"time.eval", "time.save"}) {
+    const Series* const series = state.find(signal);
+    if (series == nullptr) continue;
+    double most = 0;  // a record is of what came before it or of what comes after
+    for (const Point& point : series->points()) {
+      if ((point.step == from || point.step == to) && std::isfinite(point.value)) most = std::max(most, point.value);
+    }
+    seconds += most;
+  }
+  return seconds;
+}
+
 /// A step in the past that took far too long and ended. A live watch has reported it when it happened.
 void judge_gap(const State& state, const Rhythm& rhythm, std::vector<Finding>& out) {
   if (!state.ticks.empty() || !rhythm.known()) return;
@@ -86,6 +102,7 @@ void judge_gap(const State& state, const Rhythm& rhythm, std::vector<Finding>& o
     in_turn = to == from + 1 ? in_turn + 1 : 0;
     if (in_turn <= kGapAfter.value || (after - before).seconds() < most) continue;
     if (restarted_between(state, before, after)) continue;
+    if (work_named(state, from, to) >= kPhase.value * (after - before).seconds()) continue;
     const auto attempt = static_cast<uint16_t>(state.attempts.size() - 1);
     Finding finding;
     finding.kind = finding.detector = "stall";

@@ -101,6 +101,10 @@ TEST_CASE("what was short, spoke, was done, or went on is no hang") {
   went_on.wait(3 * 3600.0);
   went_on.measured(41);
   CHECK(ended(went_on) == "Step 41 took 3h 00m where a step usually takes 1m 00s; then the run went on");
+  Hung evaluated;  // and the record says so
+  evaluated.wait(3 * 3600.0);
+  evaluated.say(event::Measured{41, false, {{"reward.mean", "reward", 0.6}, {"time.eval", "testing", 10'000}}});
+  CHECK(ended(evaluated).empty());
   Hung evaluates;
   evaluates.wait(3 * 3600.0);
   evaluates.say(event::PhaseEnded{"eval", 3 * 3600.0 - 60, kNoStep});
