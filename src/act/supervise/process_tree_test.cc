@@ -128,10 +128,31 @@ TEST_CASE("a run that the command itself supervises ends with it") {
   start(40, 10, "midwatch");
   start(41, 40, "python");
   fixture.processes.of_inner_run = {41};
+  fixture.processes.alive[31].session = 11;
   (void)fixture.tree.take_snapshot();
   for (const int64_t pid : {31, 40, 41}) CHECK(fixture.kills(pid));
   fixture.processes.alive.erase(31);  // its midwatch was killed first
   for (const int64_t pid : {40, 41}) CHECK(fixture.kills(pid));
+}
+
+TEST_CASE("a run that somebody put into a server of jobs that the command left in the background is left alone") {
+  Fixture fixture;
+  const auto start = [&fixture](int64_t pid, int64_t parent, const char* name) {
+    fixture.processes.add(pid, parent, pid);
+    fixture.processes.alive[pid].name = name;
+    fixture.processes.markers[pid] = "mark-1";
+  };
+  start(20, 11, "python");  // the server, with a session of its own
+  start(30, 20, "bash");
+  start(31, 30, "midwatch");
+  for (const int64_t pid : {30, 31}) fixture.processes.alive[pid].session = 20;
+  start(40, 10, "midwatch");
+  start(41, 40, "python");
+  fixture.processes.of_inner_run = {41};
+  (void)fixture.tree.take_snapshot();
+  for (const int64_t pid : {31, 40, 41}) CHECK_FALSE(fixture.kills(pid));
+  CHECK(fixture.kills(20));
+  CHECK(fixture.kills(11));
 }
 
 TEST_CASE("the environment of a process is read while it is young, when it is another program, and now and then") {

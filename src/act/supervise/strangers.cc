@@ -68,10 +68,20 @@ Strangers::Found Strangers::find(const Among& among, bool& nests) const {
   std::set<int64_t> commands;
   if (members.count(among.child.pid) != 0) commands.insert(among.child.pid);
   add_descendants(members, commands);
+  const auto child = members.find(among.child.pid);
+  const int64_t session = child == members.end() ? among.child.pid : child->second->session;
+  // One that the command runs is in its session; one of another was put into a server of jobs that the command left in
+  // the background, by whoever came.
+  const auto runs_midwatch = [&](const ProcessInfo& process) {
+    return process.name == kMidwatch && process.id != among.child && found.opened.count(process.id.pid) == 0;
+  };
   nests = nests || std::any_of(commands.begin(), commands.end(), [&](int64_t pid) {
-            return pid != among.child.pid && members[pid]->name == kMidwatch && found.opened.count(pid) == 0;
+            return runs_midwatch(*members[pid]) && members[pid]->session == session;
           });
   if (nests) return found;
+  for (const int64_t pid : commands) {
+    if (runs_midwatch(*members[pid])) found.opened.insert(pid);
+  }
   for (const auto& [pid, process] : members) {
     if (process->id == among.child || found.opened.count(pid) != 0 || !among.carries_further(*process)) continue;
     found.opened.insert(pid);
