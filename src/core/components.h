@@ -25,7 +25,7 @@ Time last_continued(const State& state);
 
 /// Does a match of it say that a server was not reached, or failed?
 inline bool speaks_of_servers(const Signature& signature) {
-  return signature.kind == "network" || signature.kind == "engine-dead";
+  return (signature.kind == "network" || signature.kind == "engine-dead") && signature.role != Role::kBenign;
 }
 
 /// Do others of its kind and name, but for the number in it ("VLLM::Engine_2"), serve in the same attempt? One of
