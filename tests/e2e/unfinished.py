@@ -47,6 +47,9 @@ if how == "kill": os.kill(os.getpid(), signal.SIGKILL)
 if how == "status": sys.exit(3)
 if how == "early": say("Early stopping: no improvement for 5 evaluations")
 if how == "target": say("Target reward 0.95 reached, saving the policy")
+if how == "slurm": say("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT 2026-11-30T02:00:00 DUE TO TIME LIMIT ***")
+if how == "preempted": say("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT 2026-11-30T02:00:00 DUE TO PREEMPTION ***")
+if how == "signal": say("Received SIGTERM, saving a checkpoint before the exit")
 if how in ("done", "atexit", "thread", "late"): say("Training finished")
 if how == "atexit":
     import atexit
@@ -129,6 +132,19 @@ def healthy(base):
              ("verl", 40, "handled", ""), ("bare", 40, "handled", ""), ("verl", 40, "atexit", ""), ("bare", 40, "atexit", ""),
              ("bare", 40, "thread", ""), ("bare", 40, "late", ""), ("verl", 0, "none", "")]
     each(ends_well, cases)
+
+
+def ends_from_outside(how):
+    with Scratch(HERE) as place:
+        code, err, _ = supervised(place, "verl", 20, how)
+        shown = status(place)
+        assert code == 1 and shown["attempt"] == 1, (how, code, shown["attempt"], err)
+        assert "stopped from outside" in err, (how, err)
+
+
+def stopped_from_outside(base):
+    """Whoever stopped it, the plan is open: what stands behind `midwatch run && ` is not begun, and nothing is started again."""
+    each(ends_from_outside, [("slurm",), ("preempted",), ("signal",)])
 
 
 def early_by_a_rule_that_nobody_names(base):
@@ -276,7 +292,7 @@ def read_while_it_runs(base):
 
 
 def main():
-    for part in (read_while_it_runs, died_in_a_pipeline, goes_on_after_death, healthy, early_by_a_rule_that_nobody_names, in_json, json_lines, damaged, nothing_of_a_run):
+    for part in (read_while_it_runs, died_in_a_pipeline, goes_on_after_death, healthy, stopped_from_outside, early_by_a_rule_that_nobody_names, in_json, json_lines, damaged, nothing_of_a_run):
         with Scratch(HERE) as base:
             part(base)
         print(f"{part.__name__}: well", flush=True)

@@ -219,7 +219,8 @@ class Supervisor {
   Stop stop_ = Stop::kNo;
   bool paused_ = false;  ///< its processes were stopped (SIGSTOP), or may have been
   bool resume_checked_ = false;
-  bool unfinished_ = false;  ///< the last attempt that was judged: its files belie status 0, or the breaker ended it
+  /// The last attempt that was judged: its files belie status 0, or the breaker or somebody from outside ended it.
+  bool unfinished_ = false;
   // Numbers of actions whose outcome is not recorded yet; 0: none.
   uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
   bool decisions_read_ = false;            ///< of the midwatch before this one
