@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/failing_figures.h"
 #include "core/detect/support/unread_answers.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -27,8 +28,8 @@ constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
                              "Share of counted calls that fail by the environment's fault", "own"};
 constexpr Knob kLost{"lost", 20, "messages", "Of rollouts that failed, before they are judged", "own"};
 constexpr Knob kLostShare{"lost_share", 0.1, "ratio", "Of all rollouts since the first such message", "as rate"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kRate,         kFactor, kPersist,  kStanding,
-                           kHalf,    kCalls, kCountedShare, kLost,   kLostShare};
+constexpr Knob kKnobs[] = {kHistory, kWidth,        kRate, kFactor,    kPersist,    kStanding,    kHalf,
+                           kCalls,   kCountedShare, kLost, kLostShare, kNamedShare, kNamedFactor, kRewardFell};
 
 /// `name`: the trainer's own name of the figure, which may say whose failures it counts.
 void add_finding(std::string_view name, const Track& track, size_t onset, size_t now, double base,
@@ -107,6 +108,10 @@ bool judge_lost(const State& state, std::vector<Finding>& out) {
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out) || judge_lost(state, out)) return;
+  if (auto finding = failing_figure(state, memory)) {
+    out.push_back(std::move(*finding));
+    return;
+  }
   uint64_t calls = 0, errors = 0;
   for (const auto& [function, tool] : state.tools) {
     calls += tool.calls;
