@@ -290,8 +290,8 @@ void Supervisor::heed(const SupervisedAttempt& attempt) {
   framework_ = judged.framework;
   back_ = judged.back;
   resume_ = judged.resume;
-  unfinished_ = judged.outcome.unfinished || judged.outcome.from_outside ||
-                (judged.outcome.tripped && !judged.decision.restart);
+  unfinished_ =
+      judged.outcome.unfinished || judged.outcome.from_outside || (judged.outcome.tripped && !judged.decision.restart);
   why_over_ = judged.decision.why;
   phase_ = judged.decision.restart ? Phase::kWaiting : Phase::kOver;
   due_ = {doors_.clock.steady().ns + judged.decision.wait.ns};
