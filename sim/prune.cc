@@ -231,7 +231,7 @@ class Prune : Judged<PruneVerdict> {
     for (const std::string& root : world_.roots) {
       for (int64_t step = 10; step < 400; step += 10) words.paths.push_back(world_.path_of(root, step));
       for (int64_t i = 1; i <= rollbacks_; ++i)
-        words.paths.push_back(cat(root, "/", kQuarantineFolder, "/", kLabel, i));
+        for (const OwnFolder& place : quarantine_places(root)) words.paths.push_back(cat(place.path(), "/", kLabel, i));
     }
     ask.text = cleanup_ask_text(words);
     ask.at = world_.clock.now();
@@ -336,7 +336,9 @@ class Prune : Judged<PruneVerdict> {
 
   void check_rolled_back(const Rollback& back) {
     for (const QuarantinePlan& plan : back.plans) {
-      const std::string folder = cat(plan.root, "/", kQuarantineFolder, "/", plan.label);
+      const OwnFolder place = world_.layout.takes_any_folder ? *own_folder_beside(plan.root, kQuarantineFolder)
+                                                             : own_folder_in(plan.root, kQuarantineFolder);
+      const std::string folder = cat(place.path(), "/", plan.label);
       const auto manifest = find_manifest(world_.disk, folder, std::string(kPruneRun));
       if (!manifest.ok()) return wrong(cat("there is no manifest for ", folder));
       for (const QuarantinePlan::Item& item : plan.items) {
@@ -347,7 +349,7 @@ class Prune : Judged<PruneVerdict> {
           return one.name == with_step(world_.layout.folder, item.step);
         });
         if (to == manifest->items.end()) return wrong(cat("the manifest does not name step ", item.step));
-        if (save.whole && !save.deleting && world_.files_in(cat(plan.root, "/", to->to)) != save.files)
+        if (save.whole && !save.deleting && world_.files_in(path_seen_from(plan.root, to->to)) != save.files)
           wrong(cat("step ", item.step, " was damaged on its way to the quarantine"));
         world_.saves[plan.root].erase(item.step);
       }

@@ -17,13 +17,23 @@ std::optional<std::pair<std::string, int64_t>> PruneJudge::checkpoint_at(const s
 
 void PruneJudge::judge(std::string_view what, const std::string& path, const std::string& to) {
   if (path.starts_with(cat(kPruneRun, "/"))) return;
+  if (path.ends_with("/.midwatch-probe")) return;  // an empty file
+  for (const std::string& root : world_.roots) {
+    if (world_.layout.takes_any_folder && to.starts_with(cat(root, "/.midwatch")))
+      return wrong(cat(path, " was moved to where its trainer takes it for a checkpoint: ", to));
+  }
   const std::string aside = cat("/", kRemovingFolder, "/");
   if (what == "remove") {
     if (path.ends_with(".part") || path.ends_with(cat("/", kRemovingFolder))) return;
     const size_t at = path.find(aside);
     if (at == std::string::npos) return wrong(cat(path, " was deleted under its own name"));
-    const std::string top = path.substr(0, path.find('/', at + aside.size()));
-    if (aside_.count(top) == 0) wrong(cat(path, " was deleted, which nobody said might go"));
+    const bool empty = std::any_of(world_.roots.begin(), world_.roots.end(), [&path](const std::string& root) {
+      return path == own_folder_beside(root, kRemovingFolder)->path();
+    });
+    const bool meant = std::any_of(aside_.begin(), aside_.end(), [&path](const std::string& top) {
+      return path == top || path.starts_with(top + "/");
+    });
+    if (!empty && !meant) wrong(cat(path, " was deleted, which nobody said might go"));
     return;
   }
   if (path.find(aside) != std::string::npos) {  // it gets its name back
@@ -32,13 +42,17 @@ void PruneJudge::judge(std::string_view what, const std::string& path, const std
   }
   if (path.ends_with(".part")) return judge_written(path, to);
   if (contains(to, aside)) return judge_removal(path, to);
-  if (back && contains(to, cat("/", kQuarantineFolder, "/", label))) return judge_quarantine(path, to);
+  if (back && contains(to, cat("/", kQuarantineFolder, "/")) && contains(to, cat("/", label)))
+    return judge_quarantine(path, to);
   wrong(cat(path, " was moved to ", to));
 }
 
 void PruneJudge::judge_written(const std::string& path, const std::string& to) {
   for (const std::string& root : world_.roots) {
-    if (to.starts_with(cat(root, "/", kQuarantineFolder, "/"))) return;  // a manifest
+    const auto places = quarantine_places(root);
+    const bool manifest = std::any_of(places.begin(), places.end(),
+                                      [&to](const OwnFolder& one) { return to.starts_with(one.path() + "/"); });
+    if (manifest) return;
     if (!back || to != cat(root, "/", world_.layout.pointer)) continue;
     const auto step = step_in(world_.layout.pointer_text, world_.disk.content(path));
     ++pointers;

@@ -70,6 +70,7 @@ PruneWorld::PruneWorld(uint64_t seed, std::function<void(const std::string&)> sa
   if (kind == 0) layout = {"step_{step}", "latest", "{step}"};
   if (kind == 1) layout = {"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
   if (kind == 2) layout = {"checkpoint-{step}", "", ""};
+  layout.takes_any_folder = seed % 2 == 1;
   roots = {"/data/ck"};
   if (dice.chance(0.3)) roots.emplace_back("/data/opt");
   has_store = dice.chance(0.4);

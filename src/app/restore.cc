@@ -34,15 +34,16 @@ void add_moved_before(Disk& disk, const std::string& run_folder, std::set<std::s
                       std::vector<FoundManifest>& found) {
   const auto spec = load_run_spec(disk, run_folder);
   for (const std::string& root : spec.ok() ? spec->checkpoints : std::vector<std::string>()) {
-    const std::string place = cat(root, "/", kQuarantineFolder);
-    const auto labels = disk.list(place);
-    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-      std::string path;
-      auto manifest = find_manifest(disk, cat(place, "/", label), run_folder, &path);
-      const bool before = manifest.ok() && manifest->attempt == 0;
-      if (!before || real_path(manifest->run_folder) != real_path(run_folder) || !paths.insert(path).second) continue;
-      manifest->root = root;
-      found.push_back({path, std::move(*manifest)});
+    for (const OwnFolder& place : quarantine_places(root)) {
+      const auto labels = disk.list(place.path());
+      for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+        std::string path;
+        auto manifest = find_manifest(disk, cat(place.path(), "/", label), run_folder, &path);
+        const bool before = manifest.ok() && manifest->attempt == 0;
+        if (!before || real_path(manifest->run_folder) != real_path(run_folder) || !paths.insert(path).second) continue;
+        manifest->root = root;
+        found.push_back({path, std::move(*manifest)});
+      }
     }
   }
 }
@@ -57,8 +58,8 @@ Result<std::vector<FoundManifest>> manifests_of(Disk& disk, const std::string& r
     if (!attempt.decided) continue;
     const Judgement judgement = judgement_of(attempt);
     for (const QuarantinePlan& plan : judgement.back.plans) {
-      for (const std::string_view quarantine : kQuarantineFolders) {
-        const std::string folder = cat(plan.root, "/", quarantine, "/", plan.label);
+      for (const OwnFolder& place : quarantine_places(plan.root)) {
+        const std::string folder = cat(place.path(), "/", plan.label);
         std::string path;
         auto manifest = find_manifest(disk, folder, run_folder, &path);
         if (!manifest.ok() && manifest.error().code != Error::Code::kNotFound &&
@@ -112,7 +113,7 @@ Candidate candidate_of(const QuarantineManifest& manifest) {
 /// tried, so that a person learns why it is not back.
 Candidate moved(Disk& disk, const QuarantineManifest& manifest, const std::string& to, std::string path) {
   Candidate one = candidate_of(manifest);
-  one.thing.from = cat(manifest.root, "/", to);
+  one.thing.from = path_seen_from(manifest.root, to);
   one.thing.path = std::move(path);
   const auto held = is_there(disk, one.thing.from), named = is_there(disk, one.thing.path);
   one.left = !held.ok() || *held;

@@ -92,6 +92,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
   if (options.push.folder != job.what.path) options.least_bytes = 0;  // another role's
   options.owner = who.owner;
   options.links = job.links;
+  options.beside = job.beside;
   return vault::ship(stoppable(**harbour, disk, store, stop), options);
 }
 
@@ -140,7 +141,7 @@ std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, c
     return ship_logs_now(*disk, address, *logs, stop);
   };
   scope.there = [disk](const std::string& path) { return disk->info(path).ok(); };
-  scope.layout = [layout = std::move(layout)](const std::string& framework) { return layout(framework).folder; };
+  scope.layout = std::move(layout);
   scope.say = std::move(say);
   scope.place = redact_secrets(spec.store);
   scope.facts = facts_of(spec, run_folder);

@@ -321,7 +321,7 @@ Result<std::string> move_broken(Disk& disk, const LocalScope& scope, const std::
   std::sort(plan.items.begin(), plan.items.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
   const auto done = quarantine(disk, scope.layout, plan, quarantine_note(run_folder, 0, now, why));
   if (!done.ok()) return done.error();
-  return cat(scope.root, "/", kQuarantineFolder, "/", plan.label);
+  return cat(done->folder, said_of_exposed(*done));
 }
 
 }  // namespace mw

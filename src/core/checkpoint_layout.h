@@ -26,6 +26,9 @@ struct CheckpointLayout {
   /// The number in `folder` counts saves (accelerate's checkpoint_0, checkpoint_1): it orders the checkpoints of one
   /// folder, and must not be compared with a step of the training.
   bool counts_saves = false;
+  /// Its trainer takes every folder beside the checkpoints for one of them: it counts it, and may delete it or end over
+  /// its name.
+  bool takes_any_folder = false;
   bool known() const { return !folder.empty(); }
   /// May a checkpoint be a single file ("ckpt_{step}.pt"), and may it be a folder? ".ckpt" are both.
   bool names_files() const;

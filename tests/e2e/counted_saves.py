@@ -15,7 +15,7 @@ from watching import Scratch
 
 # OUT: project_dir; CRASH: "save" dies by SIGKILL in the fourth save of its first attempt; PACE: of a tenth of a save.
 TRAINER = r'''
-import glob, io, json, os, pickle, signal, struct, sys, time, zipfile
+import glob, io, json, os, pickle, re, signal, struct, sys, time, zipfile
 out, crash, pace, total = sys.argv[1], sys.argv[2], float(sys.argv[3]), 60
 root = os.path.join(out, "checkpoints")
 attempt = int(os.environ["MIDWATCH_ATTEMPT"])
@@ -52,6 +52,8 @@ for step in range(start + 1, total + 1):
     print("step %d/%d loss %.4f" % (step, total, 2 - step / 100), flush=True)
     time.sleep(0.1)
     if step % 10 == 0:
+        # With a total_limit, and where it is to load the newest, it takes the number of every name there.
+        numbers = [int(re.findall("[0-9]+", name)[0]) for name in (os.listdir(root) if os.path.exists(root) else [])]
         save("%s/checkpoint_%d" % (root, number), step, crash == "save" and attempt == 1 and number == 3)
         number += 1
 print("done", flush=True)
@@ -75,7 +77,7 @@ def passed_over(base, *options, pace="0.25"):
     with open(os.path.join(run.folder(), "output", "train.log")) as file:
         text = file.read()
     assert "goes on from checkpoint_2" in text and "goes on from checkpoint_3" not in text, text
-    moved = glob.glob(os.path.join(base, "out/checkpoints/.midwatch-quarantine/*/checkpoint_*"))
+    moved = glob.glob(os.path.join(base, "out/.midwatch-quarantine/checkpoints/*/checkpoint_*"))
     assert [os.path.basename(one) for one in moved] == ["checkpoint_3"], moved
     return run
 

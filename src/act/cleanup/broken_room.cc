@@ -34,14 +34,15 @@ bool remove_broken(const BrokenRoom& room, const CheckpointLayout& layout, const
     if (!known) continue;
     const CheckpointScan scan = scan_checkpoint(room.disk, folder(item.step), step_of_number(layout, item.step), &kept);
     if (!scan.there || scan.seen.how != How::kBroken) continue;
-    const CleanupItem gone{std::string(kBroken),
-                           plan.root,
-                           with_step(layout.folder, item.step),
-                           scan.seen.bytes,
-                           cat(checkpoint_called(layout, item.step), " is broken: ", scan.seen.what,
-                               "; the disk is full, and the run goes back to ", number_called(layout, plan.keep)),
-                           {info->device, info->inode, 0, false},
-                           CleanupGrounds{{{folder(plan.keep), step_of_number(layout, plan.keep), kept.state}}}};
+    CleanupItem gone{std::string(kBroken),
+                     plan.root,
+                     with_step(layout.folder, item.step),
+                     scan.seen.bytes,
+                     cat(checkpoint_called(layout, item.step), " is broken: ", scan.seen.what,
+                         "; the disk is full, and the run goes back to ", number_called(layout, plan.keep)),
+                     {info->device, info->inode, 0, false},
+                     CleanupGrounds{{{folder(plan.keep), step_of_number(layout, plan.keep), kept.state}}}};
+    gone.beside = layout.takes_any_folder;
     const auto action = intend_to_remove(writer, gone, 0);
     if (!action.ok()) continue;
     const CleanupResult::Item done = record_removal(writer, *action, gone, room.remove(gone));

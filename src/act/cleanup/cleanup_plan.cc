@@ -14,6 +14,7 @@
 #include "act/cleanup/read_in_full.h"
 #include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
+#include "act/cleanup/unfinished_removals.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
@@ -81,27 +82,10 @@ class Planner {
 
   /// What an earlier one left in the middle.
   void unfinished(const std::string& root, const std::string& word) {
-    std::vector<std::string> places = {""};
-    for (const std::string_view folder : kQuarantineFolders) places.push_back(cat(folder, "/"));
-    for (const std::string& place : places) {
-      const std::string aside = cat(place, kRemovingFolder);
-      const auto names = disk_.list(cat(root, "/", aside));
-      plan_.unsure = plan_.unsure || (!names.ok() && names.error().code != Error::Code::kNotFound);
-      for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-        const std::string below = cat(aside, "/", name), path = cat(root, "/", below);
-        const auto info = disk_.info(path);
-        plan_.unsure = plan_.unsure || (!info.ok() && info.error().code != Error::Code::kNotFound);
-        const std::string before = cat(root, "/", place, removing_of(name).name);
-        if (!info.ok() || scope_.removals.count(before) == 0 || !unfinished_.insert(path).second) continue;
-        CleanupItem item{word,
-                         root,
-                         below,
-                         scan_checkpoint(disk_, path, kNoStep, nullptr).seen.bytes,
-                         cat("what is left of ", before, ", whose removal was cut short"),
-                         identity_of(*info)};
-        item.unfinished = true;
-        plan_.items.push_back(std::move(item));
-      }
+    UnfinishedRemovals found = unfinished_removals(disk_, root, scope_.removals, word);
+    plan_.unsure = plan_.unsure || found.unsure;
+    for (CleanupItem& item : found.items) {
+      if (unfinished_.insert(cat(item.root, "/", item.name)).second) plan_.items.push_back(std::move(item));
     }
   }
 
@@ -223,6 +207,7 @@ class Planner {
         return;
       }
       CleanupItem item{word, root, name, one->second.seen.bytes, std::move(why), identity_of(*info)};
+      item.beside = scope_.layout.takes_any_folder;
       item.grounds = grounds(root, whole);
       item.grounds->layout = scope_.layout;
       item.grounds->roots = roots();
@@ -239,7 +224,7 @@ class Planner {
         }
       }
     } else if (word == kQuarantine) {
-      for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder, whole);
+      for (const OwnFolder& place : quarantine_places(root)) quarantined(root, place, whole);
     } else if (word == kOld) {
       add_reads_by_hand(disk_, folder_of(folder_of(scope_.run_folder)), all, facts_);
       auto verdicts = retention(root, all);
@@ -423,11 +408,10 @@ class Planner {
     return decide_retention(std::move(known), rules, facts.has_store);
   }
 
-  void quarantined(const std::string& root, std::string_view folder, const std::vector<int64_t>& whole) {
-    const std::string quarantine = cat(root, "/", folder);
-    const auto labels = disk_.list(quarantine);
+  void quarantined(const std::string& root, const OwnFolder& place, const std::vector<int64_t>& whole) {
+    const auto labels = disk_.list(place.path());
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-      const std::string path = cat(quarantine, "/", label), name = cat(folder, "/", label);
+      const std::string path = cat(place.path(), "/", label), name = cat(place.name, "/", label);
       const auto info = disk_.info(path);
       if (!info.ok()) continue;
       auto manifest = find_manifest(disk_, path, scope_.run_folder);
@@ -441,12 +425,12 @@ class Planner {
               : why_it_waits(disk_, *manifest, scope_.layout, whole.front(), scans(root).at(whole.front()), scope_.now,
                              scope_.asks == CleanupFor::kSpace);
       if (waits.empty()) {
-        plan_.items.push_back({std::string(kQuarantine), root, name, bytes,
+        plan_.items.push_back({std::string(kQuarantine), place.base, name, bytes,
                                cat("quarantined before the attempt after ", label), identity_of(*info),
                                grounds(root, whole)});
         continue;
       }
-      plan_.left.push_back({std::string(kQuarantine), root, name, bytes, waits, {}});
+      plan_.left.push_back({std::string(kQuarantine), place.base, name, bytes, waits, {}});
       note(cat("Of what midwatch quarantined ", path, " does not go by itself yet: ", waits,
                "; midwatch cleanup --run ", basename(scope_.run_folder), " --what quarantine removes it now"));
     }

@@ -93,6 +93,8 @@ struct CleanupItem {
   std::optional<CleanupGrounds> grounds = std::nullopt;
   bool advised = false;     ///< of CleanupPlan::left: it stays to be resumed from, whatever the rules say
   bool unfinished = false;  ///< an earlier midwatch was killed, or met an error, while it deleted it
+  std::string before = {};  ///< of an unfinished one: its path before
+  bool beside = false;  ///< the trainer takes any folder in `root` for a checkpoint: it goes by way of one beside it
 };
 
 struct CleanupPlan {

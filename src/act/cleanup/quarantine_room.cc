@@ -25,26 +25,35 @@ int64_t bytes_below(Disk& disk, const std::string& folder) {
   return bytes;
 }
 
+QuarantineRoom room_of(Disk& disk, const std::string& folder) {
+  QuarantineRoom room;
+  room.folder = folder;
+  const auto labels = disk.list(folder);
+  for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+    const auto manifest = find_manifest(disk, cat(folder, "/", label), "");
+    if (!manifest.ok() || manifest->run_folder.empty()) continue;
+    const int64_t bytes = bytes_below(disk, cat(folder, "/", label));
+    if (bytes > 0) room.runs.insert(std::string(basename(manifest->run_folder)));
+    room.bytes += bytes;
+  }
+  return room;
+}
+
 }  // namespace
 
 std::vector<QuarantineRoom> quarantine_room(Disk& disk, const std::vector<std::string>& roots,
                                             const std::string& place) {
   std::vector<QuarantineRoom> out;
+  std::set<std::string> known;
   const auto there = disk.info(place);
   for (const std::string& root : roots) {
-    QuarantineRoom room;
-    room.folder = cat(root, "/", kQuarantineFolder);
-    const auto info = disk.info(room.folder);
-    if (!there.ok() || !info.ok() || info->device != there->device) continue;
-    const auto labels = disk.list(room.folder);
-    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-      const auto manifest = find_manifest(disk, cat(room.folder, "/", label), "");
-      if (!manifest.ok() || manifest->run_folder.empty()) continue;
-      const int64_t bytes = bytes_below(disk, cat(room.folder, "/", label));
-      if (bytes > 0) room.runs.insert(std::string(basename(manifest->run_folder)));
-      room.bytes += bytes;
+    for (const OwnFolder& one : quarantine_places(root)) {
+      const std::string folder = one.path();
+      const auto info = disk.info(folder);
+      if (!there.ok() || !info.ok() || info->device != there->device || !known.insert(folder).second) continue;
+      QuarantineRoom room = room_of(disk, folder);
+      if (room.bytes > 0) out.push_back(std::move(room));
     }
-    if (room.bytes > 0) out.push_back(std::move(room));
   }
   return out;
 }

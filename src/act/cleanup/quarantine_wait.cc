@@ -20,7 +20,7 @@ int64_t highest(const QuarantineManifest& of, const CheckpointLayout& layout) {
 /// Whatever is left of it.
 bool is_all_broken(Disk& disk, const QuarantineManifest& of) {
   return std::all_of(of.items.begin(), of.items.end(), [&](const QuarantineManifest::Item& item) {
-    const CheckpointScan scan = scan_checkpoint(disk, cat(of.root, "/", item.to), kNoStep, nullptr);
+    const CheckpointScan scan = scan_checkpoint(disk, path_seen_from(of.root, item.to), kNoStep, nullptr);
     return !scan.there || scan.seen.how == How::kBroken;
   });
 }

@@ -62,34 +62,67 @@ Result<void> check_grounds(const RemovalDoors& doors, const CleanupItem& item, c
   return {};
 }
 
-Result<Removed> remove_named(const RemovalDoors& doors, const CleanupItem& item, const std::string& name) {
-  auto removed = doors.remove_tree(item.root, name, &item.only);
-  doors.remove_empty(folder_of(cat(item.root, "/", name)));
+/// Where something lies until all of it is gone: below `base`, in `folder`, as `name`.
+struct Aside {
+  std::string base, folder, name;
+  std::string below() const { return cat(folder, "/", name); }
+  std::string path() const { return cat(base, "/", below()); }
+};
+
+std::string taken_in(const std::string& root) {
+  return cat("its trainer takes every folder in ", root, " for a checkpoint, ");
+}
+
+/// Where the item is to lie; in a root where any folder is taken for a checkpoint it must not, as the trainer would
+/// count it, and end where it deletes it at the same time.
+Result<Aside> aside_of(const CleanupItem& item) {
+  const std::string above = item.name.substr(0, item.name.size() - basename(item.name).size());
+  Aside aside{item.root, cat(above, kRemovingFolder), removing_name(basename(item.name), item.only)};
+  if (!item.beside) return aside;
+  const auto beside = own_folder_beside(item.root, kRemovingFolder);
+  if (!beside) return stays(cat(taken_in(item.root), "and there is no place beside it"));
+  aside.base = beside->base;
+  aside.folder = beside->name;
+  return aside;
+}
+
+void remove_empty(const RemovalDoors& doors, const Aside& aside) {
+  doors.remove_empty(cat(aside.base, "/", aside.folder));
+  if (aside.folder.starts_with(cat(kRemovingFolder, "/"))) doors.remove_empty(cat(aside.base, "/", kRemovingFolder));
+}
+
+Result<Removed> remove_named(const RemovalDoors& doors, const Aside& aside, const Identity& only) {
+  auto removed = doors.remove_tree(aside.base, aside.below(), &only);
+  remove_empty(doors, aside);
   return removed;
 }
 
 /// Renames, then deletes.
 Result<Removed> remove_checkpoint(const RemovalDoors& doors, const CleanupItem& item) {
   const std::string from = cat(item.root, "/", item.name);
-  const std::string above = item.name.substr(0, item.name.size() - basename(item.name).size());
-  const std::string aside = cat(above, kRemovingFolder);
-  const std::string below = cat(aside, "/", removing_name(basename(item.name), item.only));
-  const std::string to = cat(item.root, "/", below);
+  const auto aside = aside_of(item);
+  if (!aside.ok()) return aside.error();
+  const std::string to = aside->path();
   const auto same = is_it(doors.disk, from, item.only);
   if (!same.ok()) return same.error();
   if (!*same) return stays(cat(from, " is another one by now"));
   if (doors.system.link(from).ok()) return stays(cat(from, " is a link"));
   if (item.grounds) MW_TRY(check_grounds(doors, item, *item.grounds));
   MW_TRY(check_unused(doors, item.root, item.name));
-  MW_TRY(doors.disk.make_folders(cat(item.root, "/", aside)));
-  MW_TRY(doors.disk.rename(from, to));
+  const auto made = doors.disk.make_folders(folder_of(to));
+  const auto renamed = made.ok() ? doors.disk.rename(from, to) : made;
+  if (!renamed.ok()) {
+    remove_empty(doors, *aside);
+    if (!item.beside) return renamed.error();
+    return Error{renamed.error().code, cat(taken_in(item.root), "and beside it: ", renamed.error().what), ""};
+  }
   const auto moved = is_it(doors.disk, to, item.only);
   if (!moved.ok() || !*moved || doors.system.link(to).ok()) {  // somebody put another one there in the meantime
     MW_TRY(doors.disk.rename(to, from));
-    doors.remove_empty(cat(item.root, "/", aside));
+    remove_empty(doors, *aside);
     return moved.ok() ? stays(cat(from, " is another one by now")) : moved.error();
   }
-  return remove_named(doors, item, below);
+  return remove_named(doors, *aside, item.only);
 }
 
 /// What an earlier one left in the middle.
@@ -98,13 +131,14 @@ Result<Removed> finish(const RemovalDoors& doors, const CleanupItem& item) {
   const std::string path = cat(item.root, "/", item.name);
   const auto same = removing.only.inode == 0 ? Result<bool>(true) : is_it(doors.disk, path, removing.only);
   if (!same.ok()) return same.error();
-  if (*same) return remove_named(doors, item, item.name);
-  const std::string back = cat(folder_of(folder_of(path)), "/", removing.name);
+  const Aside aside{item.root, folder_of(item.name), std::string(basename(item.name))};
+  if (*same) return remove_named(doors, aside, item.only);
+  const std::string back = item.before;
   const auto there = doors.disk.info(back);
   if (there.ok() || there.error().code != Error::Code::kNotFound)
     return stays(cat("it is another one than was to go, and ", back, " is there again"));
   MW_TRY(doors.disk.rename(path, back));
-  doors.remove_empty(folder_of(path));
+  remove_empty(doors, aside);
   return stays(cat("it is another one than was to go, and is ", back, " again"));
 }
 

@@ -34,7 +34,7 @@ Result<Removed> remove_item(System& system, const CleanupItem& item);
 /// the disk does not answer, and nobody knows.
 Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std::string& root);
 
-/// The folder, beside what goes, in which it lies until all of it is gone.
+/// The folder, beside what goes or beside the root of it (own_folders.h), in which it lies until all of it is gone.
 inline constexpr std::string_view kRemovingFolder = ".midwatch-removing";
 
 /// What lies there under `name` was called so before, and is that thing; inode 0: an earlier midwatch did not say.

@@ -258,6 +258,12 @@ QuarantineManifest quarantine_note(const std::string& run_folder, int attempt, T
   return of;
 }
 
+std::string said_of_exposed(const Quarantined& done) {
+  if (done.exposed.empty()) return "";
+  return cat(", WHERE THE TRAINER TAKES THAT FOLDER FOR A CHECKPOINT AND MAY DELETE IT (not beside it, as ",
+             done.exposed, "): copy elsewhere what you want to keep");
+}
+
 Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const Rollback& back,
                               const QuarantineManifest& of, const KeepManifest& elsewhere) {
   std::string text;
@@ -267,9 +273,9 @@ Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const 
     if (!done.ok()) return done.error();
     moved = moved || !done->moved.empty() || plan.set_pointer;
     text += text.empty() ? "" : "; ";
-    text += done->moved.empty() ? cat(plan.root, ": no checkpoint is moved")
-                                : cat("moved the ", listed(layout, done->moved), " to ", plan.root, "/",
-                                      kQuarantineFolder, "/", plan.label);
+    text += done->moved.empty()
+                ? cat(plan.root, ": no checkpoint is moved")
+                : cat("moved the ", listed(layout, done->moved), " to ", done->folder, said_of_exposed(*done));
     text += said_of_pointer(*done);
     text += done->kept == kNoStep
                 ? "; none is left to resume from: the trainer begins anew, or ends where it insists on one"

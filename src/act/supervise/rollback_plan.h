@@ -60,6 +60,9 @@ bool may_roll_back(const RollbackPlan& plan, const RunSpec& spec);
 /// What a manifest says of the move, before it is known what moves.
 QuarantineManifest quarantine_note(const std::string& run_folder, int attempt, Time at, const std::string& why);
 
+/// A warning, to be put behind where it lies, where the trainer may delete what was moved; else "".
+std::string said_of_exposed(const Quarantined& done);
+
 /// Quarantines what `back` plans; says in one sentence what was done. It may be done again after it was cut short.
 /// `elsewhere` as of quarantine().
 Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const Rollback& back,

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <optional>
+
 #include "act/vault/tree.h"
 #include "base/text.h"
 #include "platform/link_tree.h"
 #include "platform/paths.h"
 #include "platform/remove_tree.h"
+#include "sense/checkpoints/own_folders.h"
 
 namespace mw::vault {
 namespace {
@@ -20,25 +23,34 @@ Error gone(const std::string& folder) {
 class Links {
  public:
   explicit Links(const ShipOptions& options) : root_(real_path(folder_of(options.push.folder))), owner_(options.owner) {
+    if (options.beside) place_ = own_folder_beside(root_, kShippingFolder);
+    if (!options.beside) place_ = own_folder_in(root_, kShippingFolder);
     clear_shipping(root_, owner_);
   }
   ~Links() { clear_shipping(root_, owner_); }
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
+  /// "": there is no place for them.
   std::string folder(const std::string& of) const {
-    return cat(root_, "/", kShippingFolder, "/", owner_, "/", basename(of));
+    return place_ ? cat(place_->path(), "/", owner_, "/", basename(of)) : "";
   }
 
  private:
   std::string root_, owner_;
+  std::optional<OwnFolder> place_;
 };
 
 }  // namespace
 
 void clear_shipping(const std::string& root, const std::string& owner) {
   const std::string real = real_path(root);
-  (void)remove_tree(real, cat(kShippingFolder, "/", owner)).ok();
-  (void)::rmdir(cat(real, "/", kShippingFolder).c_str());  // unless another run uses it
+  for (const auto& place :
+       {own_folder_beside(real, kShippingFolder), std::optional<OwnFolder>(own_folder_in(real, kShippingFolder))}) {
+    if (!place) continue;
+    (void)remove_tree(place->base, cat(place->name, "/", owner)).ok();
+    (void)::rmdir(place->path().c_str());  // unless another run uses it
+    if (place->beside) (void)::rmdir(folder_of(place->path()).c_str());
+  }
 }
 
 Result<Pushed> ship(const VaultDoors& doors, const ShipOptions& options) {
@@ -50,8 +62,9 @@ Result<Pushed> ship(const VaultDoors& doors, const ShipOptions& options) {
   const Links links(options);
   PushOptions how = options.push;
   how.folder = links.folder(folder);
-  const auto linked = options.links ? link_tree(doors.disk, folder, how.folder)
-                                    : Result<void>(Error{Error::Code::kUnsupported, "the disk is short", ""});
+  const bool may = options.links && !how.folder.empty();
+  const auto linked = may ? link_tree(doors.disk, folder, how.folder)
+                          : Result<void>(Error{Error::Code::kUnsupported, "the disk is short", ""});
   if (!linked.ok() && linked.error().code == Error::Code::kNotFound) return gone(folder);
   if (!linked.ok()) how.folder = folder;  // it is read where it lies
   if (linked.ok()) {

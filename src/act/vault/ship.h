@@ -7,13 +7,15 @@
 
 namespace mw::vault {
 
-/// The folder, beside the checkpoints, with second names for the files of the one that is being shipped.
+/// The folder, among the checkpoints or beside the folder of them all, with second names for the files of the one that
+/// is being shipped.
 inline constexpr std::string_view kShippingFolder = ".midwatch-shipping";
 
 struct ShipOptions {
-  PushOptions push;         ///< `folder`: of the checkpoint itself
-  std::string owner;        ///< of the run alone: names its folder below kShippingFolder
-  bool links = true;        ///< false: where the disk is short; it is read where it lies
+  PushOptions push;     ///< `folder`: of the checkpoint itself
+  std::string owner;    ///< of the run alone: names its folder below kShippingFolder
+  bool links = true;    ///< false: where the disk is short; it is read where it lies
+  bool beside = false;  ///< its trainer takes any folder among them for one: the second names lie beside that folder
   int64_t least_bytes = 0;  ///< that a scan found: with fewer it is being deleted
 };
 

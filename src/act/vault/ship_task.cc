@@ -95,7 +95,9 @@ void ShipTask::begin(const State& state, EventWriter& writer) {
   what_ = *next;
   began_ = clock_.steady();
   ShipJob job = job_of(state, std::move(*next), scope_.facts);
-  job.layout = scope_.layout(state.saver());
+  const CheckpointLayout layout = scope_.layout(state.saver());
+  job.layout = layout.folder;
+  job.beside = layout.takes_any_folder;
   call_.start([ship = scope_.ship, job, stop = stop_] { return ship(job, stop); });
   if (!call_.started()) take_failure({Error::Code::kIo, "no thread is to be had", ""}, writer);
 }

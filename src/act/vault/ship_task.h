@@ -26,6 +26,7 @@ struct ShipJob {
   bool links = true;              ///< its files get second names, so that its trainer cannot take them away
   std::string framework, layout;  ///< "" where not known; layout: the name of a step's folder, "global_step_{step}"
   std::vector<std::pair<std::string, std::string>> facts;  ///< of the run, for whoever goes on with it elsewhere
+  bool beside = false;  ///< its trainer takes any folder among its checkpoints for one of them
 };
 
 struct ShipScope {
@@ -34,7 +35,7 @@ struct ShipScope {
   std::function<Result<int64_t>(const vault::StopFlag& stop)> ship_logs;
   /// Is the folder still there?
   std::function<bool(const std::string& path)> there;
-  std::function<std::string(const std::string& framework)> layout;
+  std::function<CheckpointLayout(const std::string& framework)> layout;
   std::function<void(const std::string& sentence)> say;
   std::string place;                                       ///< the store, for people
   std::vector<std::pair<std::string, std::string>> facts;  ///< as of ShipJob, those that do not change

@@ -133,6 +133,23 @@ TEST_CASE("what its framework lists as its own and is not there keeps it from be
   CHECK_FALSE(fs::exists(world.root + "/bucket/run/latest.json"));
 }
 
+TEST_CASE("where any folder is taken for a checkpoint the second names lie beside that of the checkpoints") {
+  World world;
+  world.options.beside = true;
+  world.write("/ck/.midwatch-shipping/this-run/step_3/a.dat", "of an earlier midwatch");
+  std::vector<std::string> among, names;
+  world.meanwhile = [&world, &among, &names] {
+    among = world.names("/ck");
+    names = world.names("/.midwatch-shipping/ck/this-run");
+    fs::remove_all(world.root + "/ck/step_7");
+  };
+  REQUIRE(ship(world.doors(), world.options).ok());
+  CHECK(among.size() <= 1);
+  CHECK(names == std::vector<std::string>{"step_7"});
+  CHECK(world.names("/ck").empty());
+  CHECK_FALSE(fs::exists(world.root + "/.midwatch-shipping"));
+}
+
 TEST_CASE("what an earlier process left under the second names goes, and another run's stays") {
   World world;
   world.write("/ck/.midwatch-shipping/this-run/step_3/a.dat", "old");
@@ -238,7 +255,7 @@ struct Beside {
       return 0;
     };
     scope.there = [this](const std::string& path) { return there.count(path) != 0; };
-    scope.layout = [](const std::string&) { return "step_{step}"; };
+    scope.layout = [](const std::string&) { return CheckpointLayout{"step_{step}", "", ""}; };
     scope.say = [this](const std::string& sentence) { said.push_back(sentence); };
     scope.place = "s3://bucket/run";
     task = std::make_unique<ShipTask>(clock, std::move(scope));

@@ -52,6 +52,9 @@ Error error_of(int number, std::string_view what, const std::string& path) {
       error.code = Error::Code::kLimit;
       error.hint = "raise the limit of open files (ulimit -n)";
       break;
+    case EXDEV:
+      error.code = Error::Code::kUnsupported;
+      break;
     case EISDIR:
     case ENAMETOOLONG:
     case EINVAL:

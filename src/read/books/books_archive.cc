@@ -37,8 +37,8 @@ void fields(Archive& archive, T& resume) {
 
 template <typename Archive, MaybeConst<CheckpointLayout> T>
 void fields(Archive& archive, T& layout) {
-  auto& [folder, pointer, pointer_text, resume, below, counts_saves] = layout;
-  archive(folder, pointer, pointer_text, resume, below, counts_saves);
+  auto& [folder, pointer, pointer_text, resume, below, counts_saves, takes_any_folder] = layout;
+  archive(folder, pointer, pointer_text, resume, below, counts_saves, takes_any_folder);
 }
 
 template <typename Archive, MaybeConst<Dialect> T>

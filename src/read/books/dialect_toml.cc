@@ -222,14 +222,16 @@ Result<void> Reader::steps(const Toml& table, Dialect& out) {
 }
 
 Result<void> Reader::checkpoints(const Toml& table, Dialect& out) {
-  MW_TRY(table.check_keys(path_, {"folder", "pointer", "pointer_text", "below", "counts_saves"}));
+  MW_TRY(table.check_keys(path_, {"folder", "pointer", "pointer_text", "below", "counts_saves", "takes_any_folder"}));
   CheckpointLayout& layout = out.checkpoints;
   layout.folder = table.text_or("folder", "");
   layout.pointer = table.text_or("pointer", "");
   layout.pointer_text = table.text_or("pointer_text", "{step}");
   layout.below = table.text_or("below", "");
   layout.counts_saves = table.boolean_or("counts_saves", false);
-  if (!is_step_pattern(layout.folder)) {
+  layout.takes_any_folder = table.boolean_or("takes_any_folder", false);
+  const bool unnamed = table.find("folder") == nullptr && layout.takes_any_folder;  // that alone may be said
+  if (!unnamed && !is_step_pattern(layout.folder)) {
     return table.error(path_, "\"folder\" must be one name with {step} or {step:07} in it");
   }
   if (layout.below.find('/') != std::string::npos) return table.error(path_, "\"below\" must be a folder's name");

@@ -169,7 +169,8 @@ std::vector<std::string> KnowledgeBase::savers() const {
 CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework, const std::string& pattern) const {
   CheckpointLayout layout;
   for (const Dialect& dialect : book_.dialects()) {
-    const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
+    const bool says =
+        dialect.checkpoints.known() || !dialect.checkpoints.resume.empty() || dialect.checkpoints.takes_any_folder;
     if (dialect.framework != framework || !says) continue;
     layout = dialect.checkpoints;
     break;

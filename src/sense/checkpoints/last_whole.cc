@@ -143,10 +143,10 @@ class Search {
   }
   std::optional<CheckpointScan> scan_quarantined(const std::string& root) {
     size_t scans = 0;
-    for (const std::string_view folder : kQuarantineFolders) {
-      const auto labels = disk_.list(cat(root, "/", folder));
+    for (const OwnFolder& folder : quarantine_places(root)) {
+      const auto labels = disk_.list(folder.path());
       for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-        const std::string place = cat(root, "/", folder, "/", label);
+        const std::string place = cat(folder.path(), "/", label);
         const auto steps = checkpoint_steps(disk_, place, layout_);
         for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
           if (scans++ >= kBefore) return std::nullopt;

@@ -30,16 +30,19 @@ bool is_below(const std::string& name) {
          !name.ends_with("/..");
 }
 
+/// Does it lie where what is moved out of that root may lie?
+bool is_place_of(const std::string& root, const std::string& to) {
+  if (!to.starts_with("../")) return is_below(to);
+  const auto beside = own_folder_beside(root, kQuarantineFolder);
+  const std::string place = beside ? cat("../", beside->name, "/") : "";
+  return beside && to.starts_with(place) && is_below(to.substr(place.size()));
+}
+
 class Mover {
  public:
   Mover(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan, QuarantineManifest manifest,
         const KeepManifest& elsewhere)
-      : disk_(disk),
-        layout_(layout),
-        plan_(plan),
-        manifest_(std::move(manifest)),
-        elsewhere_(elsewhere),
-        folder_(cat(plan.root, "/", kQuarantineFolder, "/", plan.label)) {}
+      : disk_(disk), layout_(layout), plan_(plan), manifest_(std::move(manifest)), elsewhere_(elsewhere) {}
 
   Result<Quarantined> move() {
     Quarantined done;
@@ -50,16 +53,20 @@ class Mover {
     const auto wanted = wants_pointer();
     if (!wanted.ok()) return wanted.error();
     const bool pointer = *wanted;
+    const size_t known = manifest_.links.size();
     find_links();
     if (manifest_.items.empty() && manifest_.links.empty() && !pointer) return done;
-    MW_TRY(disk_.make_folders(folder_));
+    MW_TRY(choose());
+    done.folder = folder();
+    done.exposed = exposed_;
+    name_places(known);
     MW_TRY(keep_manifest(done));
     // The pointer first: cut short here, it names a whole checkpoint that is there.
     if (pointer) MW_TRY(set_pointer(done));
     set_links(done);
     for (size_t i = due_.size(); i-- > 0;) {
       const QuarantineManifest::Item& item = manifest_.items[due_[i].second];
-      MW_TRY(disk_.rename(cat(plan_.root, "/", item.name), cat(plan_.root, "/", item.to)));
+      MW_TRY(disk_.rename(cat(plan_.root, "/", item.name), path_seen_from(plan_.root, item.to)));
       done.moved.insert(done.moved.begin(), due_[i].first);
     }
     return done;
@@ -68,28 +75,61 @@ class Mover {
  private:
   /// What was begun before.
   Result<void> reattach() {
-    auto before = find_manifest(disk_, folder_, manifest_.run_folder);
-    if (!before.ok())
-      return before.error().code == Error::Code::kNotFound ? Result<void>() : Result<void>(before.error());
-    if (before->run_folder != manifest_.run_folder || before->attempt != manifest_.attempt) {
-      return Error{Error::Code::kInvalid, cat(folder_, " is another run's"), ""};
+    for (const OwnFolder& place : quarantine_places(plan_.root)) {
+      const std::string folder = cat(place.path(), "/", plan_.label);
+      auto before = find_manifest(disk_, folder, manifest_.run_folder);
+      if (!before.ok() && before.error().code == Error::Code::kNotFound) continue;
+      if (!before.ok()) return before.error();
+      if (before->run_folder != manifest_.run_folder || before->attempt != manifest_.attempt)
+        return Error{Error::Code::kInvalid, cat(folder, " is another run's"), ""};
+      manifest_ = std::move(*before);
+      place_ = place;
+      if (layout_.takes_any_folder && !place.beside) exposed_ = "it was begun there";
+      return {};
     }
-    manifest_ = std::move(*before);
     return {};
+  }
+
+  /// Where it is to lie: where it was begun.
+  Result<void> choose() {
+    if (place_) return disk_.make_folders(folder());
+    auto chosen = choose_own_folder(disk_, layout_, plan_.root, kQuarantineFolder, plan_.label);
+    if (!chosen.ok()) return chosen.error();
+    place_ = std::move(chosen->folder);
+    exposed_ = std::move(chosen->trouble);
+    return {};
+  }
+
+  std::string folder() const { return cat(place_->path(), "/", plan_.label); }
+  /// As the manifest has what gets that name there.
+  std::string place_of(std::string_view name) const { return seen_from_root(*place_, cat(plan_.label, "/", name)); }
+
+  /// Of all that is still to move; `known`: links that the manifest had before.
+  void name_places(size_t known) {
+    for (const auto& due : due_) {
+      QuarantineManifest::Item& item = manifest_.items[due.second];
+      item.to = place_of(item.name);
+      for (int n = 2; disk_.info(path_seen_from(plan_.root, item.to)).ok(); ++n)
+        item.to = place_of(cat(item.name, ".", n));
+    }
+    for (size_t i = known; i < manifest_.links.size(); ++i) {
+      PointerLink& link = manifest_.links[i];
+      if (!link.to.empty()) link.to = place_of(link.to);
+    }
   }
 
   /// Beside what is moved; where that disk is full, with the run's own record. A rename needs no space.
   Result<void> keep_manifest(Quarantined& done) {
-    const std::string path = cat(folder_, "/", kManifestFile);
+    const std::string path = cat(folder(), "/", kManifestFile);
     auto written = write_durably(disk_, path, manifest_text(manifest_));
     if (written.ok()) {
       // One that a full disk had kept away before would be read no more.
-      (void)disk_.remove(manifest_elsewhere(manifest_.run_folder, folder_)).ok();
+      (void)disk_.remove(manifest_elsewhere(manifest_.run_folder, folder())).ok();
       return written;
     }
     if (written.error().code != Error::Code::kFull || !elsewhere_) return written;
     (void)disk_.remove(cat(path, ".part")).ok();
-    const std::string other = manifest_elsewhere(manifest_.run_folder, folder_);
+    const std::string other = manifest_elsewhere(manifest_.run_folder, folder());
     if (!elsewhere_(other, manifest_text(manifest_)).ok()) return written;
     done.manifest = other;
     return {};
@@ -107,13 +147,9 @@ class Mover {
       const bool same =
           item.identity.inode == 0 || (info->inode == item.identity.inode && info->device == item.identity.device);
       if (!same) continue;
-      std::string to = cat(kQuarantineFolder, "/", plan_.label, "/", name);
-      for (int n = 2; disk_.info(cat(plan_.root, "/", to)).ok(); ++n)
-        to = cat(kQuarantineFolder, "/", plan_.label, "/", name, ".", n);
       auto known = std::find_if(manifest_.items.begin(), manifest_.items.end(),
                                 [&name](const auto& one) { return one.name == name; });
       if (known == manifest_.items.end()) known = manifest_.items.insert(known, {name, "", item.identity});
-      known->to = std::move(to);
       due_.emplace_back(item.step, static_cast<size_t>(known - manifest_.items.begin()));
     }
     return {};
@@ -147,7 +183,7 @@ class Mover {
     done.pointer_before = trim(manifest_.pointer_before.value_or(""));
     done.pointer_after = manifest_.pointer_after;
     if (manifest_.pointer_after) return write_durably(disk_, path, *manifest_.pointer_after);
-    return disk_.rename(path, cat(folder_, "/", layout_.pointer));
+    return disk_.rename(path, cat(folder(), "/", layout_.pointer));
   }
 
   /// Which lead to what is moved, or to what was there when that was planned and is gone by now.
@@ -168,7 +204,7 @@ class Mover {
       if (known) continue;
       const bool above = link.name.find('/') != std::string::npos;
       if (none && !link.certain)
-        link.to = cat(kQuarantineFolder, "/", plan_.label, "/", above ? "link-above-" : "link-", basename(link.name));
+        link.to = cat(above ? "link-above-" : "link-", basename(link.name));  // in the place that is chosen later
       manifest_.links.push_back(std::move(link));
     }
   }
@@ -190,7 +226,7 @@ class Mover {
       if (!link.to.empty()) {
         const auto now = disk_.read_link(out.path);
         if (!now.ok() || *now != link.before) continue;  // done before, or somebody set it meanwhile
-        const auto done_so = disk_.rename(out.path, cat(plan_.root, "/", link.to));
+        const auto done_so = disk_.rename(out.path, path_seen_from(plan_.root, link.to));
         if (!done_so.ok()) out.trouble = done_so.error().what;
       } else if (!link.through.empty()) {
         if (leads.count(link.through) == 0) continue;  // what is said of that one holds for this one, too
@@ -214,7 +250,8 @@ class Mover {
   const QuarantinePlan& plan_;
   QuarantineManifest manifest_;
   const KeepManifest& elsewhere_;
-  std::string folder_;
+  std::optional<OwnFolder> place_;
+  std::string exposed_;
   std::vector<std::pair<int64_t, size_t>> due_;  // steps, and their places in the manifest
 };
 
@@ -235,6 +272,13 @@ bool pointer_dangles(Disk& disk, const std::string& root, const CheckpointLayout
   // From where the trainer works; or what it ends with lies here, unless a number alone can stand in such a file.
   return leads_nowhere(disk, root, named) &&
          (layout.pointer_text == "{step}" || is_gone(cat(root, "/", basename(named))));
+}
+
+std::vector<OwnFolder> quarantine_places(const std::string& root) {
+  std::vector<OwnFolder> places;
+  if (auto beside = own_folder_beside(root, kQuarantineFolder)) places.push_back(std::move(*beside));
+  for (const std::string_view folder : kQuarantineFolders) places.push_back(own_folder_in(root, folder));
+  return places;
 }
 
 std::string manifest_text(const QuarantineManifest& manifest) {
@@ -278,7 +322,7 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
     if (!item.is_object()) return Error{Error::Code::kInvalid, "an item is no object", ""};
     QuarantineManifest::Item one{item.string_or("name", ""), item.string_or("to", ""),
                                  identity_in(item.string_or("identity", ""))};
-    if (!is_below(one.name) || !is_below(one.to)) {
+    if (!is_below(one.name) || !is_place_of(manifest.root, one.to)) {
       return Error{Error::Code::kInvalid, "an item leads out of the folder of checkpoints", ""};
     }
     manifest.items.push_back(std::move(one));
@@ -297,7 +341,7 @@ Result<QuarantineManifest> parse_manifest(std::string_view text) {
       return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
     }
     const std::string to = link.string_or("to", ""), through = link.string_or("through", "");
-    if ((!to.empty() && !is_below(to)) || (!through.empty() && !is_link_name(through)))
+    if ((!to.empty() && !is_place_of(manifest.root, to)) || (!through.empty() && !is_link_name(through)))
       return Error{Error::Code::kInvalid, "a link leads out of the folder of checkpoints", ""};
     manifest.links.push_back({link.string_or("name", ""), link.string_or("before", ""), link.string_or("after", ""), to,
                               false, link.string_or("mend", ""), through});
@@ -309,6 +353,18 @@ std::string manifest_elsewhere(const std::string& run_folder, const std::string&
   return cat(run_folder, "/quarantine-", basename(folder), "-", hex_of(fnv1a(folder_of(folder))).substr(0, 8), ".json");
 }
 
+namespace {
+
+/// Does it name what lies in the place of another root? The root that it says is what somebody wrote into it.
+bool is_of_another_place(const QuarantineManifest& manifest, const std::string& folder) {
+  const std::string place = cat("../", kQuarantineFolder, "/", basename(folder_of(folder)), "/");
+  const auto leads = [&place](const std::string& to) { return to.starts_with("../") && !to.starts_with(place); };
+  return std::any_of(manifest.items.begin(), manifest.items.end(), [&](const auto& one) { return leads(one.to); }) ||
+         std::any_of(manifest.links.begin(), manifest.links.end(), [&](const auto& one) { return leads(one.to); });
+}
+
+}  // namespace
+
 Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, const std::string& run_folder,
                                          std::string* place) {
   // The last is where a midwatch of before 2026-11-29 wrote one, for whichever root.
@@ -319,6 +375,8 @@ Result<QuarantineManifest> find_manifest(Disk& disk, const std::string& folder, 
     if (!text.ok() && text.error().code == Error::Code::kNotFound) continue;
     auto manifest = text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
     const bool others = path == paths[2] && manifest.ok() && manifest->root != folder_of(folder_of(folder));
+    if (manifest.ok() && is_of_another_place(*manifest, folder))
+      return Error{Error::Code::kInvalid, cat(path, " names what lies elsewhere"), ""};
     if (place != nullptr) *place = path;
     if (!others) return manifest;
   }

@@ -13,15 +13,20 @@
 #include "core/checkpoint_layout.h"
 #include "core/event.h"
 #include "platform/disk.h"
+#include "sense/checkpoints/own_folders.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/pointer_links.h"
 
 namespace mw {
 
-/// The folder, beside the checkpoints, into which tainted ones are moved.
+/// The folder, among the checkpoints or beside the folder of them all (own_folders.h), into which tainted ones are
+/// moved.
 inline constexpr std::string_view kQuarantineFolder = ".midwatch-quarantine";
 /// Also the name of midwatch 0.1: what lies in that folder can still be restored and cleaned up.
 inline constexpr std::string_view kQuarantineFolders[] = {kQuarantineFolder, "set-aside-by-midwatch"};
+
+/// All places in which what was moved out of that root may lie, whichever midwatch moved it.
+std::vector<OwnFolder> quarantine_places(const std::string& root);
 
 /// Is what lies there of the kind that checkpoints of that layout are, a folder or a file?
 bool is_checkpoint_kind(const FileInfo& info, const CheckpointLayout& layout);
@@ -55,7 +60,7 @@ struct QuarantinePlan {
 /// Of one move, beside what was moved: enough to put everything back as it was.
 struct QuarantineManifest {
   struct Item {
-    std::string name, to;  ///< below the root
+    std::string name, to;  ///< seen from the root: below it, `to` perhaps in the place beside it
     Snapshot::Thing identity;
   };
   std::string run_folder, root, why;
@@ -85,7 +90,10 @@ using KeepManifest = std::function<Result<void>(const std::string& path, std::st
 struct Quarantined {
   int64_t kept = kNoStep;      ///< as planned
   std::vector<int64_t> moved;  ///< ascending; empty when there was nothing to move (any more)
-  std::string manifest = {};   ///< where the manifest lies, if it did not fit beside what was moved
+  std::string folder = {};     ///< into which they are moved
+  /// It lies among the checkpoints of a trainer that takes it for one of them, as there is no other place: why.
+  std::string exposed = {};
+  std::string manifest = {};  ///< where the manifest lies, if it did not fit beside what was moved
   /// A link that led to what was moved: it leads to `after` now, or it was moved `to` beside that, or (`trouble`, why)
   /// it leads to nothing; `mend` in it would lead to what is kept. `through`: it is as it was, and leads to what is
   /// kept through that other link.
