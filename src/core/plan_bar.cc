@@ -51,9 +51,9 @@ int64_t done_by_bar(const State& state) {
   int64_t done = kNoStep;
   for (const auto& [title, bar] : state.progress) {
     const int64_t step = attempt.first_step == 0 ? bar.done - 1 : bar.done;  // its records count from 0
-    const bool further =
-        bar.total == total && bar.done > 0 && bar.done <= total && step > attempt.last_step && step <= most;
-    if (further && over_steps(title)) done = std::max(done, step);
+    const bool reached =
+        bar.total == total && bar.done > 0 && bar.done <= total && step >= attempt.last_step && step <= most;
+    if (reached && over_steps(title)) done = std::max(done, step);
   }
   return done;
 }

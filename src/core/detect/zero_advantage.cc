@@ -49,8 +49,10 @@ constexpr Knob kAllCut{"all_cut", 0.9, "ratio",
 constexpr Knob kFew{"few", 20, "steps",
                     "A run that is over and whose few records, each the mean of several steps, are all without spread",
                     "a Trainer's record is the mean of its logging_steps"};
-constexpr Knob kKnobs[] = {kMixed, kAllCut, kFew,  kShare, kPersist, kChance, kSolved, kMost,
-                           kShort, kHalf,   kLong, kFlat,  kNear,    kReason, kCut};
+constexpr Knob kAlive{"alive", 0.05, "norm",
+                      "A gradient of this size does not come of the penalty for leaving the reference alone", "own"};
+constexpr Knob kKnobs[] = {kAlive, kMixed, kAllCut, kFew,  kShare, kPersist, kChance, kSolved,
+                           kMost,  kShort, kHalf,   kLong, kFlat,  kNear,    kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -303,6 +305,30 @@ bool is_short_and_uniform(const State& state, const Track& track) {
          std::all_of(track.values.begin(), track.values.end(), [](double value) { return value == 0; });
 }
 
+/// Do most records of the reward between two steps differ from the one before?
+bool reward_moves(const State& state, JudgeMemory& memory, const Point& from, const Point& to) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
+    size_t records = 0, moved = 0;
+    for (size_t i = 1; i < reward.size(); ++i) {
+      const Point& point = reward.points[i];
+      if (point.attempt != to.attempt || point.step <= from.step || point.step > to.step) continue;
+      ++records;
+      moved += reward.values[i] != reward.values[i - 1] ? 1 : 0;
+    }
+    if (records > 0) return 2 * moved > records;
+  }
+  return false;
+}
+
+/// A spread that is 0 from the first record on, while the gradient lives and the reward moves, is none that anybody
+/// measures: of groups of one sample, or a column that is never filled.
+bool is_unmeasured(const State& state, JudgeMemory& memory, const Track& track, size_t first, size_t detected) {
+  if (first != 0) return false;
+  const Point &from = track.points[first], &to = track.points[detected];
+  const auto gradient = level_between(state.find("grad_norm"), to.attempt, from.step, to.step);
+  return gradient && *gradient >= kAlive.value && reward_moves(state, memory, from, to);
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
   size_t first = 0, detected = 0;
@@ -326,6 +352,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
     for (const Track& track : memory.tracks(state, state.find(name))) {
       if (find_streak(track, 0, true, first, detected)) {
+        if (is_unmeasured(state, memory, track, first, detected)) continue;
         add_finding(state, memory, track, uniform_in(track), first, detected, out);
       } else if (is_short_and_uniform(state, track)) {
         add_finding(state, memory, track, uniform_in(track), 0, track.size() - 1, out);

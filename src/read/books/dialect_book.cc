@@ -284,6 +284,22 @@ const Regex* DialectBook::shape_regex(size_t dialect, size_t shape) const {
   return regex ? &*regex : nullptr;
 }
 
+/// Does anybody's trainer call the reward as a whole, or a figure of it, so?
+bool DialectBook::is_whole_reward(std::string_view raw) const {
+  const auto generic = find(kGeneric);
+  if (!generic) return false;
+  const auto whole = [&](std::string_view name) {
+    const auto found = rules_[*generic].exact.find(name);
+    if (found == rules_[*generic].exact.end()) return false;
+    const std::string& signal = dialects_[*generic].metrics[found->second].signal;
+    return signal.starts_with("return.") || (signal.starts_with("reward.") && !signal.starts_with("reward.component."));
+  };
+  if (whole(raw)) return true;
+  std::string name;
+  normal_name(raw, name);
+  return whole(name);
+}
+
 bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning) const {
   const Dialect& of = dialects_[dialect];
   const Rules& rules = rules_[dialect];
@@ -311,7 +327,10 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
   if (const MetricRule* flat = flat_rule(dialect, raw); flat != nullptr) return take(*flat, {});
   for (const size_t i : rules.patterns) {
     std::string_view star;
-    if (name_matches(of.metrics[i].raw, raw, &star)) return take(of.metrics[i], star);
+    if (!name_matches(of.metrics[i].raw, raw, &star)) continue;
+    // "rewards/mean" is nobody's component called "mean".
+    if (of.metrics[i].signal.starts_with("reward.component.") && is_whole_reward(raw)) continue;
+    return take(of.metrics[i], star);
   }
   return meaning.eval || meaning.sampled;
 }

@@ -107,6 +107,7 @@ class DialectBook {
   void index_names();
   const MetricRule* flat_rule(size_t dialect, std::string_view raw) const;
   std::optional<size_t> only_trainer_with_flat(std::string_view raw) const;
+  bool is_whole_reward(std::string_view raw) const;
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;
 
   bool look_up_own(std::string_view raw, Meaning& meaning) const;

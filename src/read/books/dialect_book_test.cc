@@ -52,6 +52,17 @@ TEST_CASE("a dialect is read, and its metric names mean something") {
   CHECK(book.meaning(std::nullopt, "a").signal.empty());
 }
 
+TEST_CASE("no trainer's rule for the parts of its reward takes what anybody calls the reward") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  const auto trl = book->find("trl");
+  REQUIRE(trl);
+  CHECK(book->meaning(trl, "rewards/mean").signal == "reward.mean");
+  CHECK(book->meaning(trl, "train/rewards/mean").signal == "reward.mean");
+  CHECK(book->meaning(trl, "rewards/std").signal == "reward.std");
+  CHECK(book->meaning(trl, "rewards/format_reward/mean").signal == "reward.component.format_reward/mean");
+}
+
 TEST_CASE("what a dialect builds upon knows that a name is no result of an evaluation") {
   DialectBook book;
   REQUIRE(book.add(kAcme, "acme.toml").ok());

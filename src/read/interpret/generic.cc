@@ -205,6 +205,11 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
   }
   const size_t count = out.numbers().size();
   known_names_ = known;
+  const bool under = !placed && heading_line_ != 0 && number - heading_line_ <= kStepReach;
+  if (known == 0 && under && stands_beside(text, out)) {
+    known_names_ = 1;
+    return true;
+  }
   if (known == 0 || wordy * 2 > count) return false;
   if (!placed) {
     const size_t settings = settings_in(out);
@@ -218,7 +223,9 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
   }
   if (placed || known >= 2) return true;
   // One value alone: under a step's heading, and nothing else in the line.
-  return heading_line_ != 0 && number - heading_line_ <= kStepReach && text.size() < 80;
+  const bool alone = under && text.size() < kAloneBytes;
+  blocks_ = blocks_ || alone;
+  return alone;
 }
 
 /// Figures of an evaluation alone: "step 20: val_acc=0.35", and "Held-out accuracy: 35%" once there was training.
@@ -477,6 +484,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   found.record = record;
   found.stale = record && bars && redrawn_;
   found.numbered = record && !bars && is_numbered(found, at, out);
+  found.of_training = record && bars && known_rewards_ > 0 && known_names_ > known_rewards_;
   if (!record) out.clear();
   return found;
 }

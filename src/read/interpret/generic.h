@@ -24,6 +24,7 @@ namespace mw {
 class GenericReader {
  public:
   static constexpr size_t kLineLimit = 16384;   ///< bytes; longer lines are no metric records (dicts apart)
+  static constexpr size_t kAloneBytes = 80;     ///< of a line that holds one figure and nothing else
   static constexpr uint64_t kStepReach = 60;    ///< lines after a step's heading in which single values belong to it
   static constexpr uint64_t kHeldOutReach = 8;  ///< lines after "=== Evaluation ===" in which values are of it
 
@@ -37,6 +38,7 @@ class GenericReader {
     bool held_out = false;         ///< the record is an evaluation's, as the words before it say
     bool stale = false;            ///< the record is a bar that shows a step, and the figures of an earlier one
     bool numbered = false;         ///< the record's line says its step and several things that training measures
+    bool of_training = false;      ///< the record is a bar's, with a reward and what else training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
     int64_t epoch_length = 0;      ///< steps of an epoch; 0: not said
@@ -74,6 +76,7 @@ class GenericReader {
   std::string_view in_plain(std::string_view text, RareBytes rare);
   bool is_held_out(std::string_view text, uint64_t number, const StepPlace& at, bool bars, bool worded);
   bool is_environments(std::string_view text, const StepPlace& at, bool trains, bool worded);
+  bool stands_beside(std::string_view text, const MetricLine& out) const;
   void note_point(const MetricLine& record);
   bool is_numbered(const Found& found, const StepPlace& at, const MetricLine& out);
   struct Known;
@@ -102,6 +105,7 @@ class GenericReader {
   };
   Round round_;
   uint64_t heading_line_ = 0;
+  bool blocks_ = false;         // figures stand one by one under such headings
   bool trained_ = false;        // a record of training was read
   bool placed_list_ = false;    // a line with a list of rewards said its step
   bool counts_epochs_ = false;  // nothing but epochs was counted, in lines that sum them up

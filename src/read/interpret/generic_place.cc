@@ -1,4 +1,5 @@
-// Which step a line of an unknown trainer is of: counted over epochs and rounds, or by a number in brackets.
+// Which step a line of an unknown trainer is of: counted over epochs and rounds, by a number in brackets, or by the
+// heading above it.
 #include <algorithm>
 
 #include "base/numbers.h"
@@ -75,6 +76,14 @@ void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
   at.word = "it";
   at.begin = 0;
   at.end = tag + close + 1;
+}
+
+/// "avg_len: 412.5" among the figures of learning that stand one by one under a step's heading.
+bool GenericReader::stands_beside(std::string_view text, const MetricLine& out) const {
+  if (!blocks_ || text.size() >= kAloneBytes || out.numbers().size() != 1 || out.numbers()[0].key.find(' ') != kNone)
+    return false;
+  const std::string signal = book_.generic_meaning(out.numbers()[0].key).signal;
+  return signal.starts_with("response.") || signal == "lr" || signal == "time.step";
 }
 
 }  // namespace mw

@@ -298,7 +298,8 @@ bool Interpreter::make_generic(const LogLine& line) {
     found.step = kNoStep;
     found.total = 0;
   }
-  if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
+  // A known trainer's own shapes say the rest, where it prints any.
+  if (trainer_known() && !(found.record && (found.numbered || (found.of_training && !own_record_)))) return false;
   if (found.listed) {
     recogniser_.unknown_trainer();
     const Reading mean{std::string(kListedRewards), "rewards/listed", *found.listed};

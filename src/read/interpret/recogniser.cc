@@ -9,7 +9,11 @@
 namespace mw {
 
 Recogniser::Recogniser(const DialectBook& book)
-    : book_(book), scores_(book.dialects().size(), 0), own_names_(scores_), versions_(scores_.size()) {
+    : book_(book),
+      scores_(book.dialects().size(), 0),
+      own_names_(scores_),
+      evidence_(scores_.size()),
+      versions_(scores_.size()) {
   for (const Dialect& dialect : book.dialects()) {
     seen_.emplace_back(dialect.signs.size(), false);
     compiled_.emplace_back(dialect.signs.size());
@@ -39,6 +43,7 @@ void Recogniser::sign(size_t dialect, size_t index) {
   if (seen_[dialect][index]) return;
   seen_[dialect][index] = true;
   scores_[dialect] += book_.dialects()[dialect].signs[index].weight;
+  ++evidence_[dialect].signs;
   ++version_;
 }
 
@@ -50,21 +55,41 @@ void Recogniser::set_version(size_t dialect, std::string_view text) {
 
 void Recogniser::name(Sign::In in, std::string_view text) {
   if (names_.size() >= kNameLimit || !names_.insert(fnv1a(text, static_cast<uint64_t>(in) + 1)).second) return;
+  std::vector<std::pair<size_t, size_t>> found;
   auto same = std::lower_bound(exact_.begin(), exact_.end(), text, [](const Name& a, auto b) { return a.pattern < b; });
   for (; same != exact_.end() && same->pattern == text; ++same) {
-    if (same->in == in) sign(same->dialect, same->index);
+    if (same->in == in && !seen_[same->dialect][same->index]) found.emplace_back(same->dialect, same->index);
   }
   for (const Name& named : open_) {
     if (named.in != in || seen_[named.dialect][named.index]) continue;
     const Sign& of = book_.dialects()[named.dialect].signs[named.index];
     if (of.regex ? regex_hits(named.dialect, named.index, text) : name_matches(of.pattern, text)) {
-      sign(named.dialect, named.index);
+      found.emplace_back(named.dialect, named.index);
     }
   }
+  const bool plain = in == Sign::In::kMetric && text.find('/') == std::string_view::npos;
+  strongest(found, plain);
   if (in != Sign::In::kMetric) return;
   if (const auto only = book_.only_trainer_with(text); only && own_names_[*only] < kOwnNamesLimit) {
     own_names_[*only] += kOwnName;
+    const bool fresh = std::none_of(found.begin(), found.end(), [&](const auto& one) { return one.first == *only; });
+    evidence_[*only].signs += fresh ? 1 : 0;
     ++version_;
+  }
+}
+
+/// One name shows one sign of a dialect, however many of them fit it: the others wait for another name.
+void Recogniser::strongest(std::vector<std::pair<size_t, size_t>>& signs, bool plain) {
+  const auto weight = [this](const auto& one) { return book_.dialects()[one.first].signs[one.second].weight; };
+  std::sort(signs.begin(), signs.end(), [&](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : weight(a) > weight(b);
+  });
+  size_t last = SIZE_MAX;
+  for (const auto& [dialect, index] : signs) {
+    if (dialect == last) continue;
+    last = dialect;
+    sign(dialect, index);
+    evidence_[dialect].plain = evidence_[dialect].plain || plain;
   }
 }
 
@@ -98,12 +123,17 @@ bool Recogniser::force(std::string_view name) {
   return true;
 }
 
+double Recogniser::own_score(size_t dialect) const {
+  const double own = scores_[dialect] + own_names_[dialect];
+  return evidence_[dialect].signs <= 1 && evidence_[dialect].plain ? std::min(own, kLoneName) : own;
+}
+
 double Recogniser::score(size_t dialect) const {
   const Dialect& of = book_.dialects()[dialect];
-  const double own = scores_[dialect] + own_names_[dialect];
+  const double own = own_score(dialect);
   if (of.extends.empty() || own < kOwnName) return own;
   const auto base = book_.find(of.extends);
-  const double below = base ? scores_[*base] + own_names_[*base] : 0;
+  const double below = base ? own_score(*base) : 0;
   return own + (below >= kHint ? below : 0);
 }
 

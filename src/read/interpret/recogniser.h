@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "read/books/dialect_book.h"
@@ -29,8 +30,9 @@ class Recogniser {
   static constexpr double kHint = 3;              ///< log-odds below which a trainer is only hinted at
   static constexpr uint64_t kUnknownRecords = 3;  ///< metric records that make an unknown trainer
   static constexpr double kOwnName = 0.75;        ///< log-odds of a metric name that only one dialect has a rule for
-  static constexpr double kOwnNamesLimit = 4.5;   ///< log-odds that such names add up to at most
-  static constexpr size_t kNameLimit = 20000;     ///< different metric and config names that are looked at
+  static constexpr double kLoneName = 1.5;  ///< log-odds that one metric name gives at most, with nothing beside it
+  static constexpr double kOwnNamesLimit = 4.5;  ///< log-odds that such names add up to at most
+  static constexpr size_t kNameLimit = 20000;    ///< different metric and config names that are looked at
 
   explicit Recogniser(const DialectBook& book);
 
@@ -62,7 +64,13 @@ class Recogniser {
     std::optional<size_t> dialect;
     double score = 0, second = 0;  // of the best, and of the best that is not related to it
   };
+  struct Evidence {  // of a dialect
+    size_t signs = 0;
+    bool plain = false;  // one is a metric name without a namespace, which anybody may use
+  };
   bool regex_hits(size_t dialect, size_t index, std::string_view text);
+  void strongest(std::vector<std::pair<size_t, size_t>>& signs, bool plain);
+  double own_score(size_t dialect) const;
   double score(size_t dialect) const;
   Best best_of(Dialect::Family family, bool bases = true) const;
 
@@ -77,6 +85,7 @@ class Recogniser {
   std::vector<Name> open_;   // those that many names may match
   std::vector<double> scores_;
   std::vector<double> own_names_;      // per dialect: what names of its rules add to the score
+  std::vector<Evidence> evidence_;     // per dialect
   std::vector<std::string> versions_;  // per dialect
   std::vector<std::vector<bool>> seen_;
   std::vector<std::vector<std::optional<Regex>>> compiled_;  // signs' patterns, once they were needed

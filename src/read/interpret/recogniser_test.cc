@@ -115,10 +115,28 @@ weight = 2
   recogniser.name(Sign::In::kMetric, "a/score");  // a setting's name
   recogniser.name(Sign::In::kConfig, "b/score");  // a figure's
   CHECK(!recogniser.answer().dialect);
-  recogniser.name(Sign::In::kMetric, "b/score");  // 3 for the first, 2 and 4 for the second
+  recogniser.name(Sign::In::kMetric, "b/score");  // 3 for the first, the stronger of 2 and 4 for the second
   CHECK(recogniser.answer().framework == "second");
   recogniser.name(Sign::In::kConfig, "a/score");  // 5 more for the first
   CHECK(recogniser.answer().framework == "first");
+}
+
+TEST_CASE("one name of a figure is one sign of a trainer, and by itself none that names it") {
+  constexpr std::string_view kTrainer = R"(
+id = "third"
+family = "trainer"
+[[sign]]
+in = "metric"
+texts = ["answer_length", "answer_*", "answer_std"]
+weight = 4
+)";
+  DialectBook known;
+  REQUIRE(known.add(kTrainer, "x.toml").ok());
+  Recogniser recogniser(known);
+  recogniser.name(Sign::In::kMetric, "answer_length");
+  CHECK(!recogniser.answer().dialect);
+  recogniser.name(Sign::In::kMetric, "answer_std");
+  CHECK(recogniser.answer().framework == "third");
 }
 
 TEST_CASE("an engine names a run only when nothing shows a training") {

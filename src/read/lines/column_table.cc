@@ -34,9 +34,23 @@ bool counts_steps(std::string_view cell) {
   return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
 }
 
+/// Between cells that are words of a width which the longest of them fill: any space.
+constexpr char kAnySpace = 'w';
+
+std::vector<std::string_view> words(std::string_view text, size_t most) {
+  std::vector<std::string_view> out;
+  for (text = trim(text); !text.empty() && out.size() <= most; text = trim(text)) {
+    const size_t end = std::min(text.find_first_of(" \t"), text.size());
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string_view> ColumnTable::cells(std::string_view text, char between) const {
+  if (between == kAnySpace) return words(text, kColumnsLimit);
   std::vector<std::string_view> out;
   text = trim(text);
   if (between == '|') {
@@ -54,7 +68,7 @@ std::vector<std::string_view> ColumnTable::cells(std::string_view text, char bet
 
 bool ColumnTable::head(std::string_view text, const std::function<bool(std::string_view)>& known) {
   if (text.ends_with('\\')) return false;  // pandas shows a wide frame so, whose rows have their number before them
-  for (const char between : {'|', '\t', ',', ';', ' '}) {
+  for (const char between : {'|', '\t', ',', ';', ' ', kAnySpace}) {
     const std::vector<std::string_view> all = cells(text, between);
     const bool of_writer = all.size() == 2 && all[1] == "Training Loss";  // where a trainer reports nothing else
     if ((all.size() < kColumnsLeast && !of_writer) || all.size() > kColumnsLimit) continue;
@@ -70,6 +84,9 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
       measured += known(names.back()) ? 1 : 0;
     }
     if (measured < kColumnsLeast - 1 && !of_writer) continue;
+    // A sentence has words that measure nothing.
+    const bool wide = contains(text, "  ") && counting == all.begin() && 2 * measured >= all.size() - 1;
+    if (between == kAnySpace && !wide) continue;
     open_ = Head{between, static_cast<size_t>(counting - all.begin()), std::move(names), 0, -1};
     foreign_ = 0;
     return true;
@@ -79,7 +96,7 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
 
 /// Whether `text` is a row of a table. `goes_on`: it has to be one behind those that came.
 bool ColumnTable::row(Head& of, std::string_view text, bool goes_on, MetricLine& out, int64_t* step) const {
-  if (of.between == 0 || text.find(of.between) == std::string_view::npos) return false;
+  if (of.between == 0 || text.find(of.between == kAnySpace ? ' ' : of.between) == std::string_view::npos) return false;
   std::vector<std::string_view> all = cells(text, of.between);
   if (all.size() != of.names.size() && of.between == '\t') all = cells(text, ' ');
   double number = 0;

@@ -16,6 +16,7 @@ namespace {
 using metric_text::is_digit;
 using metric_text::is_letter;
 using metric_text::is_space;
+using metric_text::is_statistic_name;
 using metric_text::kNone;
 using metric_text::skip_space;
 using metric_text::starts_with;
@@ -65,14 +66,6 @@ bool is_unit(std::string_view text) {
     }
   }
   return true;
-}
-
-bool is_statistic_name(std::string_view key) {
-  static constexpr std::array<std::string_view, 6> kNames = {"mean", "avg", "std", "min", "max", "median"};
-  for (const std::string_view name : kNames) {
-    if (key == name) return true;
-  }
-  return false;
 }
 
 // "mean=0.5": a statistic and its value.
@@ -159,6 +152,7 @@ bool MetricLine::value(std::string_view key, std::string_view text, bool loose) 
   const auto prefix = parse_double_prefix(text, &used);
   if (!prefix) return false;
   std::string_view rest = text.substr(used);
+  if (starts_with(rest, "/") && statistics(key, text)) return true;
   if (starts_with(rest, "/") && rest.size() > 1 && is_digit(rest[1])) {  // "12/200 (6%)"
     rest.remove_prefix(1);
     const auto total = parse_double_prefix(rest, &used);

@@ -55,6 +55,7 @@ class MetricLine {
 
  private:
   bool value(std::string_view key, std::string_view value, bool loose);
+  bool statistics(std::string_view key, std::string_view values);
   size_t dict(std::string_view text, size_t at, std::string_view path, int depth);
   size_t dict_value(std::string_view text, size_t at, std::string_view key, int depth);
   std::string_view keep(std::string_view first, std::string_view second, char between);

@@ -71,6 +71,14 @@ TEST_CASE("commas: colons and equals signs, brackets, lists passed over") {
   CHECK(read("at 12:30:05 see https://example.org:80/x").empty());
 }
 
+TEST_CASE("several statistics of one figure, with their values behind them") {
+  CHECK(read("reward mean/min/max 0.5/-1.0/1.0 | loss 0.25") ==
+        Map{{"reward_mean", 0.5}, {"reward_min", -1}, {"reward_max", 1}, {"loss", 0.25}});
+  CHECK(read("reward (mean/std): 0.5/0.25, loss: 0.75") ==
+        Map{{"reward_mean", 0.5}, {"reward_std", 0.25}, {"loss", 0.75}});
+  CHECK(read("solved/total=12/200 loss=0.5") == Map{{"solved/total", 12}, {"solved/total/total", 200}, {"loss", 0.5}});
+}
+
 TEST_CASE("table rows and frames") {
   MetricLine line;
   CHECK(line.read_cells("\u2502 a/avg \u2502 7.5e-05 \u2502 b/min \u2502 -2 \u2502"));

@@ -1,6 +1,8 @@
 // Small things that the readers of metric lines share; private to them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -31,6 +33,12 @@ inline size_t wide_letter_before(std::string_view text, size_t end) {
       return wide_letter(text, end - size) == size ? size : 0;
   }
   return 0;
+}
+
+/// What a figure is of many values.
+inline bool is_statistic_name(std::string_view key) {
+  static constexpr std::array<std::string_view, 6> kNames = {"mean", "avg", "std", "min", "max", "median"};
+  return std::find(kNames.begin(), kNames.end(), key) != kNames.end();
 }
 
 inline size_t skip_space(std::string_view text, size_t at) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -172,6 +173,35 @@ bool metric_duration(std::string_view text, double* seconds) {
   }
   *seconds = total;
   return any;
+}
+
+/// "reward mean/min/max" and "0.5/0.0/1.0": as many figures as are named. False when it is nothing of that kind.
+bool MetricLine::statistics(std::string_view key, std::string_view values) {
+  constexpr size_t kMost = 6;
+  std::string_view names = key;
+  while (names.ends_with(')') || names.ends_with(']')) names.remove_suffix(1);
+  const size_t before = names.find_last_of(" ([:_", names.find('/'));
+  if (before == kNone || names.find('/') == kNone) return false;
+  std::string_view base = trim(names.substr(0, before));
+  while (!base.empty() && !is_letter(base.back()) && !is_digit(base.back())) base.remove_suffix(1);
+  names.remove_prefix(before + 1);
+  if (base.empty()) return false;
+  std::array<std::pair<std::string_view, double>, kMost> found;
+  size_t count = 0;
+  for (bool more = true; more; ++count) {
+    const size_t name_end = names.find('/'), value_end = values.find('/');
+    if (count == kMost || (name_end == kNone) != (value_end == kNone)) return false;
+    auto& [name, number] = found[count];
+    name = trim(names.substr(0, name_end));
+    if (!metric_text::is_statistic_name(name) || !metric_number(trim(values.substr(0, value_end)), &number))
+      return false;
+    more = name_end != kNone;
+    if (more) names.remove_prefix(name_end + 1);
+    if (more) values.remove_prefix(value_end + 1);
+  }
+  for (size_t i = 0; i < count && numbers_.size() < kReadingLimit; ++i)
+    numbers_.push_back({keep(base, found[i].first, '_'), found[i].second});
+  return true;
 }
 
 bool ends_non_finite(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "ui/report/markdown_history.h"
 #include "ui/view/compare.h"
 #include "ui/view/cycle_counts.h"
+#include "ui/view/cycle_place.h"
 #include "ui/view/replay_json.h"
 
 namespace mw {
@@ -47,8 +48,10 @@ void declare(ArgSpec& spec) {
   spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
   declare_price(spec);
   spec.flag("json", "print one JSON object, schema midwatch.replay/1; with --since its metrics are those of the cycle");
-  spec.option("since", "WHEN",
-              "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
+  spec.option(
+      "since", "WHEN",
+      "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC); where records have "
+      "no clock, the progress bar shows which step that was");
 }
 
 Exit put_out(const std::string& report, const Args& args, Services& services, const Console& console) {
@@ -78,26 +81,44 @@ Exit of_store(const Args& args, Services& services, const Console& console) {
   return written != Exit::kOk ? written : whole && history->notes.empty() ? Exit::kOk : Exit::kPartial;
 }
 
+/// What is counted of a cycle while the run is read.
+struct Counted {
+  explicit Counted(const Cycle& of) : cycle(of), counts(of) {}
+  Result<std::unique_ptr<Replayed>> read(const Args& args, Services& services) {
+    return take_run(args, services, [this](const State& state, const Event& event) {
+      batches.hear(state, event);
+      if (!cycle.whole()) counts.hear(state, event);
+    });
+  }
+
+  Cycle cycle;
+  CycleCounts counts;
+  FormatBatches batches;
+};
+
 Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("from")) return of_store(args, services, console);
   const auto price = take_price(args);
   if (!price.ok()) return report_error(console, price.error());
-  const auto cycle = parse_since(args.get("since"));
-  if (!cycle.ok()) return report_error(console, cycle.error());
-  CycleCounts counts(*cycle);
-  FormatBatches batches;
-  auto replayed = take_run(args, services, [&](const State& state, const Event& event) {
-    batches.hear(state, event);
-    if (!cycle->whole()) counts.hear(state, event);
-  });
+  const auto wanted = parse_since(args.get("since"));
+  if (!wanted.ok()) return report_error(console, wanted.error());
+  Counted counted(*wanted);
+  auto replayed = counted.read(args, services);
   if (!replayed.ok()) return report_error(console, replayed.error());
+  const auto cycle = placed((*replayed)->state, *wanted);
+  if (!cycle.ok()) return report_error(console, cycle.error());
+  if (cycle->from_step != wanted->from_step) {  // what it counts is known now
+    counted = Counted(*cycle);
+    replayed = counted.read(args, services);
+    if (!replayed.ok()) return report_error(console, replayed.error());
+  }
   if (*price > 0) set_cost_per_hour((*replayed)->state, *price);
   if (!cycle->whole()) {
-    counts.put_into((*replayed)->state);
+    counted.counts.put_into((*replayed)->state);
     if (args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
   }
   const std::string report = args.has("json") ? replay_json((*replayed)->state, (*replayed)->input)
-                                              : markdown_report(**replayed, *cycle, &batches);
+                                              : markdown_report(**replayed, *cycle, &counted.batches);
   if (const Exit written = put_out(report, args, services, console); written != Exit::kOk) return written;
   return (*replayed)->partial ? Exit::kPartial : Exit::kOk;
 }

@@ -119,8 +119,12 @@ std::string head(const State& state, const Cycle& cycle) {
                         "\n\n## Status: ", line.word, "\n\n", escape_markdown(clip(line.rest, kStatusShown)), "\n\n");
   if (!line.resume.empty()) out += cat("**", escape_markdown(line.resume), "**\n\n");
   if (!cycle.whole()) {
-    out += cat("This cycle begins at ", cycle.from_step != kNoStep ? cat("step ", cycle.from_step) : when(cycle.from),
-               ". Since then: ", markdown_text(cycle_news(state, cycle)), ".\n\n");
+    const std::string step = cycle.from_step == kNoStep ? std::string() : cat("step ", cycle.from_step);
+    const std::string at = when(cycle.from);
+    const std::string begins = at.empty()     ? step
+                               : step.empty() ? at
+                                              : cat(at, ", about ", step, " by the clocks and the bar of its log");
+    out += cat("This cycle begins at ", begins, ". Since then: ", markdown_text(cycle_news(state, cycle)), ".\n\n");
   }
   return out + facts(state, cycle);
 }

@@ -14,6 +14,15 @@ bool samples_machine(const State& state, const Series& series) {
   return wandb && series.raw.starts_with("system/");
 }
 
+/// The step of the point before, where both stand in one line: a bar that is drawn over and over ends its line only
+/// once.
+int64_t step_before(const std::vector<Point>& points, size_t begin, size_t at) {
+  if (at == begin || points[at].where.line == 0) return kNoStep;
+  const Point &last = points[at], &before = points[at - 1];
+  const bool same = before.where == last.where && before.step < last.step;
+  return same ? before.step : kNoStep;
+}
+
 }  // namespace
 
 Progress::Progress(const State& state) : state_(state) {
@@ -27,7 +36,7 @@ Progress::Progress(const State& state) : state_(state) {
     for (const Series::Part& part : series.parts()) {
       size_t end = part.end;
       while (end > part.begin && idle(points[end - 1])) --end;
-      if (end > part.begin) note(points[end - 1]);
+      if (end > part.begin) note(points[end - 1], step_before(points, part.begin, end - 1));
     }
   }
 }
@@ -49,7 +58,9 @@ bool Progress::after(const Moment& moment, uint64_t last_line) const {
     if (!further) continue;
     const bool clocked = point.at.known() && moment.at.known();
     if (source == moment.where.source && !(clocked && counts_apart(source))) {
-      if (point.line > last_line) return true;
+      // In one line the order of the steps counts. The first after the moment may be of the very bar that shows it.
+      const bool drawn_over = point.line == last_line && moment.step != kNoStep && point.before > moment.step;
+      if (point.line > last_line || drawn_over) return true;
     } else if (clocked) {
       if (point.at > moment.at) return true;
     } else if (moment.step != kNoStep && point.step > moment.step + 1) {
@@ -84,9 +95,11 @@ bool Progress::idle(const Point& point) const {
   });
 }
 
-void Progress::note(const Point& point) {
+void Progress::note(const Point& point, int64_t before) {
   LastPoint& last = last_[point.attempt][point.where.source];
-  if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
+  if (point.where.line < last.line) return;
+  if (point.where.line == last.line) before = std::max(before, last.before);
+  last = {point.where.line, std::max(point.step, last.step), point.at, before};
 }
 
 Moment first_record(const State& state, size_t attempt, int64_t step) {

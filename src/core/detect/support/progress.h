@@ -26,10 +26,11 @@ class Progress {
     uint64_t line = 0;
     int64_t step = kNoStep;
     Time at;
+    int64_t before = kNoStep;  // the last but one step in the same line, where a bar was drawn over and over in it
   };
   bool counts_apart(uint32_t source) const;
   bool idle(const Point& point) const;
-  void note(const Point& point);
+  void note(const Point& point, int64_t before);
 
   const State& state_;
   std::vector<const Series*> engines_;  // what they say of their running requests

@@ -5,7 +5,8 @@
 
 namespace mw {
 
-/// "reward.component.valid_rate", "reward.component.time": how many rewards were valid, how long they took.
+/// "reward.component.valid_rate", "reward.component.time", "reward.component.std": how many rewards were valid, how
+/// long they took, how far they lie apart.
 bool counts_rewards(std::string_view component);
 
 /// "terminal_reward", "env/score", "correct_answers": a trainer's own name of what it may reward.
