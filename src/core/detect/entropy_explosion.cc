@@ -1,4 +1,7 @@
 // Entropy rises far above its level and stays: the policy dissolves into noise.
+#include <algorithm>
+#include <optional>
+
 #include "base/text.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/track.h"
@@ -28,8 +31,11 @@ constexpr Knob kRandom{"random", 9, "nats",
                        "ln of vocabularies of 32,000 to 256,000 tokens is 10.4 to 12.5"};
 constexpr Knob kText{"text", 4, "nats", "What the first record of a language model that writes text lies below",
                      "healthy runs seen: 0.1 to 3"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm,
-                           kCut,     kNoise, kRandom, kText,  kNotable, kDense};
+constexpr Knob kLost{"lost", 6, "nats",
+                     "Of a policy that began to write text: noise, whatever a reward says or where none is known",
+                     "e^6: as if each token were drawn from 400"};
+constexpr Knob kKnobs[] = {kHistory, kWidth,  kFactor, kDelta,   kPersist, kHarm, kCut,
+                           kNoise,   kRandom, kText,   kNotable, kDense,   kLost};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
   const auto reward = outcome_of(state, onset, now, 5);
@@ -50,23 +56,41 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
 
 constexpr double kMostTokens = 13;  // nats: more than any vocabulary allows
 
+/// From `from` on, the first record of `persist` in a row between `least` nats and what a vocabulary allows, and the
+/// record that shows it.
+struct Stay {
+  size_t first = 0, detected = 0;
+};
+std::optional<Stay> stays_above(const Track& track, size_t from, double least) {
+  size_t streak = 0;
+  for (size_t i = from; i < track.size(); ++i) {
+    streak = track.values[i] >= least && track.values[i] <= kMostTokens ? streak + 1 : 0;
+    if (streak == points_of(kPersist)) return Stay{i + 1 - streak, i};
+  }
+  return std::nullopt;
+}
+
+/// Information that is more once the text is noise.
+void judge_lost(const Track& track, const Rise& rise, Finding& finding) {
+  if (finding.severity != Severity::kInfo || rise.ended || track.values[0] >= kText.value) return;
+  const std::optional<Stay> lost = stays_above(track, rise.onset, kLost.value);
+  if (!lost) return;
+  finding.severity = Severity::kWarning;
+  finding.detected = moment_of(track.points[std::max(lost->detected, rise.detected)]);
+}
+
 /// Tokens drawn at random, before the run had a level of its own.
 void judge_random(const Track& track, std::vector<Finding>& out) {
   if (track.size() == 0 || track.values[0] >= kText.value) return;
-  size_t streak = 0;
-  for (size_t i = 1; i < track.size(); ++i) {
-    streak = track.values[i] >= kRandom.value && track.values[i] <= kMostTokens ? streak + 1 : 0;
-    if (streak < points_of(kPersist)) continue;
-    const size_t first = i + 1 - streak;
-    Finding finding = make_finding("entropy-explosion", "entropy-explosion", Severity::kCritical, track.points[first],
-                                   track.points[i],
-                                   cat("Entropy is ", track.values[i], " nats since step ", track.points[first].step,
-                                       ": the tokens are all but random"));
-    add_figures(finding, track, first - 1, i);
-    finding.suggests.push_back({"entropy-explosion", 0.6, cat("entropy ", track.values[i], " nats")});
-    out.push_back(std::move(finding));
-    return;
-  }
+  const std::optional<Stay> stay = stays_above(track, 1, kRandom.value);
+  if (!stay) return;
+  const Point &onset = track.points[stay->first], &now = track.points[stay->detected];
+  Finding finding =
+      make_finding("entropy-explosion", "entropy-explosion", Severity::kCritical, onset, now,
+                   cat("Entropy is ", now.value, " nats since step ", onset.step, ": the tokens are all but random"));
+  add_figures(finding, track, stay->first - 1, stay->detected);
+  finding.suggests.push_back({"entropy-explosion", 0.6, cat("entropy ", now.value, " nats")});
+  out.push_back(std::move(finding));
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
@@ -95,6 +119,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
         if (finding.severity == Severity::kCritical) finding.severity = Severity::kWarning;
       }
       if (!grave) finding.severity = Severity::kInfo;
+      judge_lost(track, rise, finding);
       out.push_back(std::move(finding));
     }
   }

@@ -36,8 +36,25 @@ constexpr Knob kStanding{"standing", 2, "nats per token",
                          "A policy so far away that pays nothing is lost, however slowly it went",
                          "rldoctor (KL of 2 while progress is flat)"};
 constexpr Knob kNear{"near", 0.5, "nats", "Where a KL per token begins; sums over an answer begin higher", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth,      kFactor,    kDelta,    kPersist,  kGain, kLoss,
-                           kBeyond,  kSlowFactor, kSlowDelta, kSlowLoss, kStanding, kNear, kFar};
+constexpr Knob kBlind{"blind", 5, "nats",
+                      "Without a reward: a slow rise above the level after warm-up by this and `blind_factor` times it",
+                      "own"};
+constexpr Knob kBlindFactor{"blind_factor", 100, "x", "See `blind`", "own"};
+constexpr Knob kLost{"lost", 30, "nats",
+                     "As the median of a level, and `lost_factor` times the one after warm-up: lost, whatever a reward "
+                     "says",
+                     "trainers that sum over the answer show 5-30 in healthy runs"};
+constexpr Knob kLostFactor{"lost_factor", 1000, "x", "See `lost`", "own"};
+constexpr Knob kEarly{"early", 3, "points",
+                      "So few are a level where as many in a row lie `blind` above zero and `blind_factor` times above "
+                      "their largest, and the reward gains nothing",
+                      "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth,       kFactor,    kDelta,      kPersist,  kGain, kLoss,
+                           kBeyond,  kSlowFactor,  kSlowDelta, kSlowLoss,   kStanding, kNear, kFar,
+                           kBlind,   kBlindFactor, kLost,      kLostFactor, kEarly};
+
+/// Over the tokens of an answer, by its name.
+bool is_sum(const Track& track) { return track.series != nullptr && contains(track.series->raw, "objective/"); }
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, bool ended) {
   const auto reward = outcome_of(state, onset, now);
@@ -146,7 +163,7 @@ struct StandWalk {
 
 /// Too far from the reference by any measure of one token, and nothing gained by it.
 void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& out) {
-  if (track.series != nullptr && contains(track.series->raw, "objective/")) return;
+  if (is_sum(track)) return;
   const StandWalk& walk = track.follow("kl-runaway, standing", StandWalk{});
   if (!walk.detected) return;
   Rise rise;
@@ -173,7 +190,7 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
 /// A policy begins as its reference: a KL of `standing` in each of the first records is that to another model.
 bool judge_start(const State& state, KeptTrack& track, std::vector<Finding>& out) {
   if (track.size() < points_of(kWidth) || track.points[0].step > 2 || track.points[0].attempt > 0) return false;
-  if (track.series != nullptr && contains(track.series->raw, "objective/")) return false;  // a sum over the answer
+  if (is_sum(track)) return false;
   const size_t last = points_of(kWidth) - 1;
   const auto begin = track.slice(0, last + 1);
   const double least = *std::min_element(begin.begin(), begin.end());
@@ -190,16 +207,83 @@ bool judge_start(const State& state, KeptTrack& track, std::vector<Finding>& out
   return true;
 }
 
+/// A slow rise where no reward is known that could pay for it.
+void judge_blind(KeptTrack& track, const State& state, std::vector<Finding>& out) {
+  const RiseRule rule{points_of(kHistory), points_of(kWidth), kBlindFactor.value, kBlind.value, points_of(kPersist)};
+  const std::vector<Rise> found = track.rises("kl-runaway, blind", rule);
+  if (!found.empty()) add_finding(state, track, found.front(), out);
+}
+
+/// The level of the first records is left behind before there are enough of them for the other rules.
+void judge_early(const State& state, const Track& track, std::vector<Finding>& out) {
+  const size_t few = points_of(kEarly);
+  if (track.size() < 2 * few || track.points[0].attempt > 0) return;
+  Rise rise;
+  rise.base = *std::max_element(track.values.begin(), track.values.begin() + static_cast<std::ptrdiff_t>(few));
+  const double limit = std::max(kBlind.value, kBlindFactor.value * rise.base);
+  size_t streak = 0;
+  for (size_t i = few; i < std::min(track.size(), points_of(kHistory)); ++i) {
+    streak = track.values[i] > limit ? streak + 1 : 0;
+    if (streak < few) continue;
+    rise.first = rise.onset = i + 1 - streak;
+    while (rise.onset > few && track.values[rise.onset - 1] > 2 * rise.base) --rise.onset;
+    rise.detected = i;
+    rise.peak = track.values[i];
+    const auto reward = outcome_of(state, track.points[rise.onset], track.points[i]);
+    if (!(rise.base > 0) || !reward || reward->share() > kGain.value) return;
+    return add_finding(state, track, rise, out);
+  }
+}
+
+/// Two decades of KL within as many records as all before them: no sum over longer answers grows like that.
+std::optional<Rise> explosion_of(const Track& track) {
+  size_t near = 0;  // the last record that lay a hundredth as far away
+  for (size_t i = 0; i < track.size(); ++i) {
+    if (track.values[i] < kLost.value / kBlindFactor.value) near = i;
+    if (track.values[i] < kLost.value || i < near + points_of(kWidth) || near < points_of(kHistory)) continue;
+    if (i - near > near + points_of(kWidth)) return std::nullopt;
+    const double level = median_of_last(track.slice(0, i + 1), points_of(kWidth));
+    const double base = median_of_last(track.slice(0, near), near);
+    if (level < kLost.value || level < kLostFactor.value * base) continue;
+    Rise rise;
+    rise.onset = rise.first = near;
+    while (rise.onset > points_of(kWidth) && track.values[rise.onset - 1] > 2 * base) --rise.onset;
+    rise.detected = i;
+    rise.base = base;
+    rise.peak = level;
+    return rise;
+  }
+  return std::nullopt;
+}
+
+/// So far away, and so fast, that it is critical whatever else was found.
+void judge_lost(const State& state, const Track& track, size_t before, std::vector<Finding>& out) {
+  const std::optional<Rise> rise = explosion_of(track);
+  if (!rise) return;
+  const bool back = median_of_last(track.values, points_of(kWidth)) < kNear.value;
+  out.resize(before);
+  add_finding(state, track, *rise, out);
+  out.back().severity = back ? Severity::kWarning : Severity::kCritical;
+}
+
+void judge_track(const State& state, KeptTrack& track, size_t before, std::vector<Finding>& out) {
+  judge_far(state, track, before, out);
+  if (out.size() > before || judge_start(state, track, out)) return;
+  judge_slow(state, track, out);
+  if (out.size() == before) judge_standing(state, track, out);
+  if (out.size() > before || is_sum(track) || !(track.series->max() > kBlind.value)) return;
+  if (!has_reward(state)) judge_blind(track, state, out);
+  if (out.size() == before) judge_early(state, track, out);
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
   for (KeptTrack& track : memory.tracks(state, state.find("kl.ref"))) {
     const size_t before = out.size();
     for (const Rise& rise : track.rises("kl-runaway", rule)) add_finding(state, track, rise, out);
-    judge_far(state, track, before, out);
-    if (out.size() > before || judge_start(state, track, out)) continue;
-    judge_slow(state, track, out);
-    if (out.size() == before) judge_standing(state, track, out);
+    judge_track(state, track, before, out);
+    if (!is_sum(track) && track.series->max() > kLost.value) judge_lost(state, track, before, out);
   }
 }
 

@@ -1,5 +1,6 @@
 // Steps take much longer than they did, for good, and not because the responses got longer.
 #include <algorithm>
+#include <cmath>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -34,8 +35,16 @@ constexpr Knob kClockPersist{"clock_persist", 15, "points", "For so many records
 constexpr Knob kClockWidth{"clock_width", 20, "points",
                            "Baseline window: between two records lies whatever else the run did", "own"};
 constexpr Knob kClockNovel{"clock_novel", 0.97, "quantile", "And above so many of the recent ones", "own"};
-constexpr Knob kKnobs[] = {kClockFactor, kClockDelta, kClockPersist, kClockWidth, kClockNovel, kSkip,  kHistory,
-                           kWidth,       kFactor,     kDelta,        kPersist,    kLength,     kNovel, kRest};
+constexpr Knob kGreat{"great", 4, "x", "So much slower for good: of it fewer records are a level", "own"};
+constexpr Knob kGreatHistory{"great_history", 3, "points", "See `great`", "own"};
+constexpr Knob kBarGaps{"bar_gaps", 20, "points", "Of a progress bar whose pace is judged", "own"};
+constexpr Knob kSteady{"steady", 0.1, "ratio",
+                       "Of the neighbours of a figure that is only called seconds, that fall: one that never does "
+                       "counts from the run's beginning",
+                       "own"};
+constexpr Knob kKnobs[] = {kClockFactor, kClockDelta, kClockPersist, kClockWidth,   kClockNovel, kSkip,
+                           kHistory,     kWidth,      kFactor,       kDelta,        kPersist,    kLength,
+                           kNovel,       kRest,       kGreat,        kGreatHistory, kBarGaps,    kSteady};
 
 /// Longer responses explain longer steps.
 bool explained(const State& state, const Track& track, const Rise& rise) {
@@ -82,11 +91,21 @@ void add_finding(const Track& track, const Rise& rise, bool fair, std::string su
   out.push_back(std::move(finding));
 }
 
+constexpr RiseRule kClockRule{points_of(kClockWidth),
+                              points_of(kClockWidth),
+                              kClockFactor.value,
+                              kClockDelta.value,
+                              points_of(kClockPersist),
+                              points_of(kSkip),
+                              true,
+                              kClockNovel.value};
+constexpr RiseRule kGreatByClock{points_of(kGreatHistory), points_of(kClockWidth), kGreat.value, kClockDelta.value,
+                                 points_of(kClockPersist), points_of(kSkip),       true,         kClockNovel.value};
+
 /// The steps' own clocks, where no figure says how long a step took: from record to record of one attempt.
 struct ClockWalk {
   Track gaps;  ///< no series
-  RiseWalk rises{RiseRule{points_of(kClockWidth), points_of(kClockWidth), kClockFactor.value, kClockDelta.value,
-                          points_of(kClockPersist), points_of(kSkip), true, kClockNovel.value}};
+  RiseWalk rises{kClockRule}, great{kGreatByClock};
 
   void step(const Track& track, size_t i) {
     if (i == 0) return;
@@ -97,35 +116,110 @@ struct ClockWalk {
     gaps.values.push_back((now.at - before.at).seconds() / static_cast<double>(now.step - before.step));
     gaps.points.back().value = gaps.values.back();
     rises.step(gaps, gaps.size() - 1);
+    great.step(gaps, gaps.size() - 1);
   }
+  const std::vector<Rise>& found() const { return rises.found().empty() ? great.found() : rises.found(); }
 };
 
 /// Of the figure that each step shows.
 const Series* each_step(const State& state) {
   if (const Series* reward = reward_series(state); reward != nullptr) return reward;
-  const Series* loss = state.find("loss.total");
-  return loss != nullptr ? loss : state.find("loss.policy");
+  for (const std::string_view name : {"loss.total", "loss.policy", "grad_norm", "entropy", "kl.ref"}) {
+    if (const Series* series = state.find(name); series != nullptr) return series;
+  }
+  return nullptr;
 }
 
-void judge_clocks(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+/// By clocks that hold all else, too: of the records, or of the bar over the steps.
+void add_clock(const State& state, const Track& gaps, const Rise& rise, std::string_view clock,
+               std::vector<Finding>& out) {
+  const bool fair = explained(state, gaps, rise);
+  add_finding(gaps, rise, fair,
+              cat("By ", clock, " a step takes ", format_short(rise.peak, 3), " s instead of ",
+                  format_short(rise.base, 3), " s since step ", gaps.points[rise.onset].step,
+                  and_further(gaps, change_of(rise)), fair ? "; the responses grew as well" : ""),
+              out);
+}
+
+/// Whether any record has a clock to go by.
+bool judge_clocks(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  bool any = false;
   for (KeptTrack& track : memory.tracks(state, each_step(state))) {
     const ClockWalk& walk = track.follow("throughput-drop, clock", ClockWalk{});
-    for (const Rise& rise : walk.rises.found()) {
-      const bool fair = explained(state, walk.gaps, rise);
-      add_finding(walk.gaps, rise, fair,
-                  cat("By the clock of the records a step takes ", format_short(rise.peak, 3), " s instead of ",
-                      format_short(rise.base, 3), " s since step ", walk.gaps.points[rise.onset].step,
-                      and_further(walk.gaps, change_of(rise)), fair ? "; the responses grew as well" : ""),
-                  out);
-    }
+    any = any || walk.gaps.size() > 0;
+    for (const Rise& rise : walk.found()) add_clock(state, walk.gaps, rise, "the clock of the records", out);
   }
+  return any;
 }
 
-void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value,
-                points_of(kPersist), points_of(kSkip),  true,          kNovel.value};
-  for (KeptTrack& track : memory.tracks(state, state.find("time.step"))) {
-    for (const Rise& rise : track.rises("throughput-drop", rule)) {
+/// Seconds a step between the states of the last attempt's bar; a resumed one first counts what was done before.
+Track gaps_of_bar(const State& state) {
+  Track gaps;
+  const auto attempt = static_cast<uint16_t>(state.attempts.size() - 1);
+  const auto& bar = state.attempts[attempt].bar;
+  for (size_t i = 1; i < bar.size(); ++i) {
+    const double steps = static_cast<double>(bar[i].done - bar[i - 1].done);
+    Point point;
+    point.step = bar[i].done;
+    point.value = (bar[i].elapsed - bar[i - 1].elapsed) / steps;
+    point.where = bar[i].where;
+    point.attempt = attempt;
+    gaps.points.push_back(point);
+    gaps.values.push_back(point.value);
+  }
+  return gaps;
+}
+
+/// Nearly all bars keep their pace, which costs little to see: of as many states as a level takes at any place.
+bool keeps_pace(const Track& gaps) {
+  double fastest = INFINITY, slowest = 0, sum = 0;
+  const size_t width = points_of(kClockPersist);
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    sum += gaps.values[i] - (i >= width ? gaps.values[i - width] : 0);
+    if (i + 1 < width) continue;
+    fastest = std::min(fastest, sum);
+    slowest = std::max(slowest, sum);
+  }
+  return slowest < kClockFactor.value / 2 * fastest;
+}
+
+void judge_bar(const State& state, std::vector<Finding>& out) {
+  if (state.attempts.empty() || state.attempts.back().bar.size() < points_of(kBarGaps)) return;
+  const Track gaps = gaps_of_bar(state);
+  if (keeps_pace(gaps)) return;
+  RiseWalk rises(kClockRule), great(kGreatByClock);
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    rises.step(gaps, i);
+    great.step(gaps, i);
+  }
+  for (const Rise& rise : rises.found().empty() ? great.found() : rises.found())
+    add_clock(state, gaps, rise, "the progress bar", out);
+}
+
+/// A figure that each record has and that is only said to be in seconds.
+const Series* seconds_of_records(const State& state) {
+  for (const Series& series : state.series) {
+    if (series.raw != "duration" || !series.signal.empty() || series.count() < points_of(kClockWidth)) continue;
+    const auto& points = series.points();
+    size_t falls = 0;
+    for (size_t i = 1; i < points.size(); ++i) falls += points[i].value < points[i - 1].value;
+    if (static_cast<double>(falls) >= kSteady.value * static_cast<double>(points.size())) return &series;
+  }
+  return nullptr;
+}
+
+/// Whether some figure says how long a step took.
+bool judge_stated(const State& state, JudgeMemory& memory, const RiseRule& rule, std::vector<Finding>& out) {
+  const Series* stated = state.find("time.step");
+  const bool named = stated != nullptr;
+  if (!named) stated = seconds_of_records(state);
+  RiseRule great = rule;
+  great.history = points_of(kGreatHistory);
+  great.factor = kGreat.value;
+  for (KeptTrack& track : memory.tracks(state, stated)) {
+    std::vector<Rise> found = track.rises("throughput-drop", rule);
+    if (found.empty() && named) found = track.rises("throughput-drop, great", great);
+    for (const Rise& rise : found) {
       const bool fair = explained(state, track, rise);
       const Point& onset = track.points[rise.onset];
       add_finding(track, rise, fair,
@@ -135,7 +229,14 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
                   out);
     }
   }
-  if (state.find("time.step") != nullptr) return;
+  return named;
+}
+
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value,
+                points_of(kPersist), points_of(kSkip),  true,          kNovel.value};
+  const size_t before = out.size();
+  if (judge_stated(state, memory, rule, out) || out.size() > before) return;
   rule.delta = 0;
   for (KeptTrack& track : memory.tracks(state, state.find("throughput.tokens"))) {
     for (const Rise& fall : track.falls("throughput-drop", rule)) {
@@ -145,7 +246,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
                   out);
     }
   }
-  if (state.find("throughput.tokens") == nullptr) judge_clocks(state, memory, out);
+  if (state.find("throughput.tokens") != nullptr) return;
+  if (!judge_clocks(state, memory, out)) judge_bar(state, out);
 }
 
 }  // namespace

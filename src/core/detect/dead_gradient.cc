@@ -1,0 +1,145 @@
+// Gradients that were there are exactly zero in record after record: nothing is learned any more. Where the run says
+// how far the rewards of a group differ, "no-learning" and "zero-advantage" tell the two reasons apart; here it does
+// not.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/text.h"
+#include "core/detect/tools/print_step.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kZero{"zero", 10, "points", "In a row with a gradient of exactly zero", "no-learning, zero_gradient"};
+constexpr Knob kAlive{"alive", 5, "points", "Of the same attempt before it whose gradient was one",
+                      "some trainers write 0 for a norm that they never take"};
+constexpr Knob kWindow{"window", 50, "points", "Right before, by whose share of zeros it may be chance", "own"};
+constexpr Knob kChance{"chance", 1e-4, "probability",
+                       "Of so many zeros in a row, where uniform groups bring single ones", "as zero-reward"};
+constexpr Knob kFine{"fine", 20, "x",
+                     "What it is printed to: the level right before was so many times larger, and did not fade away",
+                     "own"};
+constexpr Knob kFaded{"faded", 0.2, "ratio",
+                      "Of the level of `window`, to which it had come right before: it faded as the task was learned",
+                      "own"};
+constexpr Knob kVanished{"vanished", 0.05, "ratio", "Of the level of the first `begin` records: likewise",
+                         "gradient-spike, faded"};
+constexpr Knob kBegin{"begin", 20, "points", "See `vanished`", "field guide 4.1 (10-20)"};
+constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing is left to learn", "as no-learning"};
+constexpr Knob kFloor{"floor", 0.02, "ratio", "Of the reward's range: zero-reward reports it", "as zero-advantage"};
+constexpr Knob kBack{"back", 3, "points", "With a gradient in a row end it", "hysteresis"};
+constexpr Knob kKnobs[] = {kZero, kAlive, kWindow, kChance, kFine, kFaded, kVanished, kBegin, kSolved, kFloor, kBack};
+
+struct Dead {
+  size_t first = 0, detected = 0, last = 0;
+  std::optional<size_t> ended;
+};
+
+/// Zeros in a row that are more than chance explains.
+struct DeadWalk {
+  std::vector<Dead> found;
+  size_t streak = 0, back = 0;
+
+  void step(const Track& track, size_t i) {
+    const bool zero = track.values[i] == 0;
+    streak = zero ? streak + 1 : 0;
+    if (!found.empty() && !found.back().ended) return go_on(zero, i);
+    constexpr size_t kReported = 4;
+    if (streak < points_of(kZero) || found.size() >= kReported) return;
+    const size_t first = i + 1 - streak;
+    if (!by_chance(track, first) && was_alive(track, first, i)) found.push_back({first, i, i, std::nullopt});
+    back = 0;
+  }
+
+ private:
+  void go_on(bool zero, size_t i) {
+    back = zero ? 0 : back + 1;
+    if (zero) found.back().last = i;
+    if (back >= points_of(kBack)) found.back().ended = i;
+  }
+
+  bool by_chance(const Track& track, size_t first) const {
+    const auto before = track.slice(first - std::min(first, points_of(kWindow)), first);
+    const auto zeros = static_cast<double>(std::count(before.begin(), before.end(), 0.0));
+    const double share = (zeros + 1) / (static_cast<double>(before.size()) + 2);
+    return std::pow(share, static_cast<double>(streak)) > kChance.value;
+  }
+
+  static bool was_alive(const Track& track, size_t first, size_t now) {
+    std::vector<double> before;
+    for (size_t i = first; i > 0 && before.size() < points_of(kWindow); --i) {
+      if (track.points[i - 1].attempt != track.points[now].attempt) break;
+      if (track.values[i - 1] != 0) before.push_back(track.values[i - 1]);
+    }
+    if (before.size() < points_of(kAlive)) return false;
+    const double printed = print_step(before), usual = median(before);
+    before.resize(std::min(before.size(), points_of(kZero)));
+    const double level = median(before);
+    const auto first_ones = track.slice(0, std::min(first, points_of(kBegin)));
+    const double begin = median({first_ones.begin(), first_ones.end()});
+    return level >= kFine.value * printed && level >= std::max(kFaded.value * usual, kVanished.value * begin);
+  }
+};
+
+/// The reward says why by itself: nothing is left to learn, or nothing is rewarded.
+bool reward_explains(const State& state, JudgeMemory& memory, const Point& from, const Point& to) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
+    std::optional<size_t> end;
+    for (size_t i = 0; i < reward.size(); ++i) {
+      if (reward.points[i].attempt == to.attempt && reward.points[i].step <= to.step) end = i;
+    }
+    const auto level = level_between(reward.series, to.attempt, from.step, to.step);
+    if (!end || !level) continue;
+    const RewardScale scale = reward_scale(state, reward, *end);
+    return solved(state, scale, *level, kSolved.value) || scale.share(*level) <= kFloor.value;
+  }
+  return false;
+}
+
+bool spread_known(const State& state) {
+  return state.find("reward.std") != nullptr || state.find("advantage.std") != nullptr ||
+         state.find("reward.zero_std_groups") != nullptr;
+}
+
+void add_finding(const State& state, const Track& track, const Dead& dead, std::vector<Finding>& out) {
+  const Point &onset = track.points[dead.first], &now = track.points[dead.detected];
+  const Series* loss = state.find("loss.policy") != nullptr ? state.find("loss.policy") : state.find("loss.total");
+  const auto level = level_between(loss, onset.attempt, onset.step, now.step);
+  const size_t records = dead.last + 1 - dead.first;
+  const bool past = dead.ended && track.size() - 1 - dead.last > records;
+  Finding finding = make_finding(
+      "dead-gradient", "no-learning", past ? Severity::kInfo : Severity::kWarning, onset, now,
+      cat("The gradient is exactly zero since step ", onset.step, ", after ", track.values[dead.first - 1], ", in ",
+          records, " records", level && *level == 0 ? ", and so is the loss" : "", ": nothing is learned from them"));
+  add_figures(finding, track, dead.first - 1, dead.detected, 4);
+  finding.suggests.push_back({"weights-not-updating", 0.55, "a gradient of exactly zero, after one that was none"});
+  finding.suggests.push_back({"zero-advantage-all-groups", 0.45, "equal rewards within all groups have none, either"});
+  if (dead.ended) resolve(finding, track.points[*dead.ended]);
+  out.push_back(std::move(finding));
+}
+
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  const Series* gradient = state.find("grad_norm");
+  if (gradient == nullptr || gradient->min() != 0 || spread_known(state)) return;
+  for (KeptTrack& track : memory.tracks(state, gradient)) {
+    for (const Dead& dead : track.follow("dead-gradient", DeadWalk{}).found) {
+      if (reward_explains(state, memory, track.points[dead.first], track.points[dead.detected])) continue;
+      add_finding(state, track, dead, out);
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector dead_gradient;
+const Detector dead_gradient{"dead-gradient",
+                             "Gradients that were there are exactly zero in record after record.",
+                             {"no-learning"},
+                             kKnobs,
+                             judge};
+
+}  // namespace mw::detect
