@@ -207,6 +207,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool folded = feed_folded_trace(line, sample);
   const bool in_trace = folded || feed_trace(line, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
+  if (!in_trace) Stream::feed_crash_text(*this, line, sample);
   note_last_exception(line, in_trace || sample);
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;

@@ -40,6 +40,9 @@ constexpr std::array kRows = {
     Row{"AcceleratorError", "", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
     Row{"RuntimeError", "no cuda gpus are available", {"config-error", "no-nvidia-driver", false}},
     Row{"RuntimeError", "cuda driver initialization failed", {"gpu-fault", "no-nvidia-driver", false}},
+    // the interpreter itself, as faulthandler has it
+    Row{"Fatal Python error", "aborted", {"crash", "cpp-terminate", true}},
+    Row{"Fatal Python error", "", {"crash", "python-interpreter-fatal", false}},
     // people and schedulers
     Row{"KeyboardInterrupt", "", {"interrupted", "user-cancelled", false}},
     Row{"SystemExit", "", {"crash", "exit-status", true}},
