@@ -102,6 +102,10 @@ TEST_CASE("a rank's own failure leads over what other ranks say of its death, be
       CHECK(both(service) == "network");
     }
   }
+  CHECK(kind_after({raised(1,
+                           "torch.distributed.DistStoreError: Timed out after 61 seconds waiting for clients. 1/2 "
+                           "clients joined."),
+                    raised(0, "ModuleNotFoundError: No module named 'acme'")}) == "dependency-broken");
   CHECK(kind_after({timed_out(1), timed_out(2), raised(0, key)}) == "code-error");
   CHECK(kind_after({timed_out(1), timed_out(2), raised(0, "TimeoutError: the scorer did not answer in 300 s")}) ==
         "crash");
@@ -117,11 +121,22 @@ TEST_CASE("the lines of several ranks' tracebacks may be mixed") {
 
 TEST_CASE("where no rank says an error of its own, the echo leads") {
   CHECK(kind_after({raised(1, kStore), raised(2, kStore)}) == "worker-lost");
+  CHECK(kind_after({raised(1, "torch.distributed.DistNetworkError: Connection reset by peer")}) == "worker-lost");
   CHECK(kind_after({raised(1, kBarrier), raised(2, kBarrier)}) == "collective-timeout");
   CHECK(kind_after({timed_out(1), timed_out(2)}) == "collective-timeout");
   // What a person does about a run that hangs, and what a rank says after it heard of another's death, is no root.
   CHECK(kind_after({timed_out(1), raised(0, "KeyboardInterrupt")}) == "collective-timeout");
   CHECK(kind_after({raised(1, kBarrier), raised(1, "ValueError: no result")}) == "collective-timeout");
+}
+
+TEST_CASE("where the interpreter was when it was aborted is said") {
+  const State state = state_of(cat(steps(),
+                                   "Fatal Python error: Aborted\n\nCurrent thread 0x1 (most recent call first):\n"
+                                   "  File \"/w/pack.py\", line 3 in pack\n"));
+  const Incident* worst = worst_of(state);
+  REQUIRE(worst != nullptr);
+  REQUIRE(!worst->evidence.empty());
+  CHECK(worst->evidence[0].text == "Fatal Python error: Aborted, in pack.py:3 in pack");
 }
 
 TEST_CASE("a shell's word of an abort says nothing of why; what was printed before it does") {
@@ -137,6 +152,8 @@ TEST_CASE("a shell's word of an abort says nothing of why; what was printed befo
   CHECK(cause_of("python: ring.c:9: push: Assertion `head != tail' failed.\n") == "native-check-failed");
   CHECK(cause_of("F1120 12:01:14.123456 48211 pool.cc:20] Check failed: left > 0 (0 vs. 0) arena 2\n") ==
         "native-check-failed");
+  CHECK(cause_of("Fatal Python error: Aborted\n\nCurrent thread 0x1 (most recent call first):\n"
+                 "  File \"/w/pack.py\", line 3 in pack\n") == "cpp-terminate");
   CHECK(cause_of("free(): invalid pointer\n") == "heap-corruption-abort");
 }
 

@@ -313,7 +313,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
 extern const Detector failure_signature;
 const Detector failure_signature{
     "failure-signature",
-    "The text shows a failure of the catalogue: the earliest root that nothing survived leads, the rest follows.",
+    "The text shows a failure of the catalogue: the earliest root that nothing survived leads, one that another "
+    "process's death brings about as well only where there is no other; the rest follows.",
     {"crash",
      "engine-dead",
      "worker-lost",

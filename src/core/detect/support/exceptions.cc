@@ -148,6 +148,9 @@ constexpr std::array kRows = {
     Row{"ConnectTimeout", "", {"network", "remote-read-timeout", false}},
     Row{"ConnectTimeoutError", "", {"network", "remote-read-timeout", false}},
     Row{"DistNetworkError", "address already in use", {"resource-limit", "port-in-use", false}},
+    Row{"DistNetworkError", "got 0 bytes", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"DistNetworkError", "connection reset", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"DistNetworkError", "broken pipe", {"worker-lost", "tcpstore-broken-pipe", true}},
     Row{"DistNetworkError", "", {"network", "torch-rendezvous-timeout", false}},
     Row{"DistStoreError", "", {"network", "torch-rendezvous-timeout", false}},
     // echoes of a failure elsewhere

@@ -241,7 +241,8 @@ const TraceState* raised_by(const FailureChain& chain) {
   for (size_t i = 0; raised == nullptr && i < chain.others.size(); ++i) {
     const Symptom& other = chain.others[i];
     const TraceState* trace = other.trace != nullptr ? other.trace : other.within;
-    const bool same = trace != nullptr && other.moment.where.source == lead.moment.where.source;
+    const bool same = trace != nullptr && other.moment.where.source == lead.moment.where.source &&
+                      trace->trace.exception != "Fatal Python error";  // which says only that it ended
     const uint64_t line = other.moment.where.line;
     if (same && line >= lead.moment.where.line && line <= lead.last_line + kFollowsAtOnce) raised = trace;
   }

@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 13> kEchoes = {"nccl-watchdog-timeout",
                                                       "ray-actor-unavailable",
                                                       "ray-object-lost"};
 
-bool is_echo(const Signature& signature) {
-  return std::find(kEchoes.begin(), kEchoes.end(), signature.id) != kEchoes.end();
+bool is_echo(const Symptom& symptom) {
+  return std::find(kEchoes.begin(), kEchoes.end(), cause_of(symptom)) != kEchoes.end();
 }
 
 const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
@@ -42,8 +42,7 @@ bool follows_an_echo(const Symptom& symptom) {
 
 /// It says of what its own process failed, though no signature calls it the root of failures.
 bool says_own_failure(const Symptom& symptom) {
-  if (symptom.signature == nullptr || symptom.signature->role != Role::kSymptom || is_echo(*symptom.signature))
-    return false;
+  if (symptom.signature == nullptr || symptom.signature->role != Role::kSymptom || is_echo(symptom)) return false;
   return kind_of(symptom) != "crash" && !follows_an_echo(symptom);
 }
 
@@ -70,8 +69,8 @@ int lead_rank(const Symptom& symptom, bool barren) {
 }
 
 bool may_be_echo(const Symptom& symptom) {
-  if (symptom.signature == nullptr) return !is_root(symptom);
-  return symptom.signature->role == Role::kCascade || is_echo(*symptom.signature);
+  if (symptom.signature == nullptr) return !is_root(symptom) || is_echo(symptom);
+  return symptom.signature->role == Role::kCascade || is_echo(symptom);
 }
 
 bool may_have_caused(const Symptom& later, const Symptom& echo) {
