@@ -73,7 +73,7 @@ ExitMeaning meaning_of(int64_t code) {
     case kSigkill:
       return {"crash", "exit-137-unexplained"};
     case 6:  // SIGABRT
-      return {"crash", "heap-corruption-abort"};
+      return {"crash", "cpp-terminate"};
     case 7:  // SIGBUS
       return {"shm-exhausted", "dataloader-bus-error"};
     case 11:  // SIGSEGV

@@ -55,10 +55,11 @@ void judge_fatal(const State& state, const FailureChain& chain, std::vector<Find
   const std::string step = finding.onset.step == kNoStep ? std::string() : cat(", at step ", finding.onset.step);
   finding.summary =
       cat(clause(chain.lead.signature->symptom), step, sure ? what_followed(state, chain) : std::string(kNotSettled));
-  if (chain.kind == "collective-timeout") {
-    const std::string missing = missing_ranks(state, chain.attempt);
-    if (!missing.empty()) finding.summary += cat("; ", missing);
-  }
+  std::string missing;
+  if (chain.kind == "collective-timeout") missing = missing_ranks(state, chain.attempt);
+  if (!missing.empty()) finding.summary += cat("; ", missing);
+  const bool gone = chain.kind == "worker-lost" && chain.lead.signature->role == Role::kCascade;
+  if (sure && gone) finding.summary += "; the log does not say what ended the other process";
   out.push_back(std::move(finding));
 }
 
@@ -312,7 +313,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
 extern const Detector failure_signature;
 const Detector failure_signature{
     "failure-signature",
-    "The text shows a failure of the catalogue: the earliest root that nothing survived leads, the rest follows.",
+    "The text shows a failure of the catalogue: the earliest root that nothing survived leads, one that another "
+    "process's death brings about as well only where there is no other; the rest follows.",
     {"crash",
      "engine-dead",
      "worker-lost",

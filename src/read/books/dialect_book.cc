@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kGeneric = "generic";  // whose metric names everyone may use
 
 // What any Python program says when there is trouble, whatever its dialect: lines with one of these are looked at.
-constexpr std::array<std::string_view, 17> kMarkers = {"Traceback (most recent call last)",
+constexpr std::array<std::string_view, 21> kMarkers = {"Traceback (most recent call last)",
                                                        "WARNING",
                                                        "Warning",
                                                        " WARN ",
@@ -29,7 +29,11 @@ constexpr std::array<std::string_view, 17> kMarkers = {"Traceback (most recent c
                                                        "Exception:",
                                                        "Killed",
                                                        "Terminated",
-                                                       "KeyboardInterrupt"};
+                                                       "KeyboardInterrupt",
+                                                       "panicked at ",
+                                                       "panic: ",
+                                                       "Exception in thread ",
+                                                       "Unhandled exception. "};
 constexpr size_t kSeveral = SIZE_MAX;  // of only_with_: more than one trainer has the name
 constexpr size_t kExtendsLimit = 4;    // dialects that extend one another in a row
 

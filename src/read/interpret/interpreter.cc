@@ -204,6 +204,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.rare);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
+  Stream::feed_crash_text(*this, line, sample);
   const bool folded = feed_folded_trace(line, sample);
   const bool in_trace = folded || feed_trace(line, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);

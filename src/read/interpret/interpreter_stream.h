@@ -1,10 +1,12 @@
 // What an interpreter keeps of one stream (pid, rank) of a log. For the interpreter's own files.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "read/interpret/interpreter.h"
+#include "read/lines/crash_text.h"
 
 namespace mw {
 
@@ -26,6 +28,13 @@ struct Interpreter::Stream {
   int64_t pid = -1;
   int rank = -1;
   std::vector<Match> matches;
+
+  /// What programs that are not Python's print when they die: one stream of its own has them for all processes.
+  static constexpr int64_t kCrashTexts = INT64_MIN;
+  CrashTextReader crash;
+  static void feed_crash_text(Interpreter& interpreter, const LogLine& line, bool sample);
+  void put_crash_text(Interpreter& interpreter, event::TraceSeen trace) const;
+  void end_crash_text(Interpreter& interpreter);
 };
 
 }  // namespace mw

@@ -113,6 +113,7 @@ void Interpreter::end_stale_traces() {
 
 /// Emits the stream's traceback, whole or not.
 void Interpreter::end_trace(Stream& stream, bool at_end) {
+  stream.end_crash_text(*this);
   if (stream.reader.open()) --open_traces_;
   if (auto trace = stream.reader.flush(at_end)) trace_done(stream, std::move(*trace));
   for (const Stream::Match& match : stream.matches) {

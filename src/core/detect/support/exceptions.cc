@@ -40,6 +40,9 @@ constexpr std::array kRows = {
     Row{"AcceleratorError", "", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
     Row{"RuntimeError", "no cuda gpus are available", {"config-error", "no-nvidia-driver", false}},
     Row{"RuntimeError", "cuda driver initialization failed", {"gpu-fault", "no-nvidia-driver", false}},
+    // the interpreter itself, as faulthandler has it
+    Row{"Fatal Python error", "aborted", {"crash", "cpp-terminate", true}},
+    Row{"Fatal Python error", "", {"crash", "python-interpreter-fatal", false}},
     // people and schedulers
     Row{"KeyboardInterrupt", "", {"interrupted", "user-cancelled", false}},
     Row{"SystemExit", "", {"crash", "exit-status", true}},
@@ -145,6 +148,9 @@ constexpr std::array kRows = {
     Row{"ConnectTimeout", "", {"network", "remote-read-timeout", false}},
     Row{"ConnectTimeoutError", "", {"network", "remote-read-timeout", false}},
     Row{"DistNetworkError", "address already in use", {"resource-limit", "port-in-use", false}},
+    Row{"DistNetworkError", "got 0 bytes", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"DistNetworkError", "connection reset", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"DistNetworkError", "broken pipe", {"worker-lost", "tcpstore-broken-pipe", true}},
     Row{"DistNetworkError", "", {"network", "torch-rendezvous-timeout", false}},
     Row{"DistStoreError", "", {"network", "torch-rendezvous-timeout", false}},
     // echoes of a failure elsewhere

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/helper_threads.h"
+#include "core/detect/support/join_traces.h"
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/progress.h"
 #include "core/detect/support/server_restarts.h"
@@ -227,40 +228,6 @@ void add_traces(const State& state, std::vector<Symptom>& symptoms) {
     symptom.text = cat(symptom.trace->trace.exception, ": ", symptom.trace->trace.message);
     symptoms.push_back(std::move(symptom));
   }
-}
-
-/// A signature that was matched inside a traceback takes the traceback's beginning as its own; the traceback then says
-/// nothing more, unless the signature is only a wrapper around it.
-void join_traces(std::vector<Symptom>& symptoms) {
-  std::vector<bool> explained(symptoms.size(), false);
-  for (Symptom& symptom : symptoms) {
-    if (symptom.signature == nullptr) continue;
-    for (size_t i = 0; i < symptoms.size(); ++i) {
-      const Symptom& trace = symptoms[i];
-      if (trace.trace == nullptr || trace.moment.where.source != symptom.moment.where.source ||
-          symptom.moment.where.line < trace.moment.where.line || symptom.moment.where.line > trace.last_line) {
-        continue;
-      }
-      // A signature that only wraps whatever failed ("crash") leaves the word to the exception, if that says of what.
-      const bool says_what = symptom.signature->role == Role::kRoot || symptom.signature->kind != "crash";
-      if (says_what || (!is_root(trace) && kind_of(trace) == "crash")) {
-        explained[i] = true;
-        symptom.within = trace.trace;
-      }
-      if (symptom.signature->role == Role::kRoot) {
-        symptom.moment = trace.moment;
-        symptom.order = std::min(symptom.order, trace.order);
-        symptom.last_line = std::max(symptom.last_line, trace.last_line);
-      }
-    }
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < symptoms.size(); ++i) {
-    if (explained[i]) continue;
-    if (kept != i) symptoms[kept] = std::move(symptoms[i]);
-    ++kept;
-  }
-  symptoms.resize(kept);
 }
 
 bool is_interruption(const Symptom& symptom) {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/detect/support/lead_rank.h"
 #include "core/incident_kind.h"
 #include "core/plan_bar.h"
 
@@ -19,31 +20,9 @@ constexpr uint64_t kNearLines = 300;
 constexpr double kNearSeconds = 120;
 constexpr uint64_t kWrappedLines = 8;  // from a wrapper to the traceback of what it wraps, others cutting in
 
-/// Is this a symptom after which a process normally does nothing more?
-bool ends_a_process(const Symptom& symptom) {
-  if (symptom.within != nullptr) return true;
-  // What needs a figure or a host sign beside the text decides nothing by the text alone (matching rule 3).
-  if (symptom.signature != nullptr && !symptom.signature->fatal && !symptom.signature->metric_rule.empty())
-    return false;
-  return symptom.trace != nullptr || symptom.signature->fatal || symptom.signature->severity == Severity::kCritical;
-}
-
 /// Is this a symptom that ends the process which says it?
 bool ends_for_sure(const Symptom& symptom) {
   return symptom.trace != nullptr || symptom.within != nullptr || symptom.signature->fatal;
-}
-
-/// How much a symptom deserves to lead: 0 not at all. A symptom that only says "crash" says less than one that says of
-/// what: the exception of a traceback does, though it be the echo of a failure elsewhere.
-int lead_rank(const Symptom& symptom, bool came_to_nothing) {
-  if (!ends_a_process(symptom)) return came_to_nothing && is_root(symptom) ? 2 : 0;
-  if (is_root(symptom)) return symptom.named ? 6 : 5;
-  if (symptom.signature != nullptr && symptom.signature->role == Role::kConfirmation) return 1;
-  const bool crash = kind_of(symptom) == "crash";
-  if (symptom.signature != nullptr && symptom.signature->role == Role::kCascade) {
-    return symptom.within != nullptr && !crash ? 3 : 1;
-  }
-  return crash ? 2 : 4;
 }
 
 /// Does a root that ends a process come at `begin` or later in the same attempt?
@@ -211,7 +190,8 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
     for (size_t i = begin; i < end; ++i) {
       if (symptoms[i].survived || symptoms[i].teardown) continue;
       const int rank = lead_rank(symptoms[i], barren);
-      if (rank > best) {
+      const bool first = lead == nullptr || !may_be_echo(*lead) || !is_root(*lead);
+      if (rank > best && (first || may_have_caused(symptoms[i], *lead))) {
         best = rank;
         lead = &symptoms[i];
       }
@@ -261,7 +241,8 @@ const TraceState* raised_by(const FailureChain& chain) {
   for (size_t i = 0; raised == nullptr && i < chain.others.size(); ++i) {
     const Symptom& other = chain.others[i];
     const TraceState* trace = other.trace != nullptr ? other.trace : other.within;
-    const bool same = trace != nullptr && other.moment.where.source == lead.moment.where.source;
+    const bool same = trace != nullptr && other.moment.where.source == lead.moment.where.source &&
+                      trace->trace.exception != "Fatal Python error";  // which says only that it ended
     const uint64_t line = other.moment.where.line;
     if (same && line >= lead.moment.where.line && line <= lead.last_line + kFollowsAtOnce) raised = trace;
   }

@@ -1,0 +1,23 @@
+// How much a symptom deserves to lead among those of one attempt's end, and which may lead over one that came before
+// it: the lines of several processes in one log stand in the order in which they were flushed.
+#pragma once
+
+#include "core/detect/support/failure_chain.h"
+
+namespace mw::detect {
+
+/// Is this a symptom after which a process normally does nothing more?
+bool ends_a_process(const Symptom& symptom);
+
+/// How much a symptom deserves to lead: 0 not at all. A symptom that only says "crash" says less than one that says of
+/// what: the exception of a traceback does, though it be the echo of a failure elsewhere. `barren`: its attempt came to
+/// nothing.
+int lead_rank(const Symptom& symptom, bool barren);
+
+/// May it be no more than what the death of another process leaves behind?
+bool may_be_echo(const Symptom& symptom);
+
+/// May `later`, of a greater rank, be what `echo` is the echo of, although it was read after it?
+bool may_have_caused(const Symptom& later, const Symptom& echo);
+
+}  // namespace mw::detect
