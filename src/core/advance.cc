@@ -4,6 +4,7 @@
 
 #include "core/exit_status.h"
 #include "core/incident_json.h"
+#include "core/incident_kind.h"
 #include "core/same_incident.h"
 
 namespace mw {
@@ -186,11 +187,22 @@ class Decider {
   std::vector<bool> kept_, is_new_;
 };
 
+/// Is there an incident of the last attempt that is an end of it, above information?
+bool stands_ended(const State& state, const std::vector<Incident>& incidents) {
+  return std::any_of(incidents.begin(), incidents.end(), [&state](const Incident& incident) {
+    const bool ends = ends_runs(incident.kind) || incident.kind == "interrupted" || incident.kind == "preempted";
+    return ends && incident.open && incident.severity != Severity::kInfo &&
+           incident.latest.attempt + 1U == state.attempts.size() && !state.by_host(incident.onset.where);
+  });
+}
+
 void decide(State& state, const Event& cause, const Knowledge& knowledge, JudgeMemory& memory,
             std::vector<Event>& decided) {
   std::vector<Incident> incidents = judge(state, knowledge, memory);
   std::string verdict = verdict_of(state, incidents);
   if (verdict == "unknown" && finished_by_its_word(state, knowledge)) verdict = "finished";
+  const bool cut = verdict == "interrupted" || verdict == "crashed";
+  if (cut && !stands_ended(state, incidents) && ended_after_its_word(state, knowledge)) verdict = "finished";
   Decider decider(state, cause, memory, decided);
   decider.run(std::move(incidents));
   if (verdict != state.verdict) decider.put(event::VerdictGiven{std::move(verdict)});

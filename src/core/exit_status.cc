@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/closing.h"
 #include "core/detect/support/failure_chain.h"
 
 namespace mw {
@@ -15,6 +16,7 @@ constexpr double kEpochsShort = 0.02;   // epochs by which the last record lags 
 constexpr double kIntervalMost = 0.25;  // epochs between two records; a run that logs so seldom shows little by it
 constexpr Duration kAtOnce = Duration::seconds(2);  // in which signals that were sent together are taken
 constexpr int64_t kSigInt = 2, kSigTerm = 15;
+constexpr int64_t kSignalBase = 128;                     // a shell reports death by signal n as 128 + n (POSIX)
 constexpr std::string_view kSaysDone = "died-silently";  // what a word of being done would be mistaken for
 
 int64_t total_of(const State& state, const AttemptState& attempt) {
@@ -172,18 +174,19 @@ WordOfEnd word_of_end(const State& state, const Knowledge& knowledge, size_t num
   return outside == nullptr ? WordOfEnd{} : WordOfEnd{*outside, true};
 }
 
+bool says_training_over(std::string_view line) {
+  constexpr std::array<std::string_view, 8> kParts = {"epoch", "step",  "iter",  "stage",
+                                                      "phase", "batch", "round", "warm"};
+  return contains_folded(line, "train") &&
+         std::none_of(kParts.begin(), kParts.end(), [line](std::string_view p) { return contains_folded(line, p); });
+}
+
 bool finished_by_its_word(const State& state, const Knowledge& knowledge) {
   if (!state.closed || state.attempts.empty()) return false;
   const size_t number = state.attempts.size() - 1;
   if (state.attempts[number].ended || state.attempts[number].last_step == kNoStep || open_plan(state, number))
     return false;
-  constexpr std::array<std::string_view, 8> kParts = {"epoch", "step",  "iter",  "stage",
-                                                      "phase", "batch", "round", "warm"};
-  const auto of_training = [&kParts](std::string_view text) {
-    return contains_folded(text, "train") &&
-           std::none_of(kParts.begin(), kParts.end(), [text](std::string_view p) { return contains_folded(text, p); });
-  };
-  return find_word(state, knowledge, number, is_word_of_done, of_training) != nullptr;
+  return find_word(state, knowledge, number, is_word_of_done, says_training_over) != nullptr;
 }
 
 std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t number) {
@@ -245,6 +248,19 @@ UnseenEnd unseen_end(const State& state, const Knowledge& knowledge, const std::
   if (steps_done || says_so) end.ended.how = event::Ended::How::kComplete;
   end.log_says = last.ended.has_value();
   return end;
+}
+
+bool ended_after_its_word(const State& state, const Knowledge& knowledge) {
+  if (state.attempts.empty() || !state.attempts.back().ended) return false;
+  const AttemptState& last = state.attempts.back();
+  const event::Ended& end = *last.ended;
+  // A status that a log states; what a supervised command ended with is decided on.
+  const bool by_signal = end.how == event::Ended::How::kExit && (end.code < 0 || end.code > kSignalBase) &&
+                         state.supervision.attempts.empty();
+  const bool failed = end.how == event::Ended::How::kFailed && end.code == 0 && !is_unseen(end);
+  if (!failed && !by_signal && end.how != event::Ended::How::kInterrupted) return false;
+  if (stop_was_requested(state, state.attempts.size() - 1)) return false;
+  return detect::Closing(state, knowledge).complete_at(last.ended_at);
 }
 
 namespace {

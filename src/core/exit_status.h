@@ -29,6 +29,9 @@ std::optional<OpenPlan> open_plan(const State& state, size_t attempt);
 /// signatures that would be mistaken for a silent death.
 bool said_done(const State& state, const Knowledge& knowledge, size_t attempt);
 
+/// Does the line say that the training is over, and not an epoch, a step or a stage of it?
+bool says_training_over(std::string_view line);
+
 /// The files are at their end without an exit record, no plan is open, and the last attempt said after its last step
 /// that its training is over: not an epoch, a step or a stage of it.
 bool finished_by_its_word(const State& state, const Knowledge& knowledge);
@@ -62,6 +65,10 @@ struct UnseenEnd {
 UnseenEnd unseen_end(const State& state, const Knowledge& knowledge, const std::string& who);
 /// Is it such an end?
 bool is_unseen(const event::Ended& ended);
+
+/// Was the last attempt interrupted, or did it die of a signal or without a status, after its own word that its
+/// training was complete? Then all that it was for had been done.
+bool ended_after_its_word(const State& state, const Knowledge& knowledge);
 /// Is the end of the attempt's log that of a program which is done and puts its result away?
 bool said_farewell(const State& state, const AttemptState& attempt);
 

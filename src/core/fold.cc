@@ -193,7 +193,9 @@ class Folder {
     const auto& before = place.attempt.ended;
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
     // An end of unknown cause does not refute the run's own statement that it is complete.
-    if (!better || (is_unseen(ended) && before.has_value() && before->how == How::kComplete)) return;
+    const bool complete = before.has_value() && before->how == How::kComplete;
+    if (!better || (is_unseen(ended) && complete)) return;
+    if (complete && ended.how == How::kInterrupted && plans_another(place.attempt)) return;  // all its steps were done
     // Who was stopped before the first step does none any more: what comes is of another start.
     const bool stopped = ended.how == How::kInterrupted && place.attempt.last_step == kNoStep;
     if (stopped || shell_lost_trainer(ended.text) || launcher_lost_workers(ended.text))

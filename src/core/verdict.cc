@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/advance.h"
+#include "core/detect/support/step_cleanup.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 #include "core/plan_bar.h"
@@ -17,6 +18,19 @@ constexpr double kQuiet = 60;  // s without a line, after which a run whose step
 bool ends_run(const State& state, const Incident& incident) {
   return !state.by_host(incident.onset.where) && incident.severity == Severity::kCritical && incident.open &&
          ends_runs(incident.kind);
+}
+
+/// Is it of a traceback that nothing catches and with which its log ends, whatever the exception speaks of?
+bool ends_in_trace(const State& state, const Incident& incident) {
+  constexpr int64_t kBlankLines = 4;
+  const Where& at = incident.onset.where;
+  if (!state.closed || incident.severity != Severity::kCritical || !incident.open) return false;
+  if (at.line == 0 || at.source >= state.sources.size() || state.sources[at.source].kind != "text") return false;
+  return std::any_of(state.traces.begin(), state.traces.end(), [&](const TraceState& seen) {
+    const bool own = seen.moment.where.source == at.source && !seen.trace.sample && !seen.trace.handled;
+    return own && seen.moment.where.line <= at.line && at.line <= seen.trace.last_line &&
+           static_cast<int64_t>(seen.trace.last_line) + kBlankLines >= state.sources[at.source].lines;
+  });
 }
 
 /// Steps from one record of the last attempt to the next, of the figures that are recorded most often; 0: not known.
@@ -77,7 +91,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   // A stall is reported of a run that nothing is known to have ended: one without its engine may still wait for it.
   const bool stalled = !last.ended && open_in_last("stall");
   const bool crashed = std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
-    return in_last(i) && ends_run(state, i) && !(stalled && i.kind == "engine-dead");
+    return in_last(i) && (ends_run(state, i) || ends_in_trace(state, i)) && !(stalled && i.kind == "engine-dead");
   });
   if (last.ended) {
     switch (last.ended->how) {
@@ -89,6 +103,8 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
         if (stopped_short()) return "interrupted";
         return open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kInterrupted:
+        if (crashed && detect::ends_step(last.ended->text)) return "crashed";  // the launcher cleaned up after it
+        return "interrupted";
       case event::Ended::How::kStopped:
         return "interrupted";
       case event::Ended::How::kFailed:

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/closing.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
 #include "core/exit_status.h"
@@ -173,7 +174,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     for (const FailureChain& chain : chains) reported = reported || chain.attempt == i;
     if (reported || !failed(state.attempts[i])) continue;
     const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
-    judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total,
+    const bool done = total > 1 && last_done(state, i) + 1 >= total;
+    judge_exit(state.attempts[i], done && !Closing(state, knowledge).saving_at(state.attempts[i].ended_at),
                failed_afterwards(state, memory.symptoms(state, knowledge), i), out);
   }
 }

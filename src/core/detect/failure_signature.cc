@@ -41,7 +41,8 @@ std::string what_followed(const State& state, const FailureChain& chain) {
   const bool trained_later =
       std::any_of(state.attempts.begin() + std::min<std::ptrdiff_t>(chain.attempt + 1, std::ssize(state.attempts)),
                   state.attempts.end(), [](const AttemptState& later) { return later.first_step != kNoStep; });
-  if (trained_later) return cat("; it ended attempt ", chain.attempt + 1);
+  if (trained_later || (chain.ended && chain.attempt + 1U < state.attempts.size()))
+    return cat("; it ended attempt ", chain.attempt + 1);
   return chain.ended ? "; nothing was done after it" : "; no step was done after it";
 }
 

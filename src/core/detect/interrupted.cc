@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/closing.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/exit_status.h"
 #include "core/judge_memory.h"
@@ -70,6 +71,28 @@ bool tell_aftermath(const FailureChain& chain, Finding& finding) {
   return false;
 }
 
+/// What only the end of the attempt says. Where the training was complete, nothing was lost by it.
+void stopped_attempt(const State& state, const Knowledge& knowledge, const AttemptState& attempt, Finding& finding) {
+  const std::string& text = attempt.ended->text;
+  const bool complete = Closing(state, knowledge).complete_at(attempt.ended_at);
+  const Signature* known = known_stop(state, knowledge, attempt.ended_at.where);
+  finding.kind = known != nullptr ? known->kind : "interrupted";
+  finding.onset = finding.detected = attempt.ended_at;
+  finding.summary = complete ? "After the training was complete the run was stopped from outside"
+                             : "The run was stopped from outside";
+  if (!text.empty()) finding.evidence.push_back({attempt.ended_at.where, text, "", kNoStep, 0});
+  if (known != nullptr) {
+    finding.summary += cat(": ", stopped_by(text));
+    finding.suggests.push_back({known->id, 0.7, cat("seen: ", clip(text, 160))});
+  } else {
+    finding.suggests.push_back({"user-cancelled", 0.6, "an end record that says interrupted"});
+  }
+  if (!complete) return;
+  finding.severity = Severity::kInfo;
+  finding.resolved = true;
+  finding.resolved_at = finding.onset;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
@@ -90,20 +113,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
         continue;
       }
     } else if (attempt.ended && attempt.ended->how == event::Ended::How::kInterrupted) {
-      finding.kind = "interrupted";
-      finding.onset = attempt.ended_at;
-      finding.detected = attempt.ended_at;
-      finding.summary = "The run was stopped from outside";
-      if (!attempt.ended->text.empty()) {
-        finding.evidence.push_back({attempt.ended_at.where, attempt.ended->text, "", kNoStep, 0});
-      }
-      if (const Signature* known = known_stop(state, knowledge, attempt.ended_at.where); known != nullptr) {
-        finding.kind = known->kind;
-        finding.summary = cat("The run was stopped from outside: ", stopped_by(attempt.ended->text));
-        finding.suggests.push_back({known->id, 0.7, cat("seen: ", clip(attempt.ended->text, 160))});
-      } else {
-        finding.suggests.push_back({"user-cancelled", 0.6, "an end record that says interrupted"});
-      }
+      stopped_attempt(state, knowledge, attempt, finding);
     } else {
       continue;
     }

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/closing.h"
 #include "core/detect/support/exception_words.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
@@ -119,12 +120,13 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (!error || explained(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   const int64_t last = last_done(state, number);
-  if (total > 1 && last + 1 >= total) return;
+  const Moment end = at_the_end(state, attempt, last);
+  if (total > 1 && last + 1 >= total && !Closing(state, knowledge).saving_at(end)) return;
   Finding finding;
   finding.detector = "last-word";
   // Without a plan it may be an error that the program goes on from, in a copy of a log that was still being written.
   finding.severity = total > 0 || last == kNoStep ? Severity::kCritical : Severity::kWarning;
-  finding.onset = finding.detected = at_the_end(state, attempt, last);
+  finding.onset = finding.detected = end;
   const SourceState& source = state.sources[attempt.last.where.source];
   const ExceptionClass is = class_of(*error, known_at(memory.symptoms(state, knowledge), finding.onset.where));
   finding.kind = std::string(is.kind);

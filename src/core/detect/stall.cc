@@ -226,7 +226,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   }
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && step + 1 >= total) return;
-  if (!live && epochs_done(state))
+  if (!live && (epochs_done(state) || finished_by_its_word(state, knowledge)))
     return;  // what goes on logging, such as a session that was left open, outlives its training
   Finding finding;
   finding.kind = "stall";

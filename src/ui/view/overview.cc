@@ -382,7 +382,21 @@ std::string_view zone_of_times(const State& state) {
   return unknown ? "" : " (UTC)";
 }
 
-namespace {}  // namespace
+namespace {
+
+/// Had most of the work been done, as the bar shows, before the first line that has a clock?
+bool clocked_at_the_end(const State& state, double by_bar) {
+  if (state.attempts.empty() || state.attempts.back().bar.empty()) return false;
+  const auto& marks = state.attempts.back().bar;
+  const uint32_t number = marks.back().where.source;
+  if (number >= state.sources.size() || !state.sources[number].clock.before(UINT64_MAX).known()) return false;
+  const LineClock& clock = state.sources[number].clock;
+  return std::any_of(marks.begin(), marks.end(), [&](const AttemptState::BarMark& mark) {
+    return mark.where.source == number && mark.elapsed > by_bar / 2 && !clock.before(mark.where.line).known();
+  });
+}
+
+}  // namespace
 
 std::string time_span(const State& state) {
   const Time since = written_since(state), until = written_until(state);
@@ -390,6 +404,9 @@ std::string time_span(const State& state) {
   const double by_bar = seconds_by_bar(state);
   const std::string bar = cat(format_duration(Duration::seconds(by_bar)), " by its progress bar");
   if (first.empty()) return by_bar > 0 ? bar : "";
+  if (by_bar > (until - since).seconds() && clocked_at_the_end(state, by_bar)) {
+    return cat("until ", last, ", ", bar, lacks.empty() ? "" : cat(" (", lacks, ")"));
+  }
   if (by_bar > (until - since).seconds()) {  // few lines have a clock, and none near the end
     return cat("from ", first, " on, ", bar, lacks.empty() ? "" : cat(" (", lacks, ")"));
   }

@@ -223,6 +223,19 @@ TEST_CASE("a time range goes to the last line, or as far as the bar shows") {
         "2026-02-19T11:00:00Z to 2026-02-19T15:00:00Z (4h 00m by the few lines that have a clock)");
 }
 
+TEST_CASE("a clock that stands only behind the work says when that ended") {
+  FakeRun run;
+  run.say(event::SourceOpened{0, "/runs/a/train.log", "text", 100, 0, 0});
+  run.say(event::Planned{100});
+  for (int step = 1; step <= 8; ++step) {
+    run.measure(step, 0.5);
+    run.say(event::Progressed{"", step, 100, step * 1000.0});
+  }
+  run.at = *parse_time("2026-02-19T11:00:00Z");
+  run.say(event::ClockLacks{});
+  CHECK(time_span(run.state) == "until 2026-02-19T11:00:00Z, 2h 13m by its progress bar");
+}
+
 TEST_CASE("a time range says what the log's clocks do not name") {
   FakeRun run;
   run.say(event::SourceOpened{0, "/runs/a/train.log", "text", 100, 0, 0});

@@ -38,16 +38,17 @@ bool is_other_job(const AttemptState& before, const AttemptState& later) {
   return complete && before.total_steps > 0 && later.total_steps > 0 && before.total_steps != later.total_steps;
 }
 
-/// The last attempt does steps and nothing stands against it: what ended an earlier one is over, wherever that was.
-/// What spoilt the learning may be in what it resumed from.
-bool goes_well(const State& state, const AttemptState& own) {
-  const size_t last = state.attempts.size() - 1;
-  const AttemptState& later = state.attempts.back();
-  const bool badly = (later.ended && !is_good_end(*later.ended)) || state.verdict == "crashed" ||
-                     state.verdict == "stalled" || state.verdict == "ended-early";
-  if (badly || later.first_step == kNoStep || is_other_job(own, later)) return false;
-  return std::none_of(state.incidents.begin(), state.incidents.end(), [last](const Incident& incident) {
-    return incident.open && incident.severity != Severity::kInfo && incident.latest.attempt == last &&
+/// A later attempt does steps and nothing stands against it: what ended an earlier one is over, wherever that was, and
+/// whether or not another attempt began since. What spoilt the learning may be in what it resumed from.
+bool goes_well(const State& state, const AttemptState& own, size_t number) {
+  const AttemptState& later = state.attempts[number];
+  const bool newest = number + 1 == state.attempts.size();
+  const bool badly =
+      newest && (state.verdict == "crashed" || state.verdict == "stalled" || state.verdict == "ended-early");
+  if (badly || (later.ended && !is_good_end(*later.ended))) return false;
+  if (later.first_step == kNoStep || is_other_job(own, later)) return false;
+  return std::none_of(state.incidents.begin(), state.incidents.end(), [number](const Incident& incident) {
+    return incident.open && incident.severity != Severity::kInfo && incident.latest.attempt == number &&
            (ends_runs(incident.kind) || incident.kind == "died-silently" || incident.severity == Severity::kCritical);
   });
 }
@@ -58,7 +59,9 @@ bool overtaken(const State& state, const Incident& incident) {
   if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
   if (ended_well_unseen(state)) return true;
   const AttemptState& own = state.attempts[incident.latest.attempt];
-  if (ends_runs(incident.kind) && goes_well(state, own)) return true;
+  for (size_t later = incident.latest.attempt + 1U; later < state.attempts.size(); ++later) {
+    if (ends_runs(incident.kind) && goes_well(state, own, later)) return true;
+  }
   return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
                      [&own](const AttemptState& later) {
                        const bool as_far = later.last_step > own.last_step || came_as_far_and_ended_well(own, later);

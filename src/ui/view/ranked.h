@@ -9,8 +9,8 @@
 
 namespace mw {
 
-/// Is the incident history: a later attempt came further than the one that it befell, or does steps now, and the
-/// incident is an end of its attempt alone?
+/// Is the incident history: a later attempt came further than the one that it befell, or did steps and nothing
+/// stands against it, and the incident is an end of its attempt alone?
 bool overtaken(const State& state, const Incident& incident);
 
 /// Does `a` matter more than `b`? What stands open, what is worse, what befell the latest attempt, what ends runs or

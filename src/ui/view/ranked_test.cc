@@ -64,6 +64,18 @@ TEST_CASE("what ended an attempt does not lead over a later one that does steps 
   }
 }
 
+TEST_CASE("an attempt that went well stays so when another one begins") {
+  FakeRun run;
+  for (int step = 1; step <= 50; ++step) run.measure(step, 0.5);
+  run.incident("code-error", Severity::kCritical, 50, "a", "x").latest.attempt = 0;
+  run.say(event::AttemptBegan{"again"});
+  for (int step = 1; step <= 9; ++step) run.measure(step, 0.5);
+  run.say(event::AttemptBegan{"once more"});
+  CHECK(overtaken(run.state, run.state.incidents[0]));
+  run.incident("crash", Severity::kCritical, 9, "b", "x").latest.attempt = 1;
+  CHECK_FALSE(overtaken(run.state, run.state.incidents[0]));
+}
+
 TEST_CASE("of two that are as grave, what shows beside the trouble comes second") {
   FakeRun run;
   run.measure(1, 0.5);

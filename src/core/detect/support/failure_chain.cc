@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/support/closing.h"
 #include "core/detect/support/helper_threads.h"
 #include "core/detect/support/join_traces.h"
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/progress.h"
 #include "core/detect/support/server_restarts.h"
+#include "core/detect/support/step_cleanup.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 
@@ -147,8 +149,11 @@ class StatusEnds {
   std::map<uint16_t, bool> ends_;  ///< by attempt: was its plan open?
 };
 
-void place(const State& state, const Progress& progress, const StatusEnds& ends, Symptom& symptom) {
-  if (ends.belied_by(symptom, progress)) return;  // neither survived nor a matter of the teardown
+void place(const State& state, const Progress& progress, const StatusEnds& ends, const Closing& closing,
+           Symptom& symptom) {
+  if (closing.breaks_save(symptom)) return;  // neither survived nor a matter of the teardown
+  symptom.teardown = closing.shut_down(symptom);
+  if (symptom.teardown || ends.belied_by(symptom, progress)) return;
   const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
   const bool died = attempt != nullptr && only_exited(*attempt, progress.last_step(symptom.moment.attempt)) &&
                     is_root(symptom) &&
@@ -380,11 +385,13 @@ std::string kind_of(const Symptom& symptom) {
 }
 
 std::string cause_of(const Symptom& symptom) {
+  if (symptom.consequence) return "slurm-cancelled";
   if (symptom.signature != nullptr) return symptom.signature->id;
   return std::string(symptom.type.cause);
 }
 
 bool is_root(const Symptom& symptom) {
+  if (symptom.consequence) return false;
   if (symptom.signature != nullptr) return symptom.signature->role == Role::kRoot;
   return !symptom.type.consequence;
 }
@@ -398,12 +405,14 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   const Progress progress(state);
   const HelperThreads helpers(state, knowledge);
   const StatusEnds ends(state, knowledge, helpers);
-  for (Symptom& symptom : symptoms) place(state, progress, ends, symptom);
+  const Closing closing(state, knowledge, progress);
+  for (Symptom& symptom : symptoms) place(state, progress, ends, closing, symptom);
   order_by_line(symptoms);
   std::stable_sort(symptoms.begin(), symptoms.end(), [](const Symptom& a, const Symptom& b) {
     if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;
     return a.order < b.order;
   });
+  follow_failures(symptoms);
   outlive(symptoms);
   outlive_helpers(helpers, symptoms);
   outlive_server_restarts(state, knowledge, symptoms);

@@ -36,6 +36,7 @@ struct Symptom {
   const TraceState* within = nullptr;  ///< a signature's: the traceback it stands in, which nothing is known to catch
   bool teardown = false;               ///< it came after the run's own word that it was complete
   bool named = false;                  ///< it is of the rank that the launcher names as the one that failed
+  bool consequence = false;            ///< Slurm's ending a step of which something had failed before
 };
 
 /// `exception` may be qualified ("torch.OutOfMemoryError") or wrapped ("RayTaskError(KeyError)").

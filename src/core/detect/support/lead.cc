@@ -209,6 +209,7 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
     for (const auto before : {failed_before, died_before}) {
       if (const Symptom* failed = before(*lead, &symptoms[begin], symptoms.data() + end)) {
         chain.lead = *failed;
+        chain.ended = true;
         lead = failed;
       }
     }
@@ -218,7 +219,7 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
       lead = killed;
     }
     chain.kind = kind_of(chain.lead);
-    chain.ended = barren || ends_for_sure(*lead);
+    chain.ended = chain.ended || barren || ends_for_sure(*lead);
     for (size_t i = begin; i < end; ++i) {
       if (&symptoms[i] == lead || symptoms[i].survived || symptoms[i].teardown) continue;
       chain.ended = chain.ended || (is_root(symptoms[i]) && ends_for_sure(symptoms[i]));

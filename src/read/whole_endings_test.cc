@@ -1,0 +1,138 @@
+// What a whole log comes to by its last lines: who or what ended it, and whether its result was there.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "read/testing/whole_log.h"
+
+namespace mw {
+namespace {
+
+std::string steps(int last) {
+  std::string log;
+  for (int i = 1; i <= last; ++i)
+    log += cat("step ", i, "/60 | reward 0.", 200 + 5 * i + i * 7 % 13, " | kl 0.011 | loss 0.0012 | grad_norm 0.4\n");
+  return log;
+}
+
+const std::string kTrace =
+    "Traceback (most recent call last):\n"
+    "  File \"/srv/x/train.py\", line 40, in main\n"
+    "    out = f(batch)\n";
+const std::string kValueError = kTrace + "ValueError: batch 3 holds no prompt\n";
+const std::string kStep = "slurmstepd: error: *** STEP 41.0 ON n7 CANCELLED AT 2026-03-01T10:00:20 ***\n";
+const std::string kJob = "slurmstepd: error: *** JOB 41 ON n7 CANCELLED AT 2026-03-01T10:00:20 ***\n";
+const std::string kOthers =
+    "srun: error: n8: tasks 1-7: Terminated\n"
+    "srun: Force Terminated StepId=41.0\n";
+const std::string kTask = "srun: error: n7: task 0: Exited with exit code 1\n";
+
+/// The kind of the gravest incident and its first cause.
+std::string leading(const State& state) {
+  const Incident* worst = nullptr;
+  for (const Incident& incident : state.incidents) {
+    if (worst == nullptr || incident.severity > worst->severity) worst = &incident;
+  }
+  return worst == nullptr ? "" : cat(worst->kind, worst->causes.empty() ? "" : cat(" ", worst->causes.front().id));
+}
+
+bool says_stopped(const State& state) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(),
+                     [](const Incident& incident) { return incident.kind == "interrupted"; });
+}
+
+TEST_CASE("Slurm's ending a step of which a task had failed is nobody's stop") {
+  const std::string oom = kTrace + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.84 GiB.\n";
+  for (const std::string& end : {kValueError + kTask + kStep + kOthers, kValueError + kStep + kTask + kOthers,
+                                 kValueError + kStep, kValueError + kValueError + kStep, kStep + kValueError,
+                                 kTask + kStep + kOthers, kTask + "srun: launch/slurm: x\n" + kStep}) {
+    CAPTURE(end);
+    const State state = state_of(steps(30) + end);
+    CHECK(state.verdict == "crashed");
+    CHECK(leading(state).find("user-cancelled") == std::string::npos);
+    CHECK_FALSE(says_stopped(state));
+  }
+  for (const std::string& end : {oom + kStep + kTask, kStep + oom + kTask}) {  // its words may lie in a buffer
+    CAPTURE(end);
+    const State state = state_of(steps(30) + end);
+    CHECK(state.verdict == "crashed");
+    CHECK(leading(state).starts_with("gpu-out-of-memory"));
+  }
+}
+
+TEST_CASE("where the clocks are of different years, the lines show what Slurm made of a failure") {
+  const std::string timeout =
+      "[rank3]:[E0301 12:10:12.511 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation timeout: "
+      "WorkNCCL(SeqNum=45390, OpType=ALLREDUCE, NumelIn=1000, NumelOut=1000, Timeout(ms)=600000) ran for 600012 "
+      "milliseconds before timing out.\n";
+  const auto after = [&](const std::string& clock) {
+    return state_of(steps(30) + timeout + "slurmstepd: error: *** STEP 41.0 ON n7 CANCELLED AT " + clock + " ***\n");
+  };
+  CHECK(leading(after("2019-03-01T12:10:20")).starts_with("collective-timeout"));
+  CHECK(leading(after("2019-03-01T12:10:20")).find("user-cancelled") == std::string::npos);
+}
+
+TEST_CASE("a step or a job that is cancelled with no failure before it was stopped from outside") {
+  const std::string caught = kTrace + "KeyboardInterrupt\n";
+  for (const std::string& end : {kStep, kJob, kStep + kOthers, kStep + caught + kTask,
+                                 kStep + "srun: error: n7: task 0: Exited with exit code 143\n"}) {
+    CAPTURE(end);
+    const State state = state_of(steps(30) + end);
+    CHECK(leading(state).starts_with("interrupted"));
+  }
+}
+
+TEST_CASE("what is shut down after the result is there ends nothing") {
+  const std::string done = "Saved final model to /ckpt/final\nTraining complete.\n";
+  for (const std::string& end :
+       {std::string("[2026-03-01 14:10:13] SIGTERM received. signum=None frame=None. Draining requests and shutting "
+                    "down...\n"),
+        std::string("(EngineCore_0 pid=777) ERROR 03-01 14:10:13 [core_client.py:562] Engine core proc EngineCore_0 "
+                    "died unexpectedly, shutting down client.\n"),
+        std::string("terminate called without an active exception\nAborted (core dumped)\n"),
+        std::string("terminate called without an active exception\n"
+                    "./run.sh: line 14: 48211 Aborted                 (core dumped) python train_rl.py\n"),
+        std::string("srun: error: n7: task 0: Exited with exit code 134\n"),
+        std::string("slurmstepd: error: *** STEP 41.1 ON n7 CANCELLED AT 2026-03-01T10:00:20 ***\n")}) {
+    CAPTURE(end);
+    const State state = state_of(steps(60) + done + end);
+    CHECK(state.verdict == "finished");
+    for (const Incident& incident : state.incidents) CHECK(incident.severity == Severity::kInfo);
+    const State open = state_of(steps(40) + end);  // in the middle of the plan it is what it is
+    CHECK(open.verdict != "finished");
+  }
+}
+
+TEST_CASE("what fails while the result is being saved ends the run") {
+  const std::string saving = "Saving final model to /ckpt/final\n";
+  const std::string exit = kTrace + "SystemExit: the final checkpoint is incomplete: shard 5 of 8\n";
+  for (const std::string& end :
+       {exit, std::string("fatal: shard 5 of 8 was never written, the final model is incomplete\n"),
+        std::string("python: /x/ring.c:91: rb_push: Assertion `a != b' failed.\nAborted (core dumped)\n"),
+        std::string("./run.sh: line 14: 48211 Killed                  python train_rl.py\n")}) {
+    CAPTURE(end);
+    const State state = state_of(steps(60) + saving + end);
+    CHECK(state.verdict == "crashed");
+    CHECK(std::any_of(state.incidents.begin(), state.incidents.end(),
+                      [](const Incident& incident) { return incident.severity == Severity::kCritical; }));
+  }
+  CHECK(state_of(steps(60) + saving + "Saved final model to /ckpt/final\n" + "Aborted (core dumped)\n").verdict ==
+        "finished");
+  CHECK(state_of(steps(60) + saving).verdict == "finished");
+  // The trainer needs its server no more.
+  CHECK(state_of(steps(60) + saving +
+                 "[2026-03-01 14:10:13] SIGTERM received. signum=None frame=None. Draining requests and shutting "
+                 "down...\n")
+            .verdict == "finished");
+}
+
+TEST_CASE("an exception whose own words are known, with which the log ends, crashed the run") {
+  const State state =
+      state_of(steps(30) + kTrace + "own.gates.AlignmentGateError: alignment gate RED: ['S_prefill_vs_T_old']\n");
+  CHECK(state.verdict == "crashed");
+}
+
+}  // namespace
+}  // namespace mw
