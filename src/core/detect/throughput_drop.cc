@@ -200,10 +200,12 @@ void judge_bar(const State& state, std::vector<Finding>& out) {
 const Series* seconds_of_records(const State& state) {
   for (const Series& series : state.series) {
     if (series.raw != "duration" || !series.signal.empty() || series.count() < points_of(kClockWidth)) continue;
+    constexpr size_t kLast = 200;  // records: a long run is judged at each of them
     const auto& points = series.points();
+    const size_t begin = points.size() - std::min(points.size(), kLast);
     size_t falls = 0;
-    for (size_t i = 1; i < points.size(); ++i) falls += points[i].value < points[i - 1].value;
-    if (static_cast<double>(falls) >= kSteady.value * static_cast<double>(points.size())) return &series;
+    for (size_t i = begin + 1; i < points.size(); ++i) falls += points[i].value < points[i - 1].value;
+    if (static_cast<double>(falls) >= kSteady.value * static_cast<double>(points.size() - begin)) return &series;
   }
   return nullptr;
 }
@@ -218,7 +220,8 @@ bool judge_stated(const State& state, JudgeMemory& memory, const RiseRule& rule,
   great.factor = kGreat.value;
   for (KeptTrack& track : memory.tracks(state, stated)) {
     std::vector<Rise> found = track.rises("throughput-drop", rule);
-    if (found.empty() && named) found = track.rises("throughput-drop, great", great);
+    const bool apart = stated->max() > kGreat.value * stated->min();
+    if (found.empty() && named && apart) found = track.rises("throughput-drop, great", great);
     for (const Rise& rise : found) {
       const bool fair = explained(state, track, rise);
       const Point& onset = track.points[rise.onset];

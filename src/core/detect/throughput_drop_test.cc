@@ -1,0 +1,69 @@
+#include <doctest/doctest.h>
+
+#include "core/planted_run_for_test.h"
+
+namespace mw {
+namespace {
+
+constexpr int64_t kSteps = 120, kSlowFrom = 60;
+
+double pace(int64_t step, double slow) {
+  return (step < kSlowFrom ? 12.0 : slow) + 0.5 * static_cast<double>(step % 3);
+}
+
+const Incident* slower(const std::vector<Incident>& incidents) {
+  for (const Incident& one : incidents) {
+    if (one.kind == "throughput-drop") return &one;
+  }
+  return nullptr;
+}
+
+/// Records without a clock: what says how long a step takes is the bar over them.
+std::vector<Incident> with_bar(double slow) {
+  PlantedRun run;
+  run.say_without_clock(event::Planned{kSteps});
+  double elapsed = 0;
+  for (int64_t step = 1; step <= kSteps; ++step) {
+    elapsed += pace(step, slow);
+    run.say_without_clock(event::Progressed{"", step, kSteps, elapsed});
+    const double reward = 0.2 + 0.004 * static_cast<double>(step);
+    run.say_without_clock(event::Measured{step, false, {{"reward.mean", "reward", reward}}});
+  }
+  return run.close();
+}
+
+/// The same, and each record ends with seconds, that are those of the step or of the run so far.
+std::vector<Incident> with_seconds(double slow, bool of_run) {
+  PlantedRun run;
+  double elapsed = 0;
+  for (int64_t step = 1; step <= kSteps; ++step) {
+    elapsed += pace(step, slow);
+    const double reward = 0.2 + 0.004 * static_cast<double>(step);
+    const double seconds = of_run ? elapsed : pace(step, slow);
+    run.say_without_clock(event::Measured{step, false, {{"reward.mean", "reward", reward}, {"", "duration", seconds}}});
+  }
+  return run.close();
+}
+
+}  // namespace
+
+TEST_CASE("steps that take six times as long are seen by the progress bar") {
+  const auto incidents = with_bar(75);
+  const Incident* found = slower(incidents);
+  REQUIRE(found != nullptr);
+  CHECK(found->severity == Severity::kWarning);
+  CHECK(found->onset.step == kSlowFrom);
+  CHECK(slower(with_bar(12)) == nullptr);
+}
+
+TEST_CASE("steps that take six times as long are seen by the seconds that a record ends with") {
+  const auto incidents = with_seconds(75, false);
+  const Incident* found = slower(incidents);
+  REQUIRE(found != nullptr);
+  CHECK(found->severity == Severity::kWarning);
+  CHECK(found->onset.step == kSlowFrom);
+  CHECK(slower(with_seconds(12, false)) == nullptr);
+  CHECK(slower(with_seconds(12, true)) == nullptr);  // of the run so far: they grow by themselves
+}
+
+}  // namespace mw
