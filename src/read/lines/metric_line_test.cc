@@ -74,8 +74,6 @@ TEST_CASE("commas: colons and equals signs, brackets, lists passed over") {
 TEST_CASE("several statistics of one figure, with their values behind them") {
   CHECK(read("reward mean/min/max 0.5/-1.0/1.0 | loss 0.25") ==
         Map{{"reward_mean", 0.5}, {"reward_min", -1}, {"reward_max", 1}, {"loss", 0.25}});
-  CHECK(read("reward (mean/std): 0.5/0.25, loss: 0.75") ==
-        Map{{"reward_mean", 0.5}, {"reward_std", 0.25}, {"loss", 0.75}});
   CHECK(read("solved/total=12/200 loss=0.5") == Map{{"solved/total", 12}, {"solved/total/total", 200}, {"loss", 0.5}});
 }
 

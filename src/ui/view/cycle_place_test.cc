@@ -17,6 +17,7 @@ State run(bool clock, bool bar) {
   say(event::SourceOpened{0, "train.log", "text", 100});
   say(event::ClockLacks{}, clock ? Time::from_seconds(kBegun) : Time{});
   say(event::Planned{100});
+  if (bar) say(event::Progressed{"", 0, 100, 0});
   for (int64_t step = 1; step <= 100; ++step) {
     if (bar) say(event::Progressed{"", step, 100, 10.0 * static_cast<double>(step)});
     say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
