@@ -106,7 +106,9 @@ TEST_CASE("a rank's own failure leads over what other ranks say of its death, be
                            "torch.distributed.DistStoreError: Timed out after 61 seconds waiting for clients. 1/2 "
                            "clients joined."),
                     raised(0, "ModuleNotFoundError: No module named 'acme'")}) == "dependency-broken");
-  CHECK(kind_after({timed_out(1), timed_out(2), raised(0, key)}) == "code-error");
+  // They had waited for minutes: what is said after that came of the abort, but where it had waited, too.
+  CHECK(kind_after({raised(0, key), timed_out(1), timed_out(2)}) == "code-error");
+  CHECK(kind_after({timed_out(1), timed_out(2), raised(0, key)}) == "collective-timeout");
   CHECK(kind_after({timed_out(1), timed_out(2), raised(0, "TimeoutError: the scorer did not answer in 300 s")}) ==
         "crash");
 }

@@ -40,6 +40,21 @@ bool is_servers_end(const Symptom& symptom) {
 /// A worker that a signal of its owner ends raises SystemExit in its handler.
 bool handles_signal(const event::TraceSeen& trace) { return contains_folded(trace.frame, "sigterm"); }
 
+/// Did records go on behind it? One or two are late lines, or a summary.
+bool recorded_on(const State& state, const Moment& word) {
+  constexpr size_t kLate = 3;
+  return std::any_of(state.series.begin(), state.series.end(), [&word](const Series& series) {
+    const auto& points = series.points();
+    size_t after = 0;
+    for (size_t i = points.size(); i-- > 0 && after < kLate; ++after) {
+      const Point& point = points[i];
+      if (point.attempt != word.attempt || point.where.source != word.where.source) break;
+      if (point.where.line <= word.where.line) break;
+    }
+    return after == kLate;
+  });
+}
+
 /// Another program was started with wrong arguments; the trainer was done.
 bool refused_start(const Symptom& symptom) {
   return symptom.signature != nullptr && symptom.within == nullptr && symptom.signature->fatal &&
@@ -79,6 +94,7 @@ void Closing::add_done(const SignatureState& seen, const Progress& progress) {
     const bool saves = begins_save(match.text);
     // Where no plan says that there is no more to come, the word must be of the training itself.
     if (!saves && plans_[attempt] == Plan::kUnknown && !says_training_over(match.text)) continue;
+    if (recorded_on(state_, match.moment)) continue;
     if (!progress.after(match.moment, match.moment.where.line)) add(saves ? Says::kSaves : Says::kDone, match.moment);
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace mw::detect {
 namespace {
 
@@ -24,6 +26,19 @@ constexpr std::array<std::string_view, 13> kEchoes = {"nccl-watchdog-timeout",
                                                       "ray-actor-died",
                                                       "ray-actor-unavailable",
                                                       "ray-object-lost"};
+
+// Of those, what a rank says only when it has waited for minutes: whatever another one died of was long said by then.
+constexpr std::array<std::string_view, 4> kLate = {"nccl-watchdog-timeout", "nccl-heartbeat-monitor-abort",
+                                                   "gloo-timeout", "hccl-communication-timeout"};
+
+bool comes_late(const Symptom& symptom) {
+  return std::find(kLate.begin(), kLate.end(), cause_of(symptom)) != kLate.end();
+}
+
+/// Its process waited for somebody else, perhaps for longer than the others waited for it.
+bool waited(const Symptom& symptom) {
+  return symptom.trace != nullptr && contains(symptom.trace->trace.exception, "Timeout");
+}
 
 bool is_echo(const Symptom& symptom) {
   return std::find(kEchoes.begin(), kEchoes.end(), cause_of(symptom)) != kEchoes.end();
@@ -74,6 +89,10 @@ bool may_be_echo(const Symptom& symptom) {
 }
 
 bool may_have_caused(const Symptom& later, const Symptom& echo) {
+  // Ray's own say of what became of processes when it starts others.
+  if (later.trace != nullptr && bare_exception(later.trace->trace.exception) == "RaySystemError") return false;
+  const bool in_order = later.moment.where.source == echo.moment.where.source;
+  if (in_order && comes_late(echo) && !waited(later)) return false;
   if (follows_an_echo(later) || (later.signature != nullptr && later.signature->wrapper)) return false;
   const TraceState *one = trace_of(later), *other = trace_of(echo);
   const bool same = one != nullptr && other != nullptr && one->trace.pid != -1 && one->trace.pid == other->trace.pid;
