@@ -25,8 +25,9 @@ constexpr std::string_view kStructural = "structural", kSuspect = "suspect", kCo
 
 /// As writers call what they have not finished: step_40.tmp, tmp_step_40, .staging-40.
 bool is_name_for_a_time(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kWords = {"tmp", "temp", "incomplete", "staging"};
-  return std::any_of(kWords.begin(), kWords.end(), [name](std::string_view word) { return contains(name, word); });
+  constexpr std::array<std::string_view, 3> kWords = {"tmp", "incomplete", "staging"};
+  return name.find_first_of("0123456789") != std::string_view::npos &&
+         std::any_of(kWords.begin(), kWords.end(), [name](std::string_view word) { return contains(name, word); });
 }
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {

@@ -56,6 +56,7 @@ TEST_CASE(
     CHECK(one->below == absolute_path(p.base + path));
   }
   CHECK(p.asked(p.base + "/two/deep")->run == p.home() + "/runs/other");
+  std::filesystem::create_directories(p.base + "/around/three");
   p.run("alone", {p.base + "/around/three"});
   CHECK(p.asked(p.base + "/around")->run == p.home() + "/runs/alone");
   CHECK(p.asked("grpo")->run == "grpo");  // a name stays a name

@@ -93,7 +93,8 @@ TEST_CASE("words and inner width that the settings state and the tensors have no
   };
   CHECK(said(R"("vocab_size":8,"intermediate_size":4)") == "");
   CHECK(said(R"("vocab_size":5)") == "");  // rows that no word has
-  CHECK(contains(said(R"("vocab_size":100)"), "the rows of its embedding are 8, and config.json states vocab_size 100"));
+  CHECK(
+      contains(said(R"("vocab_size":100)"), "the rows of its embedding are 8, and config.json states vocab_size 100"));
   CHECK(contains(said(R"("intermediate_size":99)"), "the inner width of its layers is 4"));
   CHECK(said(R"("text_config":{"vocab_size":100})") != "");
   CHECK(said(R"("intermediate_size":[4,8])") == "");

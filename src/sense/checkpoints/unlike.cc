@@ -311,15 +311,29 @@ void look_for_other_names(Examination& exam, const TreeFile& file, const Forms& 
                    " before those. What loads them by name finds none, and begins with random numbers"));
 }
 
-void compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
-  const bool optimizer = kind_of_name(file.name()) == ContentKind::kOptimizer;  // whose tensors are not kept
-  const Forms own = optimizer ? file_forms(exam.disk(), exam.tree().full(file.path)) : forms_of(exam.directory(file));
-  if (own.empty()) return;
+/// True: a checkpoint beside this one has that file.
+bool compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
+  const Forms own = forms_of(exam.directory(file));
+  if (own.empty()) return false;
   const std::vector<Neighbour> others = neighbours_of(exam, file.path, beside, file_forms);
   compare_forms(exam, file.path, own, others);
-  if (optimizer) return;
   if (is_whole_model(file)) look_for_other_names(exam, file, own, others);
   look_for_lost(exam, file.path, own, others);
+  return !others.empty();
+}
+
+/// Moments of other shapes than before, where the weights have those of before.
+void compare_optimizers(Examination& exam, const std::vector<std::string>& beside) {
+  const auto& problems = exam.problems();
+  const auto is_unlike = [](const CheckpointProblem& one) { return one.trouble == Trouble::kUnlike; };
+  if (std::any_of(problems.begin(), problems.end(), is_unlike)) return;
+  size_t compared = 0;
+  for (const TreeFile& file : exam.tree().files()) {
+    if (!is_pickle_by_name(file.name()) || kind_of_name(file.name()) != ContentKind::kOptimizer) continue;
+    if (++compared > kFiles) return;
+    const Forms own = file_forms(exam.disk(), exam.tree().full(file.path));  // an examination keeps none of them
+    if (!own.empty()) compare_forms(exam, file.path, own, neighbours_of(exam, file.path, beside, file_forms));
+  }
 }
 
 // ---- zarr: a folder for each tensor, and nothing lists them
@@ -413,15 +427,15 @@ const CheckpointManifest* nearest_before(const std::vector<const CheckpointManif
 void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
   if (exam.tree().single_file()) return;
   size_t compared = 0;
+  bool known = false;  // weights beside this one have been compared
   for (const TreeFile& file : exam.tree().files()) {
     if (is_export(file.path) && exam.tree().folders().size() > 1) continue;
     if (file.name() == "config.json") look_at_config(exam, file);
     look_at_own_config(exam, file);
-    const bool optimizer = is_pickle_by_name(file.name()) && kind_of_name(file.name()) == ContentKind::kOptimizer;
-    if (exam.step() != kNoStep && !beside.empty() && (is_safetensors(file) || is_torch(file) || optimizer) &&
-        ++compared <= kFiles)
-      compare_shapes(exam, file, beside);
+    if (exam.step() != kNoStep && !beside.empty() && (is_safetensors(file) || is_torch(file)) && ++compared <= kFiles)
+      known = compare_shapes(exam, file, beside) || known;
   }
+  if (known) compare_optimizers(exam, beside);
   for (const auto& [metadata, shapes] : exam.shapes()) {
     look_at_distributed_config(exam, metadata, shapes);
     const Forms own = exam.step() == kNoStep ? Forms() : forms_of(shapes);
