@@ -1,6 +1,7 @@
 #include "app/checkpoint_survey.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -21,6 +22,13 @@ using Checkpoint = CheckpointsAnswer::Checkpoint;
 constexpr size_t kBeside = 64;          // checkpoints beside one that is not to be resumed from that are looked at
 constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which times and samples are compared
 constexpr std::string_view kStructural = "structural", kSuspect = "suspect", kCorrupt = "corrupt";
+
+/// As writers call what they have not finished: step_40.tmp, tmp_step_40, .staging-40.
+bool is_name_for_a_time(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kWords = {"tmp", "incomplete", "staging"};
+  return name.find_first_of("0123456789") != std::string_view::npos &&
+         std::any_of(kWords.begin(), kWords.end(), [name](std::string_view word) { return contains(name, word); });
+}
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
   std::vector<std::string> out;
@@ -209,6 +217,10 @@ std::vector<FoundCheckpoint> CheckpointSurvey::siblings(const Checkpoint& broken
     const std::string folder = folder_of(broken.path);
     const auto names = disk_.list(folder);
     if (names.ok()) beside = checkpoint_files_in(disk_, folder, *names);
+  }
+  // A save that was never given its name, or a part of one.
+  for (const std::string& unnamed : {broken.path, folder_of(broken.path)}) {
+    if (beside.empty() && is_name_for_a_time(basename(unnamed))) beside = neighbours(folder_of(unnamed)).checkpoints;
   }
   *exports = beside.empty();
   return *exports ? exports_of(disk_, broken.path) : beside;

@@ -19,6 +19,20 @@ std::string typed(const ResumeWords& one, const Checkpoint& back) {
   return out;
 }
 
+/// All that lies beside what to resume from, of a later step, has a name that the trainer does not take. Known where
+/// the whole folder was asked for.
+bool takes_highest_anyway(const CheckpointsAnswer& answer, const CheckpointLayout& layout) {
+  const std::string folder = folder_of(answer.resume_from.path);
+  size_t beside = 0;
+  for (const Checkpoint& one : answer.checkpoints) {
+    if (folder_of(one.path) != folder) continue;
+    ++beside;
+    const auto step = step_in(layout.folder, basename(one.path));
+    if (step && *step > answer.resume_from.step) return false;
+  }
+  return beside > 1 && step_in(layout.folder, basename(answer.resume_from.path)).has_value();
+}
+
 }  // namespace
 
 void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer) {
@@ -51,6 +65,8 @@ void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer
     back.notes.push_back(
         cat("a script that resumes from the newest takes the highest number: move the later ones out of ",
             folder_of(back.path), " first"));
+  } else if (takes_highest_anyway(answer, layout)) {
+    back.notes.push_back(cat(back.framework, " resumes from it, the highest step that it takes", with));
   } else {
     back.notes.push_back(cat(back.framework, " takes the highest step that it finds: move the later ones out of ",
                              folder_of(back.path), " first", with.empty() ? "" : cat(", then start it", with)));

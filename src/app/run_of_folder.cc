@@ -58,16 +58,16 @@ Result<std::string> run_of_checkpoints(Disk& disk, const std::vector<std::string
     return Error{Error::Code::kNotFound, cat(path, " is neither a recorded run nor a folder"),
                  "midwatch runs lists the runs."};
   const std::string wanted = real_path(path);
+  const bool of_all = folder_of(wanted) == "/" || wanted == "/";  // what lies below it may be anybody's
   std::vector<std::string> found;
   std::string works_there;
   for (const std::string& folder : run_folders) {
     const auto spec = load_run_spec(disk, folder);
     if (!spec.ok()) continue;
-    const bool declared =
-        std::any_of(spec->checkpoints.begin(), spec->checkpoints.end(), [&wanted](const std::string& root) {
-          const std::string real = real_path(root);
-          return is_within(wanted, real) || is_within(real, wanted);
-        });
+    const bool declared = std::any_of(spec->checkpoints.begin(), spec->checkpoints.end(), [&](const std::string& root) {
+      const std::string real = real_path(root);
+      return is_within(wanted, real) || (!of_all && is_within(real, wanted));
+    });
     if (declared) found.push_back(folder);
     if (spec->checkpoints.empty() && is_within(wanted, real_path(spec->folder))) works_there = basename(folder);
   }

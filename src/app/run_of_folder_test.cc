@@ -56,6 +56,9 @@ TEST_CASE(
     CHECK(one->below == absolute_path(p.base + path));
   }
   CHECK(p.asked(p.base + "/two/deep")->run == p.home() + "/runs/other");
+  std::filesystem::create_directories(p.base + "/around/three");
+  p.run("alone", {p.base + "/around/three"});
+  CHECK(p.asked(p.base + "/around")->run == p.home() + "/runs/alone");
   CHECK(p.asked("grpo")->run == "grpo");  // a name stays a name
   CHECK(p.asked("grpo")->below.empty());
   CHECK(p.asked("gr")->run == "gr");
@@ -73,6 +76,8 @@ TEST_CASE("where no run declared the folder, or several did, it is said what to 
   CHECK(none.error().code == Error::Code::kInvalid);
   CHECK(contains(none.error().what, "no recorded run declared"));
   CHECK(contains(none.error().hint, cat("midwatch checkpoint list ", p.base, "/ckpts")));
+  for (const char* const top : {"/", "/tmp"})  // around that of the one run, and of everybody else's
+    CHECK(contains(p.asked(top).error().what, "no recorded run declared"));
   const auto works = p.asked(p.base + "/work/out");
   REQUIRE_FALSE(works.ok());
   CHECK(contains(works.error().what, "run works works in"));

@@ -385,6 +385,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
 }
 
 Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
+  MW_TRY(must_be_there(disk, request.store.place));
   const auto harbour = open_harbour(disk, request.store);
   if (!harbour.ok()) return harbour.error();
   const Duration began = (*harbour)->clock->steady();

@@ -193,6 +193,21 @@ def each_framework_has_its_own_way_back(base):
         assert said.format(root=root) in shown, (sample, shown)
 
 
+def a_save_that_never_got_its_name_hides_none(base):
+    """What lies beside a half-written save is offered, and a trainer that does not take such a name needs nothing moved."""
+    for sample, below, newest, unnamed, lost in (
+            ("prime-rl", "/checkpoints", "step_20", "step_40.tmp", "trainer/.metadata"),
+            ("nemo-rl", "", "step_20", "tmp_step_40", "policy/weights/.metadata")):
+        root = copied(base, sample) + below
+        shutil.copytree(f"{root}/{newest}", f"{root}/{unnamed}")
+        os.unlink(f"{root}/{unnamed}/{lost}")
+        age(root)
+        code, answer = verified(base, root)
+        assert code == 10 and answer["resume_from"] == f"{root}/{newest}", (sample, answer["resume_from"])
+        shown = words_of(base, "verify", root)[1]
+        assert "move the later ones" not in shown and f"Resume from {root}/{newest}" in shown, shown
+
+
 def areal_resumes_from_its_slot(base):
     """Its exports have weights alone: what it resumes from is the slot of the trial, whichever of its folders is named."""
     trial = copied(base, "areal")
@@ -566,7 +581,8 @@ def nothing_is_changed(base):
 def main():
     for case in (whole_trees_are_whole, a_broken_one_is_explained, an_older_broken_one_stops_no_resume,
                  a_pointer_is_looked_at_beside_several,
-                 what_to_do_is_said_in_the_trainers_words, each_framework_has_its_own_way_back, areal_resumes_from_its_slot,
+                 what_to_do_is_said_in_the_trainers_words, each_framework_has_its_own_way_back,
+                 a_save_that_never_got_its_name_hides_none, areal_resumes_from_its_slot,
                  actor_and_critic_resume_together, odd_places_are_named_for_what_they_are,
                  what_may_not_be_read_is_not_called_missing, all_folders_of_a_step_are_named, nothing_insane_is_offered,
                  one_that_is_being_written_is_not_broken, bits_that_rot_are_found,

@@ -75,6 +75,7 @@ FileDirectory Examination::read(const std::string& full, int64_t bytes, const st
     problem(found.trouble, shown, found.what, found.trouble != Trouble::kUnreadable);
     if (found.trouble == Trouble::kUnreadable) unknown_ = true;
   }
+  out.content = content_of(out);
   if (out.clipped) unknown_ = true;
   if (const auto lost = lost_in_holes(**open, static_cast<uint64_t>(bytes), out.ranges); !lost.empty())
     problem(Trouble::kZeros, shown, sentence_of(lost));

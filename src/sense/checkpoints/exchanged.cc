@@ -85,12 +85,40 @@ std::string kind_of(const std::string& path) {
   return out;
 }
 
+/// So many more steps than those before it that no setting explains it. Fewer are an optimizer that was begun anew.
+void report_jump(Examination& exam, const std::string& path, const std::vector<CountAt>& counts) {
+  constexpr int64_t kTimes = 10, kFew = 10, kMost = int64_t{1} << 40;
+  const CountAt& own = counts.front();
+  std::vector<const CountAt*> before;
+  for (const CountAt& one : counts) {
+    if (one.step < own.step && one.count >= 0 && one.count < kMost) before.push_back(&one);
+  }
+  std::sort(before.begin(), before.end(), [](const CountAt* a, const CountAt* b) { return a->step > b->step; });
+  if (before.size() < 2 || own.count >= kMost || is_reported(exam, path)) return;
+  const int64_t steps = before[0]->step - before[1]->step, more = before[0]->count - before[1]->count;
+  const int64_t since = own.step - before[0]->step, grown = own.count - before[0]->count;
+  if (more <= 0 || since > kMost ||
+      static_cast<double>(grown) * static_cast<double>(steps) <=
+          static_cast<double>(kTimes) * static_cast<double>(more) * static_cast<double>(since)) {
+    return;
+  }
+  if (grown <= kFew) return;
+  exam.problem(
+      Trouble::kUnlike, path,
+      cat("its optimizer's step is ", own.count, ", and ", before[0]->count, " in ", before[0]->checkpoint, " and ",
+          before[1]->count, " in ", before[1]->checkpoint, ": it is of another run, or the settings were changed"),
+      false);
+}
+
 void compare_counts(Examination& exam, const TreeFile& file, const Counts& own,
                     const std::vector<std::string>& beside) {
   const auto all = counts_beside(step_of_name(exam.tree().own_name()), own, beside, [&](const std::string& other) {
     return counts_of(exam.disk(), cat(other, "/", file.path));
   });
-  for (const auto& [name, counts] : all) report_exchanged(exam, file.path, name, counts, name == kOptimizer);
+  for (const auto& [name, counts] : all) {
+    report_exchanged(exam, file.path, name, counts, name == kOptimizer);
+    if (name == kOptimizer) report_jump(exam, file.path, counts);
+  }
 }
 
 void look_at_counts(Examination& exam, const std::vector<std::string>& beside) {

@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/save_times.h"
+#include "sense/checkpoints/torch_save_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -250,6 +251,37 @@ TEST_CASE("a step within an epoch begins anew with each") {
   run.put(10, "training_info.json", R"({"epoch":1,"step":5,"total_steps":20})", saved(10));
   run.put(20, "training_info.json", R"({"epoch":0,"step":10,"total_steps":10})", saved(20));
   CHECK(run.look(20, {10}).state == State::kSuspect);
+}
+
+TEST_CASE("an optimizer that counts far more steps than the two saves before it is worth knowing") {
+  using testing::TorchSave;
+  FakeDisk disk;
+  testing::put_samples(disk);
+  const auto save = [&disk](int step, int32_t count) {
+    TorchSave torch;
+    const std::string object = torch.optimizer(3, {8, 8}, count), folder = cat("/run/checkpoint-", step);
+    disk.put(folder + "/optimizer.pt", torch.archive(object, "optimizer"));
+    disk.put(folder + "/model.safetensors", disk.content("/ck/trl/checkpoint-20/model.safetensors"));
+  };
+  const auto said = [&](int32_t third) {
+    save(30, third);
+    VerifyOptions options;
+    options.now = kNow;
+    options.beside = {"/run/checkpoint-20", "/run/checkpoint-10"};
+    const auto verdict = verify_checkpoint(disk, "/run/checkpoint-30", options);
+    REQUIRE(verdict.ok());
+    for (const CheckpointProblem& one : verdict->problems) {
+      CHECK_FALSE((one.breaks && one.path == "optimizer.pt"));
+      if (one.path == "optimizer.pt" && contains(one.what, "optimizer's step")) return one.what;
+    }
+    return std::string();
+  };
+  save(10, 10);
+  save(20, 20);
+  CHECK(contains(said(700), "its optimizer's step is 700, and 20 in checkpoint-20 and 10 in checkpoint-10"));
+  CHECK(said(30).empty());
+  CHECK(said(60).empty());  // four times as many updates for each step: the settings were changed
+  CHECK(said(5).empty());   // begun anew
 }
 
 }  // namespace

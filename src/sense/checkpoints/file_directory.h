@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/disk.h"
+#include "sense/checkpoints/content_kind.h"
 #include "sense/checkpoints/dtype.h"
 #include "sense/checkpoints/optimizer_counter.h"
 
@@ -68,6 +69,7 @@ struct FileDirectory {
   std::map<std::string, int64_t> numbers;  ///< whole numbers of a pickle's first levels, by path (torch_object.h)
   std::set<std::string> keys;              ///< of its outermost dicts, without those whose value is None
   std::string archive;  ///< of torch.save, the name that its writer gave it: "optim_world_size_2_rank_0", or "archive"
+  FileContent content;  ///< by its names and tensors; set where an Examination read it
   std::vector<OptimizerCounter> counters;  ///< of an optimizer, the kOptimizerCounters that are kept
   struct Found {
     Trouble trouble;

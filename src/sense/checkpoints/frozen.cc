@@ -56,7 +56,13 @@ std::vector<std::string> frozen_notes(const TensorsDiff& diff) {
     if (part == TensorPart::kMoment) moments.add(tensor);
   }
   std::vector<std::string> notes;
-  if (weights.still == weights.all) return notes;
+  if (weights.still == weights.all) {
+    if (weights.all > 0 && moments.still < moments.all)
+      notes.emplace_back(
+          "no weight changed, though moments of the optimizer did: no step changes the weights, or they are another "
+          "save's");
+    return notes;
+  }
   if (moments.still > 0) notes.push_back(optimizer_note(moments));
   if (counters.all > 0 && counters.still == counters.all)
     notes.emplace_back("the optimizer counts the same step in both, though weights changed");

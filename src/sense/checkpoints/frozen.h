@@ -16,7 +16,7 @@ TensorPart part_of(std::string_view name, Dtype dtype);
 
 /// Sentences on an optimizer whose counters or moments are the same in both, all or some, though weights changed: its
 /// state is another save's, or what it belongs to got no gradient; and on a single weight that did not change while all
-/// others did, which may be meant so. Nothing where no weight changed.
+/// others did, which may be meant so. Where no weight changed, whether moments did.
 std::vector<std::string> frozen_notes(const TensorsDiff& diff);
 
 }  // namespace mw

@@ -46,6 +46,13 @@ TEST_CASE("an optimizer that stands still while weights are trained is noted, al
   CHECK(Two().weights(2).tensor("optim.pt:state.0.exp_avg", true).notes().empty());
 }
 
+TEST_CASE("weights that stand still while the optimizer goes on are noted") {
+  CHECK(
+      contains(Two().weights(3, false).tensor("optim.pt:state.0.exp_avg", true).notes(), "no weight changed, though"));
+  CHECK(Two().weights(3, false).notes().empty());
+  CHECK(Two().tensor("optim.pt:state.0.exp_avg", true).notes().empty());
+}
+
 TEST_CASE("one weight of many that stands still is noted; of few, or several, it is the trainer's way") {
   CHECK(contains(Two().weights(9).tensor("embed.weight", false).notes(),
                  "embed.weight did not change, though all other 9"));

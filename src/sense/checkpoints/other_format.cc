@@ -3,7 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/file_role.h"
 
 namespace mw {
 
@@ -29,6 +31,11 @@ std::string_view other_format_of(std::string_view head, bool packed) {
     if (head.starts_with(magic)) return what;
   }
   return "";
+}
+
+bool is_for_other_programs(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kEndings = {"gguf", "msgpack", "h5", "npy", "npz"};
+  return is_one_of(ending_of(name), kEndings);
 }
 
 }  // namespace mw

@@ -10,4 +10,7 @@ namespace mw {
 /// weights may be.
 std::string_view other_format_of(std::string_view head, bool packed);
 
+/// By its name: a format into which weights are exported for other programs; no trainer here resumes from one.
+bool is_for_other_programs(std::string_view name);
+
 }  // namespace mw

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "sense/checkpoints/tensor_scan.h"
 
 namespace mw {
 namespace {
@@ -91,6 +92,43 @@ void look_at_layers(Examination& exam, const TreeFile& config) {
                    missing, ": what loads it fills that with random numbers"));
 }
 
+/// Of the part that makes text.
+int64_t size_in(const Json& config, const char* name) {
+  const Json* const text = config.find("text_config");
+  const int64_t own = config.integer_or(name, 0);
+  return own > 0 || text == nullptr || !text->is_object() ? own : text->integer_or(name, 0);
+}
+
+/// Words and inner width of a whole model: worth knowing, as some models have settings by which they differ. An
+/// embedding may have more rows than words.
+void look_at_sizes(Examination& exam, const TreeFile& config) {
+  const auto json = settings_in(exam, config);
+  if (!json || exam.broken()) return;
+  const int64_t words = size_in(*json, "vocab_size"), inner = size_in(*json, "intermediate_size");
+  std::string first;
+  int64_t rows = 0, width = 0;
+  bool has_inner = false;
+  for (const FileDirectory* file : weights_beside(exam, config, {"model", "pytorch_model"}, &first)) {
+    for (const TensorPlace& tensor : file->tensors) {
+      if (tensor.shape.size() != 2 || !has_point(tensor.dtype)) continue;
+      if (tensor.name.ends_with("embed_tokens.weight")) rows = std::max(rows, tensor.shape[0]);
+      if (!tensor.name.ends_with(".mlp.down_proj.weight")) continue;
+      width = std::max(width, tensor.shape[1]);
+      has_inner = has_inner || tensor.shape[1] == inner || tensor.shape[0] == inner;
+    }
+  }
+  const auto report = [&](std::string_view what, int64_t has, std::string_view name, int64_t states) {
+    exam.problem(Trouble::kUnlike, first,
+                 cat(what, has, ", and ", config.path, " states ", name, " ", states,
+                     ": one of them is of another "
+                     "model, or was changed"),
+                 false);
+  };
+  if (rows > 0 && words > rows) report("the rows of its embedding are ", rows, "vocab_size", words);
+  if (width > 0 && inner > 0 && !has_inner)
+    report("the inner width of its layers is ", width, "intermediate_size", inner);
+}
+
 void look_at_adapter(Examination& exam, const TreeFile& config) {
   const auto json = settings_in(exam, config);
   const int64_t rank = json ? json->integer_or("r", 0) : 0;
@@ -121,7 +159,10 @@ void look_at_adapter(Examination& exam, const TreeFile& config) {
 }  // namespace
 
 void look_at_own_config(Examination& exam, const TreeFile& config) {
-  if (config.name() == "config.json") look_at_layers(exam, config);
+  if (config.name() == "config.json") {
+    look_at_layers(exam, config);
+    look_at_sizes(exam, config);
+  }
   if (config.name() == "adapter_config.json") look_at_adapter(exam, config);
 }
 

@@ -77,5 +77,28 @@ TEST_CASE("an adapter whose tensors have another rank than its settings state is
   CHECK(state(64, R"(,"target_parameters":["experts"])") == State::kWhole);
 }
 
+TEST_CASE("words and inner width that the settings state and the tensors have not are worth knowing") {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(1768465800));
+  const auto said = [&](std::string_view settings) {
+    disk.put("/m/config.json", cat(R"({"hidden_size":4,)", settings, "}"));
+    disk.put("/m/model.safetensors",
+             weights({"model.embed_tokens.weight", "model.layers.0.mlp.down_proj.weight", "model.norm.weight"}, 8));
+    VerifyOptions options;
+    options.now = Time::from_seconds(4e9);
+    const auto verdict = verify_checkpoint(disk, "/m", options);
+    REQUIRE(verdict.ok());
+    CHECK(verdict->state == State::kWhole);
+    return verdict->problems.empty() ? "" : verdict->problems.front().what;
+  };
+  CHECK(said(R"("vocab_size":8,"intermediate_size":4)") == "");
+  CHECK(said(R"("vocab_size":5)") == "");  // rows that no word has
+  CHECK(
+      contains(said(R"("vocab_size":100)"), "the rows of its embedding are 8, and config.json states vocab_size 100"));
+  CHECK(contains(said(R"("intermediate_size":99)"), "the inner width of its layers is 4"));
+  CHECK(said(R"("text_config":{"vocab_size":100})") != "");
+  CHECK(said(R"("intermediate_size":[4,8])") == "");
+}
+
 }  // namespace
 }  // namespace mw

@@ -91,8 +91,8 @@ TEST_CASE("files of accelerate that hold nothing but zeros, or a page of a web s
   const std::string pickle = disk.content("/ck/areal/recover_info/dataloader_info.pkl"),
                     archive = disk.content("/ck/trl/checkpoint-20/optimizer.pt");
   disk.put(folder + "model.safetensors", disk.content("/ck/trl/checkpoint-20/model.safetensors"));
-  for (const char* name : {"optimizer.bin", "scheduler.bin", "sampler.bin", "dl_state_dict_1.bin"})
-    disk.put(folder + name, archive);
+  for (const char* name : {"optimizer.bin", "sampler.bin", "dl_state_dict_1.bin"}) disk.put(folder + name, archive);
+  disk.put(folder + "scheduler.bin", disk.content("/ck/trl/checkpoint-20/scheduler.pt"));
   for (const char* name : {"random_states_0.pkl", "custom_checkpoint_0.pkl"}) disk.put(folder + name, pickle);
   CHECK(verified(disk, checkpoint).state == State::kWhole);
   disk.put(folder + "custom_checkpoint_0.pkl", "(lp0\nI1\na.");  // of pickle's protocol 0, which begins with anything

@@ -96,20 +96,43 @@ FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<Mani
   return {};
 }
 
-StoodStill stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after, int64_t trained) {
-  const Tensors was = tensors_of(before.files), now = tensors_of(after);
+namespace {
+
+/// Of what both have: how much there is, and stood still.
+struct Counts {
   Count weights, moments;
+};
+Counts counts_of(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
+  const Tensors was = tensors_of(before.files), now = tensors_of(after);
+  Counts out;
   for (const auto& [key, one] : now) {
     const auto then = was.find(key);
     if (then == was.end() || then->second.tensor->numbers != one.tensor->numbers) continue;
     const TensorPart part = part_of(key.first, Dtype::kF32);
     const bool zero = one.tensor->zero, still = is_same(then->second, one);
-    Count* const count = part == TensorPart::kWeight ? &weights : part == TensorPart::kMoment ? &moments : nullptr;
+    Count* const count = part == TensorPart::kWeight   ? &out.weights
+                         : part == TensorPart::kMoment ? &out.moments
+                                                       : nullptr;
     if (count == nullptr) continue;
     ++count->all;
     count->still += still ? 1 : 0;
     count->zero += zero ? 1 : 0;
   }
+  return out;
+}
+
+}  // namespace
+
+std::string weights_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
+  const auto [weights, moments] = counts_of(before, after);
+  if (weights.all == 0 || weights.still < weights.all || moments.still == moments.all) return "";
+  return cat("every byte of its ", weights.all, weights.all == 1 ? " weight is" : " weights is",
+             " as in the save of step ", before.step,
+             ", though moments of its optimizer changed: no step changes the weights, or they are that save's");
+}
+
+StoodStill stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after, int64_t trained) {
+  const auto [weights, moments] = counts_of(before, after);
   if (const FellToZero fell = fell_to_zero(before, after); !fell.what.empty())
     return {cat(fell.path, ": ", fell.what), true};
   const std::string since = cat("in the save of step ", before.step);

@@ -25,6 +25,10 @@ struct FellToZero {
 /// zero by its name (zero_tail.h), nor what was zero before.
 FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
 
+/// One sentence where every weight is byte for byte what it was, and moments of the optimizer are not: a policy that no
+/// step changes, or another save's weights. "": it is not so, or nothing is remembered of moments.
+std::string weights_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
+
 /// `trained`: steps between the two that were trained at a learning rate above 0.
 ///
 /// Breaks: what fell to zero.

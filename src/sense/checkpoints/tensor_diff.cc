@@ -224,6 +224,28 @@ class Diff {
   TensorsDiff out_;
 };
 
+/// Has the second any tensor of the first, by name?
+bool share_names(const Tensors& one, const Tensors& two) {
+  return std::any_of(one.places().begin(), one.places().end(),
+                     [&two](const auto& place) { return two.places().count(place.first) != 0; });
+}
+
+/// The one folder in `tree` that has all files of weights of `other` below it, as a store keeps a checkpoint; "": there
+/// is none, or more than one.
+std::string folder_like(const CheckpointTree& tree, const CheckpointTree& other) {
+  const auto is_weights = [](const TreeFile& file) { return file.role == FileRole::kWeights; };
+  const auto first = std::find_if(other.files().begin(), other.files().end(), is_weights);
+  if (first == other.files().end()) return "";
+  std::string found;
+  for (const TreeFile& file : tree.files()) {
+    if (!file.path.ends_with(cat("/", first->path))) continue;
+    if (!found.empty()) return "";
+    found = file.path.substr(0, file.path.size() - first->path.size() - 1);
+  }
+  const auto is_there = [&](const TreeFile& file) { return !is_weights(file) || tree.has(cat(found, "/", file.path)); };
+  return std::all_of(other.files().begin(), other.files().end(), is_there) ? found : "";
+}
+
 Error nothing_to_compare(Disk& disk, const std::string& path) {
   const auto inside = find_checkpoints(disk, path);
   if (inside.ok() && !inside->empty() && inside->front().path != path)
@@ -243,7 +265,11 @@ Result<TensorsDiff> diff_tensors(Disk& disk, const std::string& before, const st
   if (!first.ok()) return first.error();
   auto second = CheckpointTree::read(disk, after);
   if (!second.ok()) return second.error();
+  const std::string in_first = folder_like(*first, *second), in_second = folder_like(*second, *first);
   Tensors one(disk, std::move(*first)), two(disk, std::move(*second));
+  const bool apart = !one.places().empty() && !two.places().empty() && !share_names(one, two);
+  if (apart && !in_second.empty()) return diff_tensors(disk, before, cat(after, "/", in_second), progress);
+  if (apart && !in_first.empty()) return diff_tensors(disk, cat(before, "/", in_first), after, progress);
   if (one.places().empty()) return nothing_to_compare(disk, before);
   if (two.places().empty()) return nothing_to_compare(disk, after);
   return Diff(one, two, progress).run();

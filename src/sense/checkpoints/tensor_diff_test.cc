@@ -111,5 +111,21 @@ TEST_CASE("checkpoints are found below a folder, in the order of their steps, an
   CHECK_FALSE(CheckpointTree::read(disk, "/ck/areal")->has_folder("default/epoch0epochstep7globalstep7"));
 }
 
+TEST_CASE("a folder that holds one checkpoint below others of its own is compared by what lies in that") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  for (const std::string& path : disk.paths()) {
+    constexpr std::string_view kOwn = "/ck/verl/global_step_20/";
+    if (path.starts_with(kOwn)) disk.put(cat("/store/run/data/id/", path.substr(kOwn.size())), disk.content(path));
+  }
+  for (const bool turned : {false, true}) {
+    const std::string own = "/ck/verl/global_step_20", other = "/store/run";
+    const auto diff = diff_tensors(disk, turned ? other : own, turned ? own : other, nullptr);
+    REQUIRE(diff.ok());
+    CHECK_FALSE(diff->tensors.empty());
+    for (const TensorDifference& one : diff->tensors) CHECK((one.compared && one.change.changed == 0));
+  }
+}
+
 }  // namespace
 }  // namespace mw

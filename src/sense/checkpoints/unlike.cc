@@ -1,6 +1,7 @@
 #include "sense/checkpoints/unlike.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "sense/checkpoints/content_kind.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/zarr.h"
@@ -143,13 +145,24 @@ std::string form_text(const Form& form) {
   return out + "]";
 }
 
+bool is_of_optimizer(std::string_view name) { return contains(name, "optim") || contains(name, "exp_avg"); }
+
+/// What a model has as long as it is this one. Of an optimizer, or of lists of samples, there is more or less at times.
+bool stays(std::string_view name) {
+  return !is_of_optimizer(name) && (name.ends_with("weight") || name.ends_with("bias"));
+}
+
 /// Of torch.save's files matrices of real numbers only: what else is in there (lists of samples, states of generators)
-/// may be as long as it likes.
+/// may be as long as it likes. Of other weights the names.
 Forms forms_of(const FileDirectory& directory) {
+  constexpr size_t kKeys = 2000;  // of which more may be there than were kept
   const bool all = directory.format == FileDirectory::Format::kSafetensors;
   Forms out;
   for (const TensorPlace& tensor : directory.tensors) {
     if (all || (has_point(tensor.dtype) && tensor.shape.size() >= 2)) out[tensor.name] = {tensor.dtype, tensor.shape};
+  }
+  for (const std::string& key : directory.keys) {
+    if (directory.keys.size() < kKeys && stays(key)) out.emplace(key, Form());
   }
   return out;
 }
@@ -209,7 +222,8 @@ void compare_forms(Examination& exam, const std::string& file, const Forms& own,
   std::string what;
   for (const auto& [name, form] : own) {
     const auto nearest = others.front().forms.find(name);
-    if (nearest == others.front().forms.end() || form == nearest->second) continue;
+    if (nearest == others.front().forms.end() || form == nearest->second || form == Form() || nearest->second == Form())
+      continue;
     if (++differ == 1) {
       what = cat(clip(sanitize_utf8(name), 200), " is ", form_text(form), ", and ", form_text(nearest->second), " in ",
                  others.front().name);
@@ -226,13 +240,6 @@ void compare_forms(Examination& exam, const std::string& file, const Forms& own,
 }
 
 // ---- tensors that are not there
-
-bool is_of_optimizer(std::string_view name) { return contains(name, "optim") || contains(name, "exp_avg"); }
-
-/// What a model has as long as it is this one. Of an optimizer, or of lists of samples, there is more or less at times.
-bool stays(std::string_view name) {
-  return !is_of_optimizer(name) && (name.ends_with("weight") || name.ends_with("bias"));
-}
 
 /// A tensor may lie in one file now and in another one in the next save. True where not all files could be read.
 bool may_hold(Examination& exam, std::string_view name) {
@@ -269,20 +276,64 @@ void look_for_lost(Examination& exam, const std::string& file, const Forms& own,
   const std::string name = lost_one(exam, own, others, &count);
   const bool both = others.size() > 1;
   if (name.empty() || count * 2 > nearest.size() || (!both && more)) return;
-  exam.problem(Trouble::kUnlike, file,
-               cat(clip(sanitize_utf8(name), 200), count > 1 ? cat(" (and ", count - 1, " more)") : "",
-                   " is not in it, and is ", form_text(nearest.find(name)->second), " in ", others.front().name,
-                   both ? cat(" and in ", others.back().name, ", before and after it")
-                        : ": it was lost, or the settings were changed"),
-               both);
+  const bool known = nearest.find(name)->second != Form();
+  exam.problem(
+      Trouble::kUnlike, file,
+      cat(clip(sanitize_utf8(name), 200), count > 1 ? cat(" (and ", count - 1, " more)") : "", " is not in it, and is ",
+          known ? cat(form_text(nearest.find(name)->second), " ") : "", "in ", others.front().name,
+          both ? cat(" and in ", others.back().name, ", before and after it")
+               : ": it was lost, or the settings were changed"),
+      both);
 }
 
-void compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
+/// None of its names is one that the nearest has. What wraps a model for training puts its own name before them, and
+/// who loads a whole model by its names finds none of those; another version of a library may name them anew and know
+/// both.
+void look_for_other_names(Examination& exam, const TreeFile& file, const Forms& own,
+                          const std::vector<Neighbour>& others) {
+  constexpr std::array<std::string_view, 4> kWraps = {"module.", "_orig_mod.", "_fsdp_wrapped_module.",
+                                                      "_forward_module."};
+  if (own.size() < kFewTensors || others.empty() || others.front().forms.size() < kFewTensors) return;
+  const Forms& nearest = others.front().forms;
+  const auto has = [&nearest](std::string_view name) { return nearest.find(name) != nearest.end(); };
+  if (std::any_of(own.begin(), own.end(), [&](const auto& one) { return has(one.first); })) return;
+  const auto wrap = std::find_if(kWraps.begin(), kWraps.end(), [&](std::string_view begin) {
+    return std::all_of(own.begin(), own.end(), [&](const auto& one) {
+      return one.first.starts_with(begin) && has(std::string_view(one.first).substr(begin.size()));
+    });
+  });
+  const std::string what = cat("none of its ", own.size(), " tensors has a name that ", others.front().name, " has");
+  if (wrap == kWraps.end())
+    return exam.problem(Trouble::kUnlike, file.path, cat(what, ": one of them is of another model, or was named anew"),
+                        false);
+  exam.problem(Trouble::kUnlike, file.path,
+               cat(what, ": other names, all with ", *wrap,
+                   " before those. What loads them by name finds none, and begins with random numbers"));
+}
+
+/// True: a checkpoint beside this one has that file.
+bool compare_shapes(Examination& exam, const TreeFile& file, const std::vector<std::string>& beside) {
   const Forms own = forms_of(exam.directory(file));
-  if (own.empty()) return;
+  if (own.empty()) return false;
   const std::vector<Neighbour> others = neighbours_of(exam, file.path, beside, file_forms);
   compare_forms(exam, file.path, own, others);
+  if (is_whole_model(file)) look_for_other_names(exam, file, own, others);
   look_for_lost(exam, file.path, own, others);
+  return !others.empty();
+}
+
+/// Moments of other shapes than before, where the weights have those of before.
+void compare_optimizers(Examination& exam, const std::vector<std::string>& beside) {
+  const auto& problems = exam.problems();
+  const auto is_unlike = [](const CheckpointProblem& one) { return one.trouble == Trouble::kUnlike; };
+  if (std::any_of(problems.begin(), problems.end(), is_unlike)) return;
+  size_t compared = 0;
+  for (const TreeFile& file : exam.tree().files()) {
+    if (!is_pickle_by_name(file.name()) || kind_of_name(file.name()) != ContentKind::kOptimizer) continue;
+    if (++compared > kFiles) return;
+    const Forms own = file_forms(exam.disk(), exam.tree().full(file.path));  // an examination keeps none of them
+    if (!own.empty()) compare_forms(exam, file.path, own, neighbours_of(exam, file.path, beside, file_forms));
+  }
 }
 
 // ---- zarr: a folder for each tensor, and nothing lists them
@@ -376,13 +427,15 @@ const CheckpointManifest* nearest_before(const std::vector<const CheckpointManif
 void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
   if (exam.tree().single_file()) return;
   size_t compared = 0;
+  bool known = false;  // weights beside this one have been compared
   for (const TreeFile& file : exam.tree().files()) {
     if (is_export(file.path) && exam.tree().folders().size() > 1) continue;
     if (file.name() == "config.json") look_at_config(exam, file);
     look_at_own_config(exam, file);
-    if (exam.step() != kNoStep && (is_safetensors(file) || is_torch(file)) && ++compared <= kFiles)
-      compare_shapes(exam, file, beside);
+    if (exam.step() != kNoStep && !beside.empty() && (is_safetensors(file) || is_torch(file)) && ++compared <= kFiles)
+      known = compare_shapes(exam, file, beside) || known;
   }
+  if (known) compare_optimizers(exam, beside);
   for (const auto& [metadata, shapes] : exam.shapes()) {
     look_at_distributed_config(exam, metadata, shapes);
     const Forms own = exam.step() == kNoStep ? Forms() : forms_of(shapes);
@@ -400,6 +453,8 @@ void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
   if (before == nullptr) return;
   if (const FellToZero fell = fell_to_zero(*before, hashed); !fell.what.empty())
     exam.problem(Trouble::kUnlike, fell.path, fell.what, true, CheckDepth::kSane);
+  if (const std::string still = weights_stood_still(*before, hashed); !still.empty())
+    exam.problem(Trouble::kUnlike, "", still, false, CheckDepth::kSane);
   std::map<std::string_view, const ManifestFile*> then;
   for (const ManifestFile& file : before->files) then.emplace(file.path, &file);
   for (const ManifestFile& now : hashed) {

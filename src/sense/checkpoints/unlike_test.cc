@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/torch_save_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -17,7 +18,7 @@ namespace {
 using State = CheckpointVerdict::State;
 
 /// A file of five F32 tensors, square but for a vector, all of the same number.
-std::string weights(int64_t width, float value, std::string_view dtype = "F32") {
+std::string weights(int64_t width, float value, std::string_view dtype = "F32", std::string_view prefix = "layers.") {
   std::string head, data;
   {
     JsonWriter json(head);
@@ -26,7 +27,7 @@ std::string weights(int64_t width, float value, std::string_view dtype = "F32") 
       const int64_t numbers = i == 0 ? width : width * width;
       const size_t begin = data.size();
       for (int64_t n = 0; n < numbers; ++n) data.append(reinterpret_cast<const char*>(&value), sizeof value);
-      json.key(cat("layers.", i, ".weight")).begin_object().key("dtype").string(dtype).key("shape").begin_array();
+      json.key(cat(prefix, i, ".weight")).begin_object().key("dtype").string(dtype).key("shape").begin_array();
       json.integer(width);
       if (i > 0) json.integer(width);
       json.end_array().key("data_offsets").begin_array().integer(static_cast<int64_t>(begin));
@@ -325,6 +326,66 @@ TEST_CASE("settings of another model than what torch.distributed.checkpoint save
   at.disk.unlink("/ck/verl-megatron/global_step_20/actor/model/huggingface/config.json");
   at.disk.put("/ck/verl-megatron/global_step_20/actor/transformer_config.json", R"({"hidden_size": 12})");
   CHECK(contains(at.said_of("/ck/verl-megatron/global_step_20", {}), "actor/transformer_config.json states"));
+}
+
+TEST_CASE("a whole model under other names than before is suspect where a wrapper's name is before them all") {
+  Place place;
+  for (const int64_t step : {10, 20}) place.save(step, 8, 1);
+  const auto named = [&place](std::string_view begin) {
+    place.disk.put(Place::path(20) + "/model.safetensors", weights(8, 1, "F32", begin));
+    return said(place.look(20, {10}));
+  };
+  CHECK(named("layers.").empty());
+  CHECK(contains(named("module.layers."), "breaks: none of its 5 tensors has a name that checkpoint-10 has"));
+  CHECK(contains(named("_orig_mod.layers."), "begins with random numbers"));
+  CHECK(contains(named("language_model.layers."), "or was named anew"));
+  CHECK_FALSE(contains(named("language_model.layers."), "breaks"));
+  place.disk.put(Place::path(10) + "/model.safetensors", weights(8, 1, "F32", "module.layers."));
+  CHECK(named("module.layers.").empty());  // as it always was
+}
+
+TEST_CASE("moments of other shapes than in the save before, and a vector that no rank has any more") {
+  using testing::TorchSave;
+  Place place;
+  const auto optimizer = [&place](int64_t step, int32_t width) {
+    TorchSave torch;
+    const std::string object = torch.optimizer(4, {width, width}, static_cast<int32_t>(step));
+    place.disk.put(Place::path(step) + "/optimizer.pt", torch.archive(object, "optimizer"));
+  };
+  for (const int64_t step : {10, 20}) {
+    place.save(step, 8, 1);
+    optimizer(step, 8);
+  }
+  CHECK(said(place.look(20, {10})).empty());
+  optimizer(20, 4);
+  const std::string other = said(place.look(20, {10}));
+  CHECK(contains(other, "state.0.exp_avg is F32 [4, 4], and F32 [8, 8] in checkpoint-10"));
+  CHECK_FALSE(other.starts_with("breaks"));
+  FakeDisk disk;
+  const auto ranks = [&disk](int64_t step, bool norm) {
+    for (int rank = 0; rank < 2; ++rank) {
+      TorchSave torch;
+      std::vector<std::pair<std::string, std::string>> weights;
+      for (int i = 0; i < 5; ++i) {
+        std::string tensor = torch.tensor({8, 4});
+        weights.emplace_back(TorchSave::text(cat("layers.", i, ".weight")), std::move(tensor));
+      }
+      if (norm) {
+        std::string tensor = torch.tensor({4});
+        weights.emplace_back(TorchSave::text("norm.weight"), std::move(tensor));
+      }
+      const std::string name = cat("model_world_size_2_rank_", rank);
+      disk.put(cat("/run/global_step_", step, "/actor/", name, ".pt"), torch.archive(TorchSave::dict(weights), name));
+    }
+  };
+  ranks(10, true);
+  ranks(20, false);
+  VerifyOptions options;
+  options.now = Time::from_seconds(1768500000);
+  options.beside = {"/run/global_step_10"};
+  const auto verdict = verify_checkpoint(disk, "/run/global_step_20", options);
+  REQUIRE(verdict.ok());
+  CHECK(contains(said(*verdict), "norm.weight is not in it, and is in global_step_10"));
 }
 
 }  // namespace

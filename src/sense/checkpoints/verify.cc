@@ -12,6 +12,7 @@
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/lost_part.h"
+#include "sense/checkpoints/other_content.h"
 #include "sense/checkpoints/other_format.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
@@ -52,6 +53,7 @@ class Verification {
     }
     for (const std::string& link : tree_.dangling()) look_at_dangling(link);
     note_pieces_in_weights();
+    look_at_contents(exam_, options_.beside);
     look_for_weights();
     look_for_lost_parts(exam_, options_.beside, options_.before);
     if (options_.deep) {
@@ -95,16 +97,22 @@ class Verification {
     if (directory.proven && !directory.bare) exam_.holds_weights();
     if (!directory.proven && directory.found.empty()) {
       const bool small = file.bytes < kSmall && !is_weights_by_name(file.name());
-      (small ? small_ : strange_).push_back(file.path);
+      (small ? small_ : is_for_other_programs(file.name()) ? others_ : strange_).push_back(file.path);
     }
   }
 
-  /// What torch.save wrote of an empty dict, or of a few numbers, is none.
+  /// What torch.save wrote of an empty dict, or of a few numbers and settings, is none.
   void note_optimizer(const TreeFile& file, const FileDirectory& directory) {
     exam_.has(Piece::kOptimizer);
     const std::string_view name = file.name();
     const bool alone = name == "optimizer.pt" || name == "optimizer.bin";
-    if (!alone || !directory.proven || !directory.bare || directory.clipped || !directory.keys.empty()) return;
+    const auto is_of_optimizer = [](const std::string& key) {
+      return contains(key, "state") || contains(key, "param") || contains(key, "optim");
+    };
+    if (!alone || !directory.proven || !directory.bare || directory.clipped ||
+        std::any_of(directory.keys.begin(), directory.keys.end(), is_of_optimizer)) {
+      return;
+    }
     exam_.lacks(Piece::kOptimizer);
     exam_.problem(Trouble::kMetadataOnly, file.path, "there is no state of an optimizer in it", false);
   }
@@ -204,6 +212,10 @@ class Verification {
     if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
     if (unread_) return;  // they may be there
     if (exam_.weights() == 0) strange_.insert(strange_.end(), small_.begin(), small_.end());
+    if (exam_.weights() == 0 || !has_named_weights(exam_))
+      strange_.insert(strange_.end(), std::make_move_iterator(others_.begin()), std::make_move_iterator(others_.end()));
+    else
+      not_judged_ = std::move(others_);
     if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
       const bool none = tree_.single_file() ? bare_ : known() && !holds_any_weights();
       if (exam_.weights() == 0 && strange_.empty() && none) say_metadata_only();
@@ -378,6 +390,8 @@ class Verification {
       out.notes.push_back(cat(strange_[i], " is of a format that midwatch does not read"));
     for (size_t i = 0; i < small_.size() && i < 5 && exam_.weights() > 0; ++i)
       out.notes.push_back(cat(small_[i], " is of a format that midwatch does not read, and too small to count"));
+    for (size_t i = 0; i < not_judged_.size() && i < 5; ++i)
+      out.notes.push_back(cat(not_judged_[i], " is of a format that midwatch does not read: it was not judged"));
     if (!tree_.seen_whole())
       out.notes.push_back(cat("not all of it could be seen: what is missing may be there",
                               tree_.unseen().empty() ? "" : cat(" (", tree_.unseen(), ")")));
@@ -429,12 +443,14 @@ class Verification {
   const VerifyOptions& options_;
   Examination exam_;
   DeepAnswer deep_;
-  std::vector<std::string> beside_;   // checkpoints with which samples were compared
-  std::vector<std::string> strange_;  // files of weights of a format that is not read
-  std::vector<std::string> small_;    // likewise that are too small to be those of a checkpoint that has others
-  std::string writer_;                // who has a file of what is not whole open to write; "": nobody
-  bool unread_ = false;               // a file that may be one of weights could not be read
-  bool bare_ = false;                 // a file that may be one of weights, by its name, has nothing but settings in it
+  std::vector<std::string> beside_;      // checkpoints with which samples were compared
+  std::vector<std::string> strange_;     // files of weights of a format that is not read
+  std::vector<std::string> small_;       // likewise that are too small to be those of a checkpoint that has others
+  std::vector<std::string> others_;      // likewise of formats for other programs
+  std::vector<std::string> not_judged_;  // those of them that lie beside weights that are read
+  std::string writer_;                   // who has a file of what is not whole open to write; "": nobody
+  bool unread_ = false;                  // a file that may be one of weights could not be read
+  bool bare_ = false;  // a file that may be one of weights, by its name, has nothing but settings in it
   bool compared_ = false;
 };
 

@@ -160,6 +160,12 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
                          4);
   }
   if (answer.resume_from.path.empty()) {
+    const auto other = std::find_if(all.rbegin(), all.rend(),
+                                    [&](const Checkpoint& one) { return resumes(one) && one.resumable == "yes"; });
+    if (other != all.rend()) {
+      return paint.hanging(
+          "", cat("No whole checkpoint is beside it to resume from. ", other->path, " is whole: of the same run?"), 4);
+    }
     return paint.hanging(
         "",
         "No whole checkpoint is beside it to resume from: what was shipped elsewhere comes with midwatch "

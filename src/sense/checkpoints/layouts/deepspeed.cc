@@ -77,6 +77,7 @@ class Examiner {
     exam_.found_layout("DeepSpeed ZeRO");
     if (exam_.tree().single_file()) return;
     read_model();
+    if (holds_partitions()) exam_.holds_weights();
     const int64_t data = std::max({data_, optimizers_.data, model_ranks_.data});
     if (!optimizers_.by_tensor.empty()) require_ranks(exam_, folder_, optimizers_, data, tensors_, "_optim_states.pt");
     if (!model_ranks_.by_tensor.empty()) {
@@ -111,6 +112,20 @@ class Examiner {
     exam_.has(Piece::kOptimizer);
     // Stages of a pipeline have layers of their own, which may be frozen for a time.
     optimizer_files_[pipelined_ ? name.tensor : 0].push_back(&file);
+  }
+
+  /// Stage 3 keeps all weights in the ranks' partitions; in the model's file are only those too small to be split, and
+  /// with stage3_param_persistence_threshold 0 there are none.
+  bool holds_partitions() const {
+    if (model_ranks_.by_tensor.empty() || optimizer_files_.empty()) return false;
+    for (const auto& [tensor, files] : optimizer_files_) {
+      for (const TreeFile* file : files) {
+        const FileDirectory& directory = exam_.directory(*file);
+        if (directory.keys.count("optimizer_state_dict.fp32_flat_groups") == 0 || directory.content.bytes == 0)
+          return false;
+      }
+    }
+    return true;
   }
 
   void read_model() {

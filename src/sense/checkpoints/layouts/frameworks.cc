@@ -230,8 +230,24 @@ bool is_skyrl(const CheckpointTree& tree) {
   return named(tree, "global_step_") && !tree.has_folder("actor") &&
          (tree.has_folder("policy") || tree.has("trainer_state.pt"));
 }
+/// {export_path}/global_step_N/policy: a model as transformers loads it, and nothing of the trainer's.
+bool is_skyrl_export(const CheckpointTree& tree) {
+  if (tree.has("trainer_state.pt") || tree.has("data.pt") || !tree.has_folder("policy")) return false;
+  bool weights = false;
+  for (const TreeFile& file : tree.files()) {
+    const std::string_view folder = folder_in_tree(file.path), name = file.name(), ending = ending_of(name);
+    if (rank_shard_of(name).of > 0 || ending == "distcp" || name == ".metadata") return false;
+    const bool model = ending == "safetensors" || (ending == "bin" && name.starts_with("pytorch_model"));
+    weights = weights || (folder == "policy" && model);
+  }
+  return weights && (tree.has("policy/config.json") || tree.has("policy/adapter_config.json"));
+}
 void examine_skyrl(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
+  if (is_skyrl_export(tree)) {
+    for (const Piece piece : {Piece::kOptimizer, Piece::kScheduler, Piece::kDataloader}) exam.lacks(piece);
+    return exam.note("it is an export for inference: SkyRL does not resume from it");
+  }
   if (!tree.has_folder("policy") && (exam.weights() == 0 || tree.has_folder("critic")))
     exam.problem(Trouble::kMissing, "policy", "the policy is missing");
   require_last(exam, "trainer_state.pt", "SkyRL writes it last, and cannot resume without it");
