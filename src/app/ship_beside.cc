@@ -163,6 +163,7 @@ std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, c
   scope.place = redact_secrets(spec.store);
   scope.facts = facts_of(spec, run_folder);
   scope.wait = spec.store_wait;
+  scope.received = spec.first_shipped;
   return std::make_unique<ShipTask>(doors.clock, std::move(scope));
 }
 
