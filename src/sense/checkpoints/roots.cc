@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "core/overwrites.h"
 #include "sense/checkpoints/below_declared.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/ownership.h"
@@ -121,9 +122,11 @@ int64_t last_good_checkpoint(const State& state, const std::vector<event::Checkp
   if (state.attempts.empty()) return kNoStep;
   std::map<std::string, event::CheckpointSeen> last;                 // by path
   std::set<int64_t> whole;                                           // seen in the last attempt
+  const event::CheckpointSeen* const before = to_go_on_from(state);  // no attempt of this run saved it
   for (const auto& [moment, scan] : state.checkpoint_scans) {
     last[scan.path] = scan;
-    const bool now = moment.attempt + 1U == state.attempts.size() && scan.step != kNoStep;
+    const bool own = before == nullptr || scan.path != before->path;
+    const bool now = own && moment.attempt + 1U == state.attempts.size() && scan.step != kNoStep;
     if (now && scan.how == event::CheckpointSeen::How::kWhole) whole.insert(scan.step);
   }
   for (const event::CheckpointSeen& scan : seen) last[scan.path] = scan;
