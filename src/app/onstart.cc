@@ -23,6 +23,7 @@
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
 #include "sense/checkpoints/find.h"
+#include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
@@ -95,6 +96,8 @@ std::string warning_of(const CheckpointLayout& layout, const std::string& framew
 Result<std::string> root_for(const StartRequest& request, const vault::CheckpointManifest& manifest) {
   std::string root = request.folder.empty() ? fact(manifest.run, "folder") : absolute_path(request.folder);
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  if (!root.empty() && !request.folder.empty() && !manifest.id.empty())
+    root = folder_below(manifest, root, output_folders(request.command, absolute_path("")));
   if (!root.empty() && !request.folder.empty()) root = role_folder(manifest, root);
   if (root.empty()) {
     return Error{Error::Code::kInvalid, "where the run looks for its checkpoints is not known",

@@ -33,7 +33,9 @@ struct FoundManifest {
 void add_moved_before(Disk& disk, const std::string& run_folder, std::set<std::string>& paths,
                       std::vector<FoundManifest>& found) {
   const auto spec = load_run_spec(disk, run_folder);
-  for (const std::string& root : spec.ok() ? spec->checkpoints : std::vector<std::string>()) {
+  std::vector<std::string> roots = spec.ok() ? spec->checkpoints : std::vector<std::string>();
+  if (spec.ok() && !spec->first_root.empty()) roots.push_back(spec->first_root);
+  for (const std::string& root : roots) {
     for (const OwnFolder& place : quarantine_places(root)) {
       const auto labels = disk.list(place.path());
       for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {

@@ -16,6 +16,8 @@
 #include "platform/durable.h"
 #include "platform/low_priority.h"
 #include "platform/real/posix_disk.h"
+#include "sense/checkpoints/below_declared.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/fingerprint/fingerprinting.h"
 
 namespace mw {
@@ -57,7 +59,21 @@ void add_fingerprint(Disk& disk, ObjectStore& store, const vault::Keys& keys, co
 /// Who ships.
 struct Shipper {
   std::string owner, run_folder;
+  std::vector<std::string> roots;  ///< that were declared
 };
+
+/// Where a machine that goes on with the run puts it below the folder that is declared there.
+void add_below(Disk& disk, const std::vector<std::string>& roots, std::string folder,
+               std::vector<std::pair<std::string, std::string>>& facts) {
+  if (!other_role_of(folder).empty()) folder = folder_of(folder);
+  for (const std::string& root : roots) {
+    const bool itself = plain_path(folder) == plain_path(root);
+    const auto below = below_declared(disk, {root}, folder);
+    if (!itself && (!below.ok() || below->empty())) continue;
+    facts.emplace_back(kBelowFact, itself ? "." : below->substr(plain_path(root).size() + 1));
+    return;
+  }
+}
 
 Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Shipper& who, const ShipJob& job,
                                vault::SeenConditions& conditions, const vault::StopFlag& stop) {
@@ -89,6 +105,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
   for (auto& [name, value] : options.push.run) {
     if (name == "folder") value = folder_of(options.push.folder);
   }
+  add_below(disk, who.roots, folder_of(options.push.folder), options.push.run);
   if (options.push.folder != job.what.path) options.least_bytes = 0;  // another role's
   options.owner = who.owner;
   options.links = job.links;
@@ -129,8 +146,8 @@ std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, c
   const std::string owner = spec.nonce.empty() ? std::string(basename(run_folder)) : spec.nonce;
   ShipScope scope;
   const auto conditions = std::make_shared<vault::SeenConditions>();  // one checkpoint is shipped at a time
-  scope.ship = [disk, address, who = Shipper{owner, run_folder}, conditions](const ShipJob& job,
-                                                                             const vault::StopFlag& stop) {
+  scope.ship = [disk, address, who = Shipper{owner, run_folder, spec.checkpoints}, conditions](
+                   const ShipJob& job, const vault::StopFlag& stop) {
     return ship_now(*disk, address, who, job, *conditions, stop);
   };
   const auto probe = open_harbour(*disk, address);
@@ -146,6 +163,7 @@ std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, c
   scope.place = redact_secrets(spec.store);
   scope.facts = facts_of(spec, run_folder);
   scope.wait = spec.store_wait;
+  scope.received = spec.first_shipped;
   return std::make_unique<ShipTask>(doors.clock, std::move(scope));
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "act/vault/ship_task.h"
 #include "api/shipping.h"
@@ -15,6 +16,10 @@ namespace mw {
 
 /// Does midwatch ship what this run saves? Not where it only watches.
 inline bool is_shipped(const RunSpec& spec) { return !spec.store.empty() && !spec.dry; }
+
+/// What a manifest says of the folder in which a checkpoint lay: where that is below the one that was declared to hold
+/// the run's checkpoints, "."; for that itself.
+inline constexpr std::string_view kBelowFact = "below";
 
 /// `run_folder`: where the run is recorded. The rest as of ShipScope.
 std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, const std::string& run_folder,

@@ -151,11 +151,17 @@ class LocalLook {
 
   std::string path_of(int64_t step) const { return cat(scope_.root, "/", with_step(scope_.layout.folder, step)); }
 
+  /// It declared that folder, or one above it.
+  bool may_save_there(const RunSpec& spec) const {
+    return std::any_of(spec.checkpoints.begin(), spec.checkpoints.end(),
+                       [this](const std::string& one) { return lies_in(scope_.root, real_path_to_be(disk_, one)); });
+  }
+
   Result<void> read_savers() {
     std::vector<Saver> all;
     for (const std::string& folder : recorded_runs(disk_, scope_.home)) {
       auto spec = load_run_spec(disk_, folder);
-      if (!spec.ok() || !declares(disk_, *spec, scope_.root)) continue;
+      if (!spec.ok() || !may_save_there(*spec)) continue;
       const auto info = disk_.info(run_spec_path(disk_, folder));
       if (info.ok()) all.push_back({folder, std::move(*spec), {}, {}, info->changed});
     }

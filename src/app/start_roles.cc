@@ -2,10 +2,14 @@
 
 #include "act/vault/place_parts.h"
 #include "app/begin_run.h"
+#include "app/ship_beside.h"
 #include "app/start_fence.h"
+#include "app/start_shipped.h"
 #include "base/text.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
+#include "platform/object_store.h"
+#include "sense/checkpoints/ownership.h"
 
 namespace mw {
 
@@ -18,6 +22,25 @@ std::string role_folder(const vault::CheckpointManifest& manifest, const std::st
     if (!other.empty() && root.ends_with("/" + other)) return root.substr(0, root.size() - other.size()) + own;
   }
   return cat(root, "/", own);
+}
+
+std::string folder_below(const vault::CheckpointManifest& manifest, const std::string& root,
+                         const std::vector<std::string>& outputs) {
+  const std::string below = fact(manifest.run, kBelowFact);
+  if (below == "." || (!below.empty() && !is_plain_path(below))) return root;
+  if (below.empty()) {
+    std::string only = root;
+    for (const std::string& one : outputs) {
+      if (one == root || (only != root && one != only && lies_in(one, root))) return root;
+      if (lies_in(one, root)) only = one;
+    }
+    return only;
+  }
+  // What is declared now may lie deeper than what was: "ck/project" for "project/experiment" below "ck".
+  for (size_t end = below.size(); end != std::string::npos && end > 0; end = below.rfind('/', end - 1)) {
+    if (root.ends_with(cat("/", below.substr(0, end)))) return cat(root, below.substr(end));
+  }
+  return cat(root, "/", below);
 }
 
 Result<void> make_way_for_parts(Disk& disk, const StartRequest& request, const LocalScope& local,

@@ -15,6 +15,11 @@ namespace mw {
 /// the one that holds them. `root` itself for any other.
 std::string role_folder(const vault::CheckpointManifest& manifest, const std::string& root);
 
+/// The folder of checkpoints below `root`, which was declared, where the run that shipped this one had them below its
+/// own: as its manifest says, else as `outputs`, which the command names, do. `root` itself where they lay in that.
+std::string folder_below(const vault::CheckpointManifest& manifest, const std::string& root,
+                         const std::vector<std::string>& outputs);
+
 /// What lies in the place of a part that is to be received, and is something else, leaves it: a role's checkpoint is
 /// quarantined, a file gets another name beside it; a note says so. Where that is not allowed it stays, and nothing is
 /// received.

@@ -21,6 +21,23 @@ TEST_CASE("whichever folder of a training with roles is named, the actor's comes
   CHECK(role_folder(manifest, "/ck/_critic") == "/ck/_actor");
 }
 
+TEST_CASE("what lay below the declared folder comes to the same place below the one that is declared here") {
+  vault::CheckpointManifest manifest;
+  CHECK(folder_below(manifest, "/ck", {}) == "/ck");
+  CHECK(folder_below(manifest, "/ck", {"/ck/p/e", "/log"}) == "/ck/p/e");  // as the command names it
+  CHECK(folder_below(manifest, "/ck", {"/ck"}) == "/ck");
+  CHECK(folder_below(manifest, "/ck", {"/ck/final", "/ck/p/e"}) == "/ck");  // which of them is not known
+  manifest.run = {{"below", "p/e"}};
+  CHECK(folder_below(manifest, "/ck", {"/ck/final"}) == "/ck/p/e");
+  CHECK(folder_below(manifest, "/new/p", {}) == "/new/p/e");
+  CHECK(folder_below(manifest, "/new/p/e", {}) == "/new/p/e");
+  CHECK(folder_below(manifest, "/new/e", {}) == "/new/e/p/e");
+  manifest.run = {{"below", "."}};
+  CHECK(folder_below(manifest, "/ck", {"/ck/p/e"}) == "/ck");
+  manifest.run = {{"below", "../other"}};
+  CHECK(folder_below(manifest, "/ck", {}) == "/ck");
+}
+
 TEST_CASE("a file in the place of a part leaves it where it is something else, and only where that is allowed") {
   vault::CheckpointManifest manifest;
   manifest.step = 30;

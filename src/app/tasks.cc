@@ -25,6 +25,7 @@
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/checkpoints/deep_watch.h"
+#include "sense/checkpoints/saves_where.h"
 #include "sense/checkpoints/strange_names.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
@@ -188,6 +189,13 @@ Made strange_names(TaskContext& context) {
   return {std::make_unique<StrangeNamesTask>(context.doors.clock, std::move(scope))};
 }
 
+Made saves_where(TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  return {std::make_unique<SavesWhereTask>(
+      context.doors.clock,
+      SavesWhereScope{make_posix_disk(), spec.checkpoints, spec.folder, layouts_of(context.knowledge), context.say})};
+}
+
 /// What the run saved last is judged once it has ended: beside it that takes a while.
 Made scans_at_the_end(TaskContext& context) {
   const RunSpec& spec = context.supervisor->spec();
@@ -328,6 +336,8 @@ constexpr TaskRow kTasks[] = {
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
     {"checkpoint names", kSense, Of::kSupervised, "learns or says where what is saved has names that nobody looks for",
      strange_names},
+    {"checkpoint folder", kSense, Of::kSupervised, "says where the run saves, where that is not the declared folder",
+     saves_where},
     {"final scan", kSense, Of::kSupervised, "scans, when the run is over, what was saved last", scans_at_the_end},
     {"deep reads", kSense, Of::kAny, "reads all bytes of what was saved", deep_reads},
     // Behind those who see that the run is stuck, and before those who do something about it.

@@ -68,15 +68,20 @@ std::string_view word_of(How how) {
 std::vector<Shipment> shipments(const State& state) {
   std::map<std::string, Shipment> found;
   const std::map<int64_t, uint16_t> saved = saved_in(state);
-  const event::CheckpointSeen* const received = to_go_on_from(state);  // it came from there
+  const event::CheckpointSeen* const received = to_go_on_from(state);  // it was there before the first attempt
+  uint16_t received_in = 0;
   for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (&seen == received) received_in = moment.attempt;
     if (seen.step == kNoStep || &seen == received) continue;
     if (is_unfit(seen)) {
       found.erase(seen.path);
       continue;
     }
     const auto said = saved.find(seen.step);
-    const uint16_t attempt = said == saved.end() ? moment.attempt : std::max(moment.attempt, said->second);
+    // The first scan of what was there, whenever it comes, shows no save.
+    const bool there = received != nullptr && seen.path == received->path && found.count(seen.path) == 0;
+    const uint16_t scanned = there ? received_in : moment.attempt;
+    const uint16_t attempt = said == saved.end() ? scanned : std::max(scanned, said->second);
     found[seen.path] = {seen.path, seen.step, How::kWaiting, {}, "", attempt};
   }
   for (const ActionState& action : state.actions) {

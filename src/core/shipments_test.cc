@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/overwrites.h"
+
 namespace mw {
 namespace {
 
@@ -120,6 +122,28 @@ TEST_CASE("after a rollback the run's new checkpoints move latest, and what it l
   run.save(20);  // anew, by this attempt: the files of the same name are others
   CHECK(run.how(20) == How::kWaiting);
   CHECK(run.next() == "20");
+}
+
+TEST_CASE("what the first attempt was to go on from and is in the store is shipped once it was saved anew only") {
+  Run run;
+  event::CheckpointSeen there;
+  there.step = 60;
+  there.path = Run::folder(60);
+  there.how = event::CheckpointSeen::How::kWhole;
+  there.what = kToGoOnFrom;
+  run.say(there);
+  run.ship(60);  // it came from there
+  run.resume(60);
+  there.what = "";
+  run.say(there);  // the first scan of its files comes late
+  CHECK(run.how(60) == How::kShipped);
+  CHECK(run.next() == "none");
+  run.save(70);
+  CHECK(run.next() == "70");
+  run.ship(70);
+  run.resume(60);
+  run.save(60);
+  CHECK(run.how(60) == How::kWaiting);
 }
 
 TEST_CASE("an attempt that goes on from the newest leaves nothing behind") {

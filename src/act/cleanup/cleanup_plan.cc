@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "act/cleanup/cleanup_roots.h"
 #include "act/cleanup/core_dumps.h"
 #include "act/cleanup/persons_file.h"
 #include "act/cleanup/quarantine_wait.h"
@@ -37,6 +38,12 @@ class Planner {
  public:
   Planner(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope, const CleanupSettings& settings)
       : disk_(disk), doors_(doors), scope_(scope), settings_(settings), facts_(scope.facts) {}
+
+  /// Where the run saves is not known, so no checkpoint goes.
+  void roots_unknown(const Error& error) {
+    silent(error);
+    plan_.unsure = true;
+  }
 
   CleanupPlan plan() {
     for (const std::string& word : settings_.what) {
@@ -142,7 +149,8 @@ class Planner {
   /// Of what was written while both lived nobody knows whose it is.
   void say_who_else_saves(const std::string& root) {
     const Ownership::Other* other = scope_.own.lived_beside(plain_path(root));
-    if (other == nullptr) return;
+    const auto steps = checkpoint_steps(disk_, root, scope_.layout);
+    if (other == nullptr || !steps.ok() || steps->empty()) return;
     note(cat("Run ", other->name, " saves in ", root,
              ", too: what was written there while both lived stays, as nobody knows whose it is"));
   }
@@ -344,7 +352,7 @@ class Planner {
   const std::set<std::string>& linked(const std::string& root) {
     const auto known = linked_.find(root);
     if (known != linked_.end()) return known->second;
-    auto found = linked_names(disk_, doors_.system, root);
+    auto found = linked_names(disk_, doors_.system, root, scope_.roots);
     if (!found.ok() && found.error().code != Error::Code::kNotFound) silent(found.error());
     return linked_[root] = found.ok() ? std::move(*found) : std::set<std::string>();
   }
@@ -458,15 +466,11 @@ class Planner {
 
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
                          const CleanupSettings& settings) {
-  // Declared may be the folder above the one in which a trainer puts all of its checkpoints.
   CleanupScope all = scope;
-  for (const std::string& root : scope.roots) {
-    const std::string inner = cat(root, "/", scope.layout.below);
-    const bool other = !scope.layout.below.empty() && basename(root) != scope.layout.below &&
-                       std::find(all.roots.begin(), all.roots.end(), inner) == all.roots.end();
-    if (other && disk.info(inner).ok()) all.roots.push_back(inner);
-  }
-  return Planner(disk, doors, all, settings).plan();
+  const auto known = add_roots_below(disk, all);
+  Planner planner(disk, doors, all, settings);
+  if (!known.ok()) planner.roots_unknown(known.error());
+  return planner.plan();
 }
 
 }  // namespace mw

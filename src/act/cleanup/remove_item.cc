@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
 #include "platform/uses.h"
+#include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 
@@ -41,7 +42,7 @@ Result<void> check_unnamed(const RemovalDoors& doors, const std::string& root, c
   if (!pointer.ok()) return pointer.error();
   if (*pointer && step_in(grounds.layout.pointer_text, **pointer) == grounds.number)
     return stays(cat("the trainer's pointer in ", root, " names it by now"));
-  const auto linked = linked_names(doors.disk, doors.system, root);
+  const auto linked = linked_names(doors.disk, doors.system, root, grounds.roots);
   if (!linked.ok()) return linked.error();
   if (linked->count(name) != 0) return stays(cat("a link leads to it in ", root, " by now"));
   return check_unused(doors, root, name);
@@ -153,7 +154,8 @@ Removing removing_of(std::string_view name) {
   return {std::string(name.substr(0, mark)), {static_cast<uint64_t>(*device), static_cast<uint64_t>(*inode), 0, false}};
 }
 
-Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std::string& root) {
+Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std::string& root,
+                                           const std::vector<std::string>& roots) {
   const auto answers = [](const Error& error) {
     return error.code == Error::Code::kNotFound || error.code == Error::Code::kInvalid ||
            error.code == Error::Code::kDenied;
@@ -161,7 +163,11 @@ Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std
   const auto real = system.real(root);
   if (!real.ok()) return real.error();
   std::set<std::string> found;
-  for (const std::string& folder : {root, std::string(folder_of(root))}) {
+  std::vector<std::string> folders = {root, std::string(folder_of(root))};
+  for (const std::string& above : roots) {
+    while (lies_in(folders.back(), above)) folders.emplace_back(folder_of(folders.back()));
+  }
+  for (const std::string& folder : folders) {
     const auto names = disk.list(folder);
     if (!names.ok() && !answers(names.error())) return names.error();
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {

@@ -103,8 +103,11 @@ Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& lay
   bool stepless = false;
   // Where numbers count saves, what the log says of steps is of no use: the disk decides.
   const auto said = layout.counts_saves ? std::map<int64_t, std::string>() : said_saved(state, suspect, &stepless);
-  const auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder, spec.command);
+  auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder, spec.command);
   if (!roots.ok()) return roots.error();
+  const auto elsewhere = [own](const std::string& root) { return own != nullptr && !own->may_save_in(root); };
+  // Beside the run's own folder lie those of others, where one above them was declared.
+  if (!std::all_of(roots->begin(), roots->end(), elsewhere)) std::erase_if(*roots, elsewhere);
   for (const std::string& root : *roots) {
     const auto step = newest_in(disk, root, layout, said, suspect, own);
     if (!step.ok()) return step.error();

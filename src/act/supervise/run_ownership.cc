@@ -7,6 +7,7 @@
 #include "core/checkpoint_trust.h"
 #include "core/reach.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/below_declared.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/roots.h"
@@ -53,7 +54,7 @@ Time last_sign(Disk& disk, const std::string& run_folder) {
   return last;
 }
 
-/// Where a run saves: as it declared it, and as its processes were seen to.
+/// Where a run saves: as it declared it, as its files named it, and as its processes were seen to.
 std::set<std::string> roots_of(Disk& disk, const std::string& run_folder, const RunSpec& spec,
                                const CheckpointLayout& layout) {
   std::set<std::string> roots;
@@ -63,7 +64,9 @@ std::set<std::string> roots_of(Disk& disk, const std::string& run_folder, const 
     for (const std::string& role : role_folders(plain_path(folder))) roots.insert(role);
   }
   const auto text = read_small(disk, cat(run_folder, "/", kWritersFile));
-  if (text.ok()) roots.merge(parse_writers(*text).own);
+  Writers writers = text.ok() ? parse_writers(*text) : Writers();
+  roots.merge(writers.own);
+  roots.merge(writers.named);
   return roots;
 }
 
@@ -224,6 +227,12 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
   if (!layout.counts_saves) add_reach(state, of);
   if (spec.first_step > 0 && !layout.counts_saves) of.resumed.insert(static_cast<int64_t>(spec.first_step));
   for (std::string& one : output_folders(spec.command, spec.folder)) of.named.insert(std::move(one));
+  if (!spec.first_root.empty()) of.named.insert(plain_path(spec.first_root));
+  for (const std::string& one : std::set<std::string>(of.named)) {
+    auto below = below_declared(disk, spec.checkpoints, one);
+    if (!below.ok()) return below.error();
+    if (!below->empty()) of.named.insert(std::move(*below));
+  }
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
     Writers writers = parse_writers(*text);
     of.seen = std::move(writers.own);

@@ -39,7 +39,9 @@ void Supervisor::note_what_is_there(const State& state, EventWriter& writer) con
   if (spec_.first_step == 0 || spec_.from_scratch || to_go_on_from(state) != nullptr) return;
   const auto step = static_cast<int64_t>(spec_.first_step);
   const std::vector<std::string> outputs = output_folders(spec_.command, spec_.folder);
-  for (const std::string& root : spec_.checkpoints) {
+  std::vector<std::string> roots = spec_.checkpoints;
+  if (!spec_.first_root.empty()) roots.insert(roots.begin(), spec_.first_root);
+  for (const std::string& root : roots) {
     const auto names = doors_.disk.list(root);
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
       const size_t digits = name.find_last_not_of("0123456789");

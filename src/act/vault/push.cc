@@ -192,7 +192,7 @@ class Push {
     }
     return Error{Error::Code::kInvalid,
                  cat("the checkpoint is ", earlier->verdict, ", as a verification found at ", format_utc(earlier->at)),
-                 "midwatch checkpoint verify PATH --deep says why. Push an earlier one, or say --allow-suspect."};
+                 std::string(kFoundBadHint)};
   }
 
   /// What its files show is certain where its name fits, too. Whoever receives it sets that framework's pointer.

@@ -17,6 +17,10 @@ namespace mw::vault {
 /// The hint of the error that says that the checkpoint is not whole.
 inline constexpr std::string_view kBrokenHint = "A broken checkpoint is not shipped. Push an earlier one.";
 
+/// Likewise of one that an earlier verification found suspect or corrupt.
+inline constexpr std::string_view kFoundBadHint =
+    "midwatch checkpoint verify PATH --deep says why. Push an earlier one, or say --allow-suspect.";
+
 /// What belongs to the checkpoint and lies beside its folder: a file or a folder.
 struct PushPart {
   std::string path;  ///< below the folder that holds all of it

@@ -5,18 +5,36 @@
 #include <optional>
 
 #include "act/vault/tree.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "platform/link_tree.h"
 #include "platform/paths.h"
 #include "platform/remove_tree.h"
 #include "sense/checkpoints/own_folders.h"
+#include "sense/checkpoints/scan.h"
 
 namespace mw::vault {
 namespace {
 
 Error gone(const std::string& folder) {
-  return {Error::Code::kNotFound, cat("its trainer deleted ", basename(folder), " meanwhile"),
-          "Keep more checkpoints, or save less often."};
+  return {Error::Code::kNotFound, cat(basename(folder), " was deleted meanwhile"), std::string(kGoneHint)};
+}
+
+/// It had more bytes when it was scanned: somebody deletes it, or it was cut.
+Error grown_less(const VaultDoors& doors, const ShipOptions& options, const Tree& before) {
+  const std::string& folder = options.push.folder;
+  doors.sleep(options.push.settle);
+  const auto now = walk(doors.disk, folder);
+  if (!now.ok()) return now.error().code == Error::Code::kNotFound ? gone(folder) : now.error();
+  if (now->bytes < before.bytes) return gone(folder);
+  const CheckpointScan scan = scan_checkpoint(doors.disk, folder, options.push.step, nullptr);
+  if (scan.there && scan.seen.how == event::CheckpointSeen::How::kBroken)
+    return {Error::Code::kInvalid, cat("the checkpoint is broken: ", scan.seen.what), std::string(kBrokenHint)};
+  return {
+      Error::Code::kNotFound,
+      cat("not all of ", basename(folder), " is there any more: it has ", format_bytes(static_cast<double>(now->bytes)),
+          " of the ", format_bytes(static_cast<double>(options.least_bytes)), " that it had"),
+      std::string(kGoneHint)};
 }
 
 /// The second names, for as long as it lives.
@@ -58,7 +76,7 @@ Result<Pushed> ship(const VaultDoors& doors, const ShipOptions& options) {
   const auto before = walk(doors.disk, folder);
   if (!before.ok())
     return before.error().code == Error::Code::kNotFound ? Result<Pushed>(gone(folder)) : before.error();
-  if (before->bytes < options.least_bytes) return gone(folder);
+  if (before->bytes < options.least_bytes) return grown_less(doors, options, *before);
   const Links links(options);
   PushOptions how = options.push;
   how.folder = links.folder(folder);

@@ -4,9 +4,13 @@
 #include <chrono>
 #include <thread>
 
+#include "act/cleanup/cleanup_result.h"
+#include "act/supervise/judgement.h"
+#include "act/vault/ship.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "core/overwrites.h"
 #include "core/supervise/action_kind.h"
 
 namespace mw {
@@ -47,6 +51,32 @@ ShipJob job_of(const State& state, NextShipment what, std::vector<std::pair<std:
   return job;
 }
 
+/// Who took it away before it was shipped.
+std::string why_gone(const State& state, const std::string& path, const std::string& layout) {
+  const std::vector<Shipment> all = shipments(state);
+  const auto known = std::find_if(all.begin(), all.end(), [&path](const Shipment& one) { return one.path == path; });
+  const uint16_t saved_in = known == all.end() ? 0 : known->saved_in;
+  for (const ActionState& action : state.actions) {
+    const bool own = action.intent.action == kCleanupAction && action.intent.target == path;
+    if (own && action.attempt >= saved_in && (!action.done || action.ok)) return "midwatch removed it";
+  }
+  for (const SupervisedAttempt& attempt : state.supervision.attempts) {
+    if (!attempt.decided || attempt.number <= static_cast<int64_t>(saved_in)) continue;
+    for (const QuarantinePlan& plan : judgement_of(attempt).back.plans) {
+      const bool moved = std::any_of(plan.items.begin(), plan.items.end(), [&](const QuarantinePlan::Item& item) {
+        return cat(plan.root, "/", with_step(layout, item.step)) == path;
+      });
+      if (moved) return "midwatch quarantined it";
+    }
+  }
+  return "its trainer, or somebody else, deleted it";
+}
+
+/// Another try would find the same, unless somebody saves it anew.
+bool is_refused(const Error& error) {
+  return error.hint == vault::kBrokenHint || error.hint == vault::kFoundBadHint || error.hint == vault::kGoneHint;
+}
+
 std::string latest_text(const vault::Pushed& pushed) {
   switch (pushed.latest) {
     case vault::Moved::kMoved:
@@ -70,6 +100,20 @@ bool ShipTask::later(const std::string& path) const {
 
 /// It is not there now; a later attempt may save it anew.
 void ShipTask::lost(const std::string& path) { retries_[path] = {{clock_.steady().ns + kLostFor.ns}, {}, true}; }
+
+/// What came from the store is there, and need not be sent to it.
+void ShipTask::note_received(const State& state, EventWriter& writer) {
+  const event::CheckpointSeen* const there = scope_.received && !received_noted_ ? to_go_on_from(state) : nullptr;
+  if (there == nullptr) return;
+  received_noted_ = true;
+  const bool known = std::any_of(state.actions.begin(), state.actions.end(), [there](const ActionState& action) {
+    return is_ship(action) && action.intent.target == there->path;
+  });
+  const auto action =
+      known ? Result<uint32_t>(0U)
+            : writer.intend({0, std::string(kShip), there->path, 0, "The first attempt goes on from it."});
+  if (!known && action.ok()) writer.acted({*action, true, "it is there: it came from there, or was compared", 0});
+}
 
 /// What a midwatch before this one was shipping is shipped again: what it sent is there, and is gone on with.
 void ShipTask::settle_doubts(const State& state, EventWriter& writer) {
@@ -99,21 +143,22 @@ void ShipTask::begin(const State& state, EventWriter& writer) {
   job.layout = layout.folder;
   job.beside = layout.takes_any_folder;
   call_.start([ship = scope_.ship, job, stop = stop_] { return ship(job, stop); });
-  if (!call_.started()) take_failure({Error::Code::kIo, "no thread is to be had", ""}, writer);
+  if (!call_.started()) take_failure({Error::Code::kIo, "no thread is to be had", ""}, state, writer);
 }
 
-void ShipTask::take_failure(const Error& error, EventWriter& writer) {
+void ShipTask::take_failure(const Error& error, const State& state, EventWriter& writer) {
   logs_last_ = false;  // what comes of it is in the journal
   std::string text;
   if (!scope_.there(what_.path)) {
     lost(what_.path);
-    text = "its trainer deleted it before it was shipped";
+    text = cat(why_gone(state, what_.path, scope_.layout(state.saver()).folder), " before it was shipped");
   } else {
     Retry& retry = retries_[what_.path];
     retry.wait = retry.wait.ns == 0 ? kFirstWait : Duration{std::min(retry.wait.ns * 2, kLongestWait.ns)};
     retry.due = {clock_.steady().ns + retry.wait.ns};
-    retry.broken = error.hint == vault::kBrokenHint;
-    const std::string hint = error.hint.empty() || retry.broken ? "" : cat(" ", error.hint);
+    retry.refused = is_refused(error);
+    const bool plain = error.hint.empty() || error.hint == vault::kBrokenHint || error.hint == vault::kGoneHint;
+    const std::string hint = plain ? "" : cat(" ", error.hint);
     text = stop_->load() ? std::string("not complete when midwatch ended; the next push goes on with it")
                          : cat(error.what, ".", hint, " Next try in ", format_duration(retry.wait));
   }
@@ -121,8 +166,8 @@ void ShipTask::take_failure(const Error& error, EventWriter& writer) {
   scope_.say(cat("the checkpoint of step ", what_.step, " was not shipped: ", text));
 }
 
-void ShipTask::take(Result<vault::Pushed> done, EventWriter& writer) {
-  if (!done.ok()) return take_failure(done.error(), writer);
+void ShipTask::take(Result<vault::Pushed> done, const State& state, EventWriter& writer) {
+  if (!done.ok()) return take_failure(done.error(), state, writer);
   retries_.erase(what_.path);
   logs_last_ = false;
   logs_soon_ = true;
@@ -158,7 +203,8 @@ void ShipTask::ship_logs() {
 
 std::optional<Duration> ShipTask::turn(const State& state, bool, EventWriter& writer) {
   settle_doubts(state, writer);
-  if (auto done = call_.take()) take(std::move(*done), writer);
+  note_received(state, writer);
+  if (auto done = call_.take()) take(std::move(*done), state, writer);
   if (!call_.started()) begin(state, writer);
   ship_logs();
   return call_.started() || logs_.started() || ended_ ? kPoll : Duration::seconds(1);
@@ -172,7 +218,7 @@ bool ShipTask::may_end(const State& state, int stops) {
   if (call_.started() || logs_.started() || !logs_last_) return false;
   const auto due = next_shipment(state, [this](const std::string& path) {
     const auto known = retries_.find(path);
-    return known != retries_.end() && (known->second.broken || (known->second.lost && !scope_.there(path)));
+    return known != retries_.end() && (known->second.refused || (known->second.lost && !scope_.there(path)));
   });
   return !due.has_value();
 }
@@ -193,7 +239,7 @@ void ShipTask::say_what_is_left(const State& state) const {
   for (const Shipment& one : all) {
     const bool due = one.how == Shipment::How::kWaiting || one.how == Shipment::How::kFailed;
     const auto known = retries_.find(one.path);
-    const bool bad = known != retries_.end() && (known->second.broken || known->second.lost);
+    const bool bad = known != retries_.end() && (known->second.refused || known->second.lost);
     const bool sending = call_.started() && one.path == what_.path;  // take_failure() says it
     if (!due || bad || sending || !scope_.there(one.path)) continue;
     steps += cat(count++ == 0 ? "" : ", ", one.step);
@@ -218,8 +264,8 @@ void ShipTask::over(const State& state, EventWriter& writer) {
   say_what_is_left(state);
   for (int64_t waited = 0; call_.busy() && waited < kLastCall.ns; waited += kNap.ns)
     std::this_thread::sleep_for(std::chrono::nanoseconds(kNap.ns));
-  if (auto done = call_.take()) return take(std::move(*done), writer);
-  if (call_.started()) take_failure({Error::Code::kInterrupted, "", ""}, writer);
+  if (auto done = call_.take()) return take(std::move(*done), state, writer);
+  if (call_.started()) take_failure({Error::Code::kInterrupted, "", ""}, state, writer);
 }
 
 }  // namespace mw

@@ -40,6 +40,8 @@ struct ShipScope {
   std::string place;                                       ///< the store, for people
   std::vector<std::pair<std::string, std::string>> facts;  ///< as of ShipJob, those that do not change
   Duration wait = Duration::seconds(600);                  ///< at most, when the run is over
+  /// What the first attempt was to go on from (to_go_on_from()) is in the store, byte by byte.
+  bool received = false;
 };
 
 class ShipTask final : public Task {
@@ -67,13 +69,14 @@ class ShipTask final : public Task {
   struct Retry {
     Duration due;
     Duration wait;
-    bool lost = false;    ///< it was not there
-    bool broken = false;  ///< it is not whole: tried again while the run goes on, and not waited for at its end
+    bool lost = false;     ///< it was not there
+    bool refused = false;  ///< not whole, say: tried again while the run goes on, and not waited for at its end
   };
   void settle_doubts(const State& state, EventWriter& writer);
   void begin(const State& state, EventWriter& writer);
-  void take(Result<vault::Pushed> done, EventWriter& writer);
-  void take_failure(const Error& error, EventWriter& writer);
+  void note_received(const State& state, EventWriter& writer);
+  void take(Result<vault::Pushed> done, const State& state, EventWriter& writer);
+  void take_failure(const Error& error, const State& state, EventWriter& writer);
   void say_what_is_left(const State& state) const;
   void ship_logs();
   void lost(const std::string& path);
@@ -90,7 +93,7 @@ class ShipTask final : public Task {
   uint32_t action_ = 0;  ///< its number in the journal
   Duration began_;
   std::map<std::string, Retry> retries_;  // by path
-  bool doubts_settled_ = false, logs_failed_ = false, logs_last_ = false, logs_soon_ = false;
+  bool doubts_settled_ = false, received_noted_ = false, logs_failed_ = false, logs_last_ = false, logs_soon_ = false;
   std::optional<Duration> logs_at_, ended_;
 };
 

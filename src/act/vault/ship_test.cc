@@ -16,11 +16,13 @@
 #include <sstream>
 #include <thread>
 
+#include "act/cleanup/cleanup_result.h"
 #include "act/vault/pull.h"
 #include "act/vault/ship_logs.h"
 #include "act/vault/ship_task.h"
 #include "base/prng.h"
 #include "base/text.h"
+#include "core/overwrites.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw::vault {
@@ -233,10 +235,14 @@ struct Beside {
   std::shared_ptr<Store> store = std::make_shared<Store>();  // a call may outlive the case
   std::set<std::string> there;
   std::vector<std::string> said;
+  bool received = false;
   std::unique_ptr<ShipTask> task;
 
   Beside() {
     fold(state, {{}, {}, event::AttemptBegan{"banner"}});
+    begin();
+  }
+  void begin() {
     ShipScope scope;
     scope.ship = [store = store](const ShipJob& job, const vault::StopFlag& stop) -> Result<vault::Pushed> {
       ++store->calls;
@@ -258,7 +264,22 @@ struct Beside {
     scope.layout = [](const std::string&) { return CheckpointLayout{"step_{step}", "", ""}; };
     scope.say = [this](const std::string& sentence) { said.push_back(sentence); };
     scope.place = "s3://bucket/run";
+    scope.received = received;
     task = std::make_unique<ShipTask>(clock, std::move(scope));
+  }
+  /// It lies there before the first attempt, and is scanned later.
+  void receive(int64_t step) {
+    received = true;
+    begin();
+    event::CheckpointSeen seen;
+    seen.step = step;
+    seen.path = cat("/ck/step_", step);
+    seen.how = event::CheckpointSeen::How::kWhole;
+    there.insert(seen.path);
+    for (const std::string_view what : {kToGoOnFrom, std::string_view()}) {
+      seen.what = what;
+      fold(state, {{}, {}, event::CheckpointSeen(seen)});
+    }
   }
   void save(int64_t step) {
     const std::string path = cat("/ck/step_", step);
@@ -303,6 +324,36 @@ TEST_CASE("a store that fails is tried again after growing waits, and every try 
   beside.clock.pass(Duration::seconds(10));
   beside.turn_until([&] { return beside.all_shipped(); });
   CHECK(beside.state.actions.size() == 3);
+}
+
+TEST_CASE("what was taken away while it was sent is said to be gone by whoever took it") {
+  const auto text_of = [](const std::function<void(Beside&)>& meanwhile) {
+    Beside beside;
+    beside.store->blocks = true;
+    beside.save(10);
+    beside.turn_until([&] { return beside.store->calls == 1; });
+    meanwhile(beside);
+    beside.there.clear();
+    beside.store->fails = true;
+    beside.store->blocks = false;
+    beside.turn_until([&] { return beside.failed(); });
+    return shipments(beside.state).front().text;
+  };
+  CHECK(text_of([](Beside&) {}) == "its trainer, or somebody else, deleted it before it was shipped");
+  CHECK(text_of([](Beside& beside) {
+          const auto action = beside.writer.intend({0, std::string(kCleanupAction), "/ck/step_10", 0, ""});
+          beside.writer.acted({*action, true, "", 0});
+        }) == "midwatch removed it before it was shipped");
+}
+
+TEST_CASE("what came from the store is not sent to it") {
+  Beside beside;
+  beside.receive(60);
+  for (int i = 0; i < 20; ++i) (void)beside.task->turn(beside.state, true, beside.writer);
+  CHECK(beside.store->calls == 0);
+  CHECK(beside.all_shipped());
+  beside.save(70);
+  beside.turn_until([&] { return beside.store->calls == 1 && beside.all_shipped(); });
 }
 
 TEST_CASE("what its trainer deleted is not tried again until it is there again") {

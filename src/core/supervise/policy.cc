@@ -107,7 +107,8 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
     const std::string at = last.first_step == kNoStep ? "" : cat(" at step ", last.first_step);
     return cat("It began from nothing", at,
                ", although a checkpoint of this run was there, and was ended before it could save over it: its "
-               "command must request a resume (with {resume} in it midwatch does), and the trainer heed that. "
+               "command must request a resume (with {resume} in it midwatch does), and the trainer heed that and look "
+               "where that checkpoint lies. "
                "--from-scratch lets it begin anew.");
   }
   if (last.suspect != kNoStep && !last.can_roll_back) {

@@ -47,6 +47,8 @@ constexpr std::array kSettings = {
     RunSetting{"store_wait_ns", "store.wait", [](RunSpec& spec) -> Member { return &spec.store_wait; }},
     RunSetting{"first_step", "", [](RunSpec& spec) -> Member { return &spec.first_step; }},
     RunSetting{"first_words", "", [](RunSpec& spec) -> Member { return &spec.first_words; }},
+    RunSetting{"first_root", "", [](RunSpec& spec) -> Member { return &spec.first_root; }},
+    RunSetting{"first_shipped", "", [](RunSpec& spec) -> Member { return &spec.first_shipped; }},
     RunSetting{"shown_command", "", [](RunSpec& spec) -> Member { return &spec.shown_command; }},
     RunSetting{"dry", "", [](RunSpec& spec) -> Member { return &spec.dry; }},
     RunSetting{"nonce", "", [](RunSpec& spec) -> Member { return &spec.nonce; }},

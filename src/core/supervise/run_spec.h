@@ -45,6 +45,8 @@ struct RunSpec {
   Duration store_wait = Duration::seconds(600);  ///< at most, when the run is over, for what is not shipped yet
   uint64_t first_step = 0;                       ///< what the first attempt resumes from; 0: from nothing
   std::vector<std::string> first_words;          ///< for {resume} in its command
+  std::string first_root;                        ///< the folder that holds it; "": as `checkpoints` says
+  bool first_shipped = false;                    ///< it came from the store, or was compared with what is there
   /// The command without the secret values that midwatch knew when the run began; none where it holds none.
   std::vector<std::string> shown_command;
   bool dry = false;  ///< nothing is done to the run or to its files, only reported

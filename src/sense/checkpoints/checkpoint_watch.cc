@@ -118,6 +118,7 @@ void CheckpointWatch::hear(const State& state, const CheckpointLayout& layout) {
       const std::string root = root_of(path, layout);
       const std::string& place = root.empty() ? path : root;  // some name only where all of theirs are
       roots_.try_emplace(place, false);
+      named_.insert(plain_path(place));
       meet(cat(place, "/", with_step(layout.folder, step)), step, moment.attempt, saved.complete);
     } else {
       meet(path, step, moment.attempt, saved.complete);
@@ -203,11 +204,13 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   }
   call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
-               doubted = std::move(doubted), run_folder = scope_.run_folder, began = began_, saves_in = saves_in_,
-               roles = roles_] {
+               doubted = std::move(doubted), named = named_, run_folder = scope_.run_folder, began = began_,
+               saves_in = saves_in_, roles = roles_] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
-      note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
+      Writers writers = writers_below(*system, roots, layout, run_folder);
+      writers.named = named;
+      note_writers(*disk, run_folder, writers);
     }
     answer.listed_before = listed_before;
     answer.folder = folder;
@@ -233,11 +236,23 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   });
 }
 
+/// Nothing shows yet where it saves. What was declared may be a folder above that.
+bool CheckpointWatch::searches() const {
+  return scope_.members && kept_.empty() && listed_folders_.empty() && roots_.size() <= scope_.roots.size();
+}
+
+/// Was it declared, if only by a folder around it? In a declared folder itself a list shows what is new.
+bool CheckpointWatch::may_be_found(const std::string& root) const {
+  return scope_.roots.empty() || std::any_of(scope_.roots.begin(), scope_.roots.end(), [&root](const auto& declared) {
+           return plain_path(root) != plain_path(declared) && lies_in(root, plain_path(declared));
+         });
+}
+
 /// A trainer that says nothing of its saves (transformers' Trainer, below its level of information): what its processes
 /// have open while they save shows where that is. A small one is saved in less time than lies between two searches:
 /// it may lie beside the files that they keep open.
 void CheckpointWatch::search(const CheckpointLayout& layout) {
-  if (!roots_.empty() || !scope_.members || !layout.known() || scope_.system == nullptr) return;
+  if (!searches() || !layout.known() || scope_.system == nullptr) return;
   if (searched_.ns > 0 && !later(now_, searched_, kSearch)) return;
   searched_ = now_;
   const bool beside = searched_beside_.ns == 0 || later(now_, searched_beside_, kPeriod);
@@ -315,12 +330,12 @@ void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLa
   const auto attempt = static_cast<uint16_t>(state.attempts.empty() ? 0 : state.attempts.size() - 1);
   for (const std::string& folder : answer.written) {
     const auto step = step_in(layout.folder, basename(folder));
-    if (!step) continue;
+    if (!step || !may_be_found(root_of(folder, layout))) continue;
     roots_.try_emplace(root_of(folder, layout), false);
     meet(folder, *step, attempt, false);
     kept_[folder].seen_written = true;
   }
-  if (const std::string root = steps_.folder_of(answer.beside); !root.empty()) {
+  if (const std::string root = steps_.folder_of(answer.beside); !root.empty() && may_be_found(root)) {
     roots_.try_emplace(root, false);
     for (const auto& [folder, saved] : answer.beside) {
       if (folder_of(folder) != root || !steps_.fits(saved.step, saved.changed)) continue;
@@ -378,7 +393,7 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
   if (!call_.started()) search(layout);
   forget();
   if (call_.started()) return kAskAgain;
-  Duration wait = roots_.empty() && scope_.members ? kSearch : kPeriod;
+  Duration wait = searches() ? kSearch : kPeriod;
   for (const auto& [path, kept] : kept_) {
     if (!kept.over) wait = std::min(wait, Duration{std::max<int64_t>(kAskAgain.ns, kept.due.ns - now_.ns)});
   }

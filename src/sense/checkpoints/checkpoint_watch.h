@@ -85,6 +85,8 @@ class CheckpointWatch final : public Task {
   void hear(const State& state, const CheckpointLayout& layout);
   void meet(const std::string& folder, int64_t step, uint16_t attempt, bool said);
   void ask(const CheckpointLayout& layout);
+  bool searches() const;
+  bool may_be_found(const std::string& root) const;
   void search(const CheckpointLayout& layout);
   void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
   void hear_counted(const CheckpointLayout& layout, const std::string& path, int64_t step, const Moment& moment,
@@ -106,6 +108,7 @@ class CheckpointWatch final : public Task {
   std::map<std::string, Kept> kept_;      // by folder
   std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
   std::set<std::string> roles_;           // of these, those that were found by another one
+  std::set<std::string> named_;           // likewise, those that the run's files name
   std::set<std::string> listed_folders_;  // that were found in them
   size_t heard_ = 0;                      // of the state's checkpoints
   Duration listed_;                       // when the roots were last listed

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "core/overwrites.h"
+#include "sense/checkpoints/below_declared.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/parts.h"
@@ -26,6 +28,22 @@ Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::
   if (!steps.ok() && is_silent(steps.error())) return steps.error();
   if (steps.ok() && !steps->empty()) roots.push_back(folder);
   return {};
+}
+
+/// Where the run's files say that it saves, and where its processes were seen to.
+std::vector<std::string> roots_named(const State& state, const CheckpointLayout& layout, const std::string& folder) {
+  std::vector<std::string> named;
+  const auto add = [&named](std::string root) {
+    if (!root.empty() && std::find(named.begin(), named.end(), root) == named.end()) named.push_back(std::move(root));
+  };
+  const auto add_of = [&](const std::string& path) {
+    const std::string root = root_of(path, layout);
+    if (!root.empty()) add(absolute(root, folder));
+  };
+  for (const auto& [moment, saved] : state.checkpoints) add_of(saved.path);
+  if (!state.saves_in.empty()) add(plain_path(state.saves_in));
+  for (const auto& [moment, seen] : state.checkpoint_scans) add_of(seen.path);
+  return named;
 }
 
 }  // namespace
@@ -61,20 +79,17 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
       if (!step_in(layout.folder, name)) MW_TRY(add_if_root(disk, layout, cat(root, "/", name), roots));
     }
   }
-  if (!declared.empty()) return roots;
-  const auto add = [&](const std::string& path) -> Result<void> {
-    const std::string root = root_of(path, layout);
-    return root.empty() ? Result<void>() : add_if_root(disk, layout, absolute(root, folder), roots);
+  const auto add = [&](const std::string& root) -> Result<void> {
+    if (root.empty() || declared.empty()) return add_if_root(disk, layout, root, roots);
+    const auto below = below_declared(disk, declared, root);
+    return below.ok() ? add_if_root(disk, layout, *below, roots) : Result<void>(below.error());
   };
-  for (const auto& [moment, saved] : state.checkpoints) MW_TRY(add(saved.path));
-  if (!state.saves_in.empty()) MW_TRY(add_if_root(disk, layout, plain_path(state.saves_in), roots));
-  // Those that were found by what its processes wrote.
-  for (const auto& [moment, seen] : state.checkpoint_scans) MW_TRY(add(seen.path));
+  for (const std::string& root : roots_named(state, layout, folder)) MW_TRY(add(root));
   for (const std::string& root : std::vector<std::string>(roots)) {
-    if (const std::string other = other_role_of(root); !other.empty()) MW_TRY(add_if_root(disk, layout, other, roots));
+    if (const std::string other = other_role_of(root); !other.empty()) MW_TRY(add(other));
   }
-  if (!roots.empty()) return roots;
-  for (const std::string& one : output_folders(command, folder)) MW_TRY(add_if_root(disk, layout, one, roots));
+  if (!roots.empty() && declared.empty()) return roots;
+  for (const std::string& one : output_folders(command, folder)) MW_TRY(add(one));
   return roots;
 }
 
@@ -105,11 +120,13 @@ bool is_news(const State& state, const event::CheckpointSeen& seen) {
 
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {
   if (state.attempts.empty()) return kNoStep;
-  std::map<std::string, event::CheckpointSeen> last;  // by path
-  std::set<int64_t> whole;                            // seen in the last attempt
+  std::map<std::string, event::CheckpointSeen> last;                 // by path
+  std::set<int64_t> whole;                                           // seen in the last attempt
+  const event::CheckpointSeen* const before = to_go_on_from(state);  // no attempt of this run saved it
   for (const auto& [moment, scan] : state.checkpoint_scans) {
     last[scan.path] = scan;
-    const bool now = moment.attempt + 1U == state.attempts.size() && scan.step != kNoStep;
+    const bool own = before == nullptr || scan.path != before->path;
+    const bool now = own && moment.attempt + 1U == state.attempts.size() && scan.step != kNoStep;
     if (now && scan.how == event::CheckpointSeen::How::kWhole) whole.insert(scan.step);
   }
   for (const event::CheckpointSeen& scan : seen) last[scan.path] = scan;

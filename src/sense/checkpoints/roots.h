@@ -22,10 +22,11 @@ std::string root_of(const std::string& path, const CheckpointLayout& layout);
 /// The checkpoint that `path` is, or lies in: its folder, as it is named there; "" when there is none.
 std::string checkpoint_in(const std::string& path, const CheckpointLayout& layout);
 
-/// The folders that hold checkpoints of that layout: `declared` ones and their subfolders, else those that the run's
-/// files name, relative ones from `folder` on, and those that its processes were seen to write; else, of a command that
-/// says nothing of its saves, those that its own words name (`command`). Only folders in which there is one; what is
-/// missing or not to be read holds none. kIo when the disk does not answer: then nobody knows.
+/// The folders that hold checkpoints of that layout: `declared` ones and their subfolders; and, below declared ones
+/// where there are some, those that the run's files name, relative ones from `folder` on, and those that its processes
+/// were seen to write; likewise those that its own words name (`command`), where nothing is declared only of a command
+/// that says nothing of its saves. Only folders in which there is one; what is missing or not to be read holds none.
+/// kIo when the disk does not answer: then nobody knows.
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
                                                   const std::vector<std::string>& declared, const std::string& folder,
                                                   const std::vector<std::string>& command);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "core/overwrites.h"
 #include "platform/fake/fake_disk.h"
 #include "sense/checkpoints/last_whole.h"
 #include "sense/checkpoints/roots.h"
@@ -136,6 +137,23 @@ TEST_CASE("the last good checkpoint is what the files say, or a scan shows, and 
   CHECK(last_good_checkpoint(state, {}) == 6);
   state.attempts.back().last_checkpoint = 8;  // its files say so
   CHECK(last_good_checkpoint(state, {}) == 8);
+}
+
+TEST_CASE("what was there before the first attempt is no save of it, whenever it is scanned") {
+  State state;
+  state.attempts.resize(1);
+  for (const std::string_view what : {kToGoOnFrom, std::string_view()}) {
+    event::CheckpointSeen one;
+    one.step = 60;
+    one.path = "/c/step_60";
+    one.how = How::kWhole;
+    one.what = what;
+    state.checkpoint_scans.push_back({{60, {}, {}, 0}, one});
+  }
+  CHECK(last_good_checkpoint(state, {}) == kNoStep);
+  state.checkpoint_scans.back().second.step = 70;
+  state.checkpoint_scans.back().second.path = "/c/step_70";
+  CHECK(last_good_checkpoint(state, {}) == 70);
 }
 
 TEST_CASE("a change of any file shows, and the same is the same") {

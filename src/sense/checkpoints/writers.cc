@@ -36,6 +36,8 @@ std::string writers_text(const Writers& writers) {
     for (const std::string& root : writers.own) json.string(root);
     json.end_array().key("strangers").begin_array();
     for (const std::string& root : writers.strangers) json.string(root);
+    json.end_array().key("named").begin_array();
+    for (const std::string& root : writers.named) json.string(root);
     json.end_array().end_object();
   }
   return out;
@@ -47,6 +49,7 @@ Writers parse_writers(std::string_view text) {
   if (!json.ok() || !json->is_object()) return writers;
   read_roots(*json, "own", writers.own);
   read_roots(*json, "strangers", writers.strangers);
+  read_roots(*json, "named", writers.named);
   return writers;
 }
 
@@ -92,10 +95,12 @@ void note_writers(Disk& disk, const std::string& run_folder, const Writers& now)
   const std::string path = cat(run_folder, "/", kWritersFile);
   const auto text = read_small(disk, path);
   Writers all = text.ok() ? parse_writers(*text) : Writers();
-  const size_t known = all.own.size() + all.strangers.size();
+  const auto count = [&all] { return all.own.size() + all.strangers.size() + all.named.size(); };
+  const size_t known = count();
   all.own.insert(now.own.begin(), now.own.end());
   all.strangers.insert(now.strangers.begin(), now.strangers.end());
-  if (all.own.size() + all.strangers.size() != known) (void)write_durably(disk, path, writers_text(all)).ok();
+  all.named.insert(now.named.begin(), now.named.end());
+  if (count() != known) (void)write_durably(disk, path, writers_text(all)).ok();
 }
 
 }  // namespace mw

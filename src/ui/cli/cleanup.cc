@@ -76,7 +76,7 @@ std::string plan_text(const CleanupAnswer& answer, bool prunes, const Console& c
   for (const std::string& note : answer.notes) out += cat(escape_terminal(note), ".\n");
   if (prunes && answer.things.empty() && answer.left.empty() && answer.notes.empty()) {
     out += answer.names_known
-               ? "No checkpoint in a declared folder (--checkpoints, or checkpoints of [run]) is this run's.\n"
+               ? "No checkpoint in or below a declared folder (--checkpoints, or checkpoints of [run]) is this run's.\n"
                : "How this run names its checkpoints is not known, as its framework is not. Start the next one with "
                  "--framework NAME.\n";
   }

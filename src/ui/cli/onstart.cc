@@ -47,6 +47,8 @@ void begin_from(const StartAnswer& answer, RunSpec& spec) {
   if (answer.empty) return;
   spec.first_step = static_cast<uint64_t>(answer.pulled.step);
   spec.first_words = answer.words;
+  spec.first_root = answer.root;
+  spec.first_shipped = !answer.further;
   for (const auto& [name, value] : answer.environment) spec.environment.emplace(name, value);
   if (spec.checkpoints.empty()) spec.checkpoints = {answer.root};
 }
