@@ -109,6 +109,31 @@ const Series* fullest(const State& state, size_t attempt) {
   return found;
 }
 
+/// The series of the attempt that began last.
+const Series* latest(const State& state, size_t attempt) {
+  const Series* found = nullptr;
+  int64_t begins = kNoStep;
+  for (const Series& series : state.series) {
+    int64_t least = kNoStep;
+    for (const Series::Part& part : series.parts())
+      if (part.attempt == attempt && part.least != kNoStep)
+        least = least == kNoStep ? part.least : std::min(least, part.least);
+    if (least == kNoStep || (found != nullptr && least <= begins)) continue;
+    begins = least;
+    found = &series;
+  }
+  return found;
+}
+
+/// Its steps, to the first one beyond `most`.
+void note_steps(const Series& series, const Series::Part& part, int64_t most, std::set<int64_t>& steps) {
+  for (size_t i = part.begin; i < part.end; ++i) {
+    const int64_t step = series.points()[i].step;
+    if (step != kNoStep) steps.insert(step);
+    if (step > most) return;
+  }
+}
+
 /// The least that its counter moved by, in its first records.
 int64_t least_gap(const Series& series, const Series::Part& part) {
   constexpr size_t kFirst = 64;
@@ -140,22 +165,21 @@ bool counter_resumes(const State& state, size_t attempt) {
   for (size_t i = 0; i < attempt; ++i) planned = std::max(planned, state.attempts[i].total_steps);
   const int64_t left = state.attempts[attempt].total_steps;
   if (left > 0 && left < planned && saved.count(planned - left) != 0) return true;
-  const Series* const series = fullest(state, attempt);
-  if (series == nullptr) return false;
-  int64_t stride = kNoStep, last = kNoStep;
-  for (const Series::Part& part : series->parts()) {
-    if (part.attempt > attempt || part.least == kNoStep) continue;
-    if (part.attempt < attempt) {
-      const int64_t gap = least_gap(*series, part);
+  int64_t stride = kNoStep;
+  std::set<int64_t> steps;  // of two figures: one may have been reported only before it resumed, and one since
+  for (const Series* const series : {fullest(state, attempt), latest(state, attempt)}) {
+    if (series == nullptr) continue;
+    for (const Series::Part& part : series->parts()) {
+      if (part.attempt > attempt || part.least == kNoStep) continue;
+      const int64_t gap = part.attempt < attempt ? least_gap(*series, part) : kNoStep;
       if (gap != kNoStep) stride = stride == kNoStep ? gap : std::min(stride, gap);
-      continue;
+      if (part.attempt == attempt) note_steps(*series, part, *saved.rbegin(), steps);
     }
-    for (size_t i = part.begin; i < part.end && last < *saved.rbegin(); ++i) {
-      const int64_t step = series->points()[i].step;
-      if (step == kNoStep) continue;
-      if (last != kNoStep && goes_behind_save(saved, last, step, stride == kNoStep ? 1 : stride)) return true;
-      last = step;
-    }
+  }
+  int64_t last = kNoStep;
+  for (const int64_t step : steps) {
+    if (last != kNoStep && goes_behind_save(saved, last, step, stride == kNoStep ? 1 : stride)) return true;
+    last = step;
   }
   return false;
 }
