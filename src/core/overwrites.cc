@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "core/attempts.h"
 #include "core/checkpoint_trust.h"
+#include "core/detect/tools/track.h"
+#include "core/stages.h"
 
 namespace mw {
 namespace {
@@ -19,7 +21,8 @@ constexpr std::array<std::string_view, 6> kCounters = {"epoch",       "num_token
                                                        "global_step", "consumed_samples", "total_tokens"};
 /// The first record of an attempt that began from nothing counts about what the run's very first one did: one batch.
 constexpr double kOneBatch = 1.5;
-constexpr int64_t kFirstSteps = 2;  // where a bar that begins there was begun from nothing
+constexpr int64_t kSurelyTrains = 3;  // steps with rewards: checks of the set-up before a resume have one or two
+constexpr int64_t kFirstSteps = 2;    // where a bar that begins there was begun from nothing
 
 bool counts_all(std::string_view raw) {
   const size_t cut = raw.find_last_of("/.");
@@ -140,6 +143,55 @@ Next next_after(const SupervisedAttempt& attempt) {
   return next;
 }
 
+/// The furthest step that the attempt is known to have come to.
+int64_t reached(const AttemptState& attempt) {
+  return attempt.bar.empty() ? attempt.last_step : std::max(attempt.last_step, attempt.bar.back().done);
+}
+
+/// The step of the first save that an attempt which begins at the first step makes, by those of the attempts from
+/// `first` on: one that began there, too, shows it. Else two saves lie as far apart. 0: not known.
+int64_t first_save(const State& state, size_t first, size_t attempt) {
+  std::set<int64_t> all, shown;
+  const auto note = [&](const Moment& moment, int64_t step) {
+    if (moment.attempt < first || moment.attempt >= attempt || step == kNoStep || step <= 0) return;
+    all.insert(step);
+    const AttemptState& by = state.attempts[moment.attempt];
+    if (by.resumed_at == kNoStep && by.first_step != kNoStep && by.first_step <= 1) shown.insert(step);
+  };
+  for (const auto& [moment, saved] : state.checkpoints) note(moment, saved.step != kNoStep ? saved.step : moment.step);
+  for (const auto& [moment, seen] : state.checkpoint_scans) note(moment, seen.step);
+  if (!shown.empty()) return *shown.begin();
+  if (all.empty()) return 0;
+  int64_t least = *all.begin();
+  for (auto one = std::next(all.begin()); one != all.end(); ++one) least = std::min(least, *one - *std::prev(one));
+  return least;
+}
+
+/// Steps between two records of the attempt: what is saved between them is saved before the second is written.
+int64_t stride_of(const AttemptState& attempt) { return attempt.first_step == kNoStep ? 1 : attempt.first_step; }
+
+/// It is known to have begun to save.
+bool saves_now(const State& state, size_t attempt, const Earlier& earlier) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& one) {
+    return one.first.attempt == attempt && !earlier.is_elsewhere(attempt, one.second.step, one.second.path);
+  });
+}
+
+bool trains_with_rewards(const State& state, size_t attempt) {
+  const Series* const reward = detect::reward_series(state);
+  return reward != nullptr && std::any_of(reward->parts().begin(), reward->parts().end(), [&](const auto& part) {
+           return part.attempt == attempt && part.most >= kSurelyTrains;
+         });
+}
+
+/// The first attempt begins to save where what it was to go on from lies.
+bool saves_beside(const State& state, const event::CheckpointSeen& there) {
+  const std::string folder = folder_of(there.path);
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& one) {
+    return one.first.attempt == 0 && (one.second.path.empty() || lies_in(one.second.path, folder));
+  });
+}
+
 }  // namespace
 
 bool begun_within_command(const State& state, size_t attempt) {
@@ -191,6 +243,10 @@ bool began_beside(const State& state) {
   if (there == nullptr || there->step <= kFirstSteps || state.attempts.empty()) return false;
   const AttemptState& first = state.attempts.front();
   if (first.resumed || first.resumed_at != kNoStep || first.first_step == kNoStep || first.first_step > 1) return false;
+  // What came first was something else: a later part of the command, or a later attempt, went on from there.
+  if (std::any_of(state.attempts.begin() + 1, state.attempts.end(),
+                  [](const AttemptState& later) { return later.resumed_at > 0; }))
+    return false;
   // One of which nobody knows how it speaks may resume without a word and count anew.
   if (state.framework.empty() || state.framework == "custom") return false;
   return !has_nameless_records(state) || (!first.bar.empty() && first.bar.front().done <= kFirstSteps);
@@ -205,8 +261,10 @@ bool would_overwrite(const State& state, size_t attempt) {
     return folder.empty() ? there.what == kToGoOnFrom : lies_in(there.path, folder);
   }
   const AttemptState& now = state.attempts[attempt];
-  if (now.resumed_at != kNoStep || (now.resumed && !state.attempts.front().resumed)) return false;
-  if (!left_where_it_saves(state, attempt) || counter_goes_on(state, attempt)) return false;
+  const bool said_before = state.attempts[std::min(first_of_training(state, attempt), attempt - 1)].resumed;
+  if (now.resumed_at != kNoStep || (now.resumed && !said_before)) return false;
+  if (!left_where_it_saves(state, attempt) || counter_goes_on(state, attempt) || counter_resumes(state, attempt))
+    return false;
   std::vector<std::pair<int64_t, int64_t>> moved;  // number of the attempt after which, and from which step on
   bool allowed = false;
   for (const SupervisedAttempt& before : state.supervision.attempts) {
@@ -221,6 +279,19 @@ bool would_overwrite(const State& state, size_t attempt) {
              return static_cast<int64_t>(by) < one.first && step != kNoStep && step >= one.second;
            });
          });
+}
+
+bool about_to_overwrite(const State& state, size_t attempt) {
+  if (!would_overwrite(state, attempt)) return false;
+  if (attempt == 0) return trains_with_rewards(state, 0) || saves_beside(state, *to_go_on_from(state));
+  if (may_be_another_stage(state, attempt)) return false;
+  const AttemptState& now = state.attempts[attempt];
+  if (saves_now(state, attempt, Earlier(state, attempt))) return true;
+  const int64_t save = first_save(state, first_of_training(state, attempt), attempt);
+  if (save == 0) return true;  // it may come at any time
+  // A quarter of the way, as asking a person and ending it take a while.
+  const int64_t margin = std::max({int64_t{2}, (save + 3) / 4, stride_of(now) + 1});
+  return reached(now) != kNoStep && reached(now) + margin >= save;
 }
 
 }  // namespace mw

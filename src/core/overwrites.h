@@ -16,6 +16,10 @@ namespace mw {
 /// another training of the same command and nothing shows that both save to one folder, where midwatch moved away all
 /// that was left, and where a person allowed it to begin from nothing.
 bool would_overwrite(const State& state, size_t attempt);
+/// And is it about to? It trains what the saves are of (core/stages.h), and is near the step at which it would save, by
+/// the first save of those before it, or begins to save. A first attempt beside what it was to go on from, of which no
+/// save is known: once it has trained with rewards for some steps, as what comes before that training has none.
+bool about_to_overwrite(const State& state, size_t attempt);
 
 /// What the scan of a checkpoint says that was there before a run's first attempt, for it to go on from; and where that
 /// is not where the command is known to save.

@@ -73,7 +73,11 @@ Run saved_and_died() {
 TEST_CASE("what begins anew beside a save that only the disk shows to be whole is ended, and nothing makes that good") {
   Run run = saved_and_died();
   run.begins_again();
-  run.steps(1, 1);
+  run.steps(1, 14);
+  REQUIRE(run.anew() != nullptr);
+  CHECK(run.anew()->severity == Severity::kWarning);  // nothing is lost but time, and it may yet say that it resumes
+  CHECK_FALSE(run.is_ended());
+  run.steps(15, 15);
   REQUIRE(run.anew() != nullptr);
   CHECK(run.anew()->severity == Severity::kCritical);
   CHECK(
@@ -82,7 +86,7 @@ TEST_CASE("what begins anew beside a save that only the disk shows to be whole i
       "over");
   CHECK(run.is_ended());
   CHECK_FALSE(breaker(run.state, true).incident != nullptr);
-  run.steps(2, 40);
+  run.steps(16, 40);
   CHECK(run.anew()->open);
 }
 
@@ -136,7 +140,7 @@ TEST_CASE("an attempt that resumed and only counts anew goes on") {
     run.saves(20);
     run.begins_again();
     run.say(event::Resumed{kNoStep, "/models/base"});
-    run.steps(1, 2);
+    run.steps(1, 15);
     CHECK(run.is_ended());
   }
   SUBCASE("what it counts over all attempts goes on") {
@@ -158,7 +162,7 @@ TEST_CASE("an attempt that saves elsewhere, is allowed to begin anew, or finds n
       run.saves(20);
       run.begins_again();
       run.say(event::Configured{"save_folder", "./outputs/10-40-00"});
-      run.steps(1, 2);
+      run.steps(1, 15);
       CHECK(run.is_ended() == (std::string_view(first) != "/c"));
     }
   }
@@ -224,7 +228,7 @@ TEST_CASE("a second training of a command is no restart of the first, which fini
   SUBCASE("where the first one saved") {
     Run run = two_stages("/c", "/c");
     run.say(event::Configured{"save_folder", "/c"});
-    run.steps(1, 2);
+    run.steps(1, 15);
     CHECK(run.is_ended());
   }
   SUBCASE("a save of its own is one to lose") {
@@ -233,7 +237,7 @@ TEST_CASE("a second training of a command is no restart of the first, which fini
     run.steps(1, 10);
     run.saves(10);
     run.begins_again();
-    run.steps(1, 2);
+    run.steps(1, 7);
     CHECK(run.is_ended());
   }
   SUBCASE("the first one was itself tried twice") {
@@ -285,7 +289,9 @@ TEST_CASE("the first attempt is ended where it begins from nothing beside the ch
   SUBCASE("where the command saves") {
     GoesOn run(kToGoOnFrom);
     CHECK(run.state.attempts.size() == 1);
-    run.steps(1, 1);
+    run.steps(1, 2);
+    CHECK_FALSE(run.is_ended());
+    run.steps(3, 3);
     REQUIRE(run.anew() != nullptr);
     CHECK(run.anew()->severity == Severity::kCritical);
     CHECK(run.anew()->summary ==
@@ -306,11 +312,11 @@ TEST_CASE("the first attempt is ended where it begins from nothing beside the ch
   SUBCASE("its own word of where it saves counts for more") {
     GoesOn there(kToGoOnFromElsewhere);
     there.say(event::Configured{"save_folder", "/c"});
-    there.steps(1, 1);
+    there.steps(1, 3);
     CHECK(there.is_ended());
     GoesOn elsewhere(kToGoOnFrom);
     elsewhere.say(event::Configured{"save_folder", "/d"});
-    elsewhere.steps(1, 1);
+    elsewhere.steps(1, 3);
     CHECK_FALSE(elsewhere.is_ended());
   }
 }
@@ -345,8 +351,31 @@ TEST_CASE("the newest attempt that begins anew counts, not the first, of which n
   run.steps(13, 20);
   run.saves(20);
   run.begins_again();
-  run.steps(1, 1);
+  run.steps(1, 15);
   CHECK(run.is_ended());
+}
+
+TEST_CASE("a first attempt that fine-tunes before it resumes is left alone until it saves where the other lies") {
+  GoesOn run(kToGoOnFrom);
+  const auto tunes = [&run](int64_t from, int64_t to) {
+    for (int64_t step = from; step <= to; ++step)
+      run.say(event::Measured{step, false, {{"loss.total", "train/loss", 1}}});
+  };
+  tunes(1, 40);
+  CHECK_FALSE(run.is_ended());
+  CHECK_FALSE(run.ships(10));
+  SUBCASE("it resumes") {
+    run.say(event::AttemptBegan{"Total training steps: 60"});
+    run.say(event::Resumed{30, "/c/global_step_30"});
+    run.steps(31, 40);
+    CHECK_FALSE(run.is_ended());
+    CHECK(run.ships(40));
+  }
+  SUBCASE("it saves there") {
+    run.say(event::CheckpointSaved{40, "/c/global_step_40", false});
+    tunes(41, 41);
+    CHECK(run.is_ended());
+  }
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 // How a supervisor breaks an attempt off or pauses it, and what it asks a person before that.
+#include <algorithm>
+#include <csignal>
+
 #include "act/keeper/launch.h"
 #include "act/supervise/supervisor.h"
 #include "act/supervise/tainted.h"
@@ -6,6 +9,17 @@
 #include "core/supervise/decide.h"
 
 namespace mw {
+namespace {
+
+constexpr Duration kAnewGrace = Duration::seconds(1);  // it is about to save over what is whole
+
+/// The attempt that runs now said that it begins to save.
+bool has_begun_to_save(const State& state) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
+                     [&state](const auto& one) { return one.first.attempt + 1U == state.attempts.size(); });
+}
+
+}  // namespace
 
 /// Stops the processes of the attempt for as long as it is to be paused, and those that it starts meanwhile.
 Result<void> Supervisor::keep_paused(const State& state, EventWriter& writer) {
@@ -79,9 +93,13 @@ Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer)
   }
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
   if (waits && looked_at_ && looked_at_()) return {};
-  // What began anew has nothing to lose; asked to end it might save, and make that what a resume goes on from.
-  if (save_is_due(state) || trip_->kind == "restart-from-scratch") {
+  const bool anew = trip_->kind == "restart-from-scratch";
+  if (save_is_due(state) || (anew && (paused_ || has_begun_to_save(state)))) {
     tree_.kill();
+  } else if (anew) {
+    // Its launcher may clean up. Of SIGINT many trainers save, and that is not to be what a resume goes on from.
+    tree_.ask_by(SIGTERM);
+    tree_.ask_to_end(std::min(spec_.grace, kAnewGrace), false);
   } else {
     tree_.ask_to_end(spec_.grace, false);
   }

@@ -11,6 +11,7 @@
 #include "core/detect/support/progress.h"
 #include "core/detect/tools/track.h"
 #include "core/overwrites.h"
+#include "core/stages.h"
 
 namespace mw::detect {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::string_view kCounterWentBack = "step counter went back";  // as a
 bool from_the_start(const State& state, size_t number, const Done& done) {
   const AttemptState& attempt = state.attempts[number];
   if (attempt.resumed_at != kNoStep || done.first == kNoStep) return false;
-  if (done.first <= 1) return true;
+  if (done.first <= 1) return !counter_resumes(state, number) && !may_be_another_stage(state, number);
   return attempt.why == kKeeperBegan && !left_whole(state, number, done.first) && would_overwrite(state, number);
 }
 
@@ -119,10 +120,10 @@ void judge_first(const State& state, std::vector<Finding>& out) {
   if (!began_beside(state)) return;
   const event::CheckpointSeen& there = *to_go_on_from(state);
   const AttemptState& attempt = state.attempts.front();
-  const bool danger = would_overwrite(state, 0);
+  const bool danger = would_overwrite(state, 0), near = about_to_overwrite(state, 0);
   Finding finding;
   finding.kind = finding.detector = "restart-from-scratch";
-  finding.severity = danger ? Severity::kCritical : Severity::kWarning;
+  finding.severity = near ? Severity::kCritical : Severity::kWarning;
   finding.onset = attempt.began;
   finding.onset.step = attempt.first_step;
   finding.detected = first_record(state, 0, attempt.first_step);
@@ -155,7 +156,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
           ((saves || finished) && !(only_a_counter(state, i) || (finished && jobs))) || costs_hours(state, i, finished);
       const bool whole = left_where_it_saves(state, i);
       const bool danger = sure && whole && loses_saves(state, i);
-      const Severity severity = danger ? Severity::kCritical : sure ? Severity::kWarning : Severity::kInfo;
+      const bool near = danger && about_to_overwrite(state, i);  // until then nothing is lost but time
+      const Severity severity = near ? Severity::kCritical : sure ? Severity::kWarning : Severity::kInfo;
       if (is_other_job(state, furthest_attempt, i, finished)) {
         furthest = kNoStep;  // its own steps count from here on
       } else if (++restarts == 1 || severity > finding.severity || danger) {

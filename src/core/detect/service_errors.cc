@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/exception_words.h"
+#include "core/detect/support/service_words.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -25,71 +26,6 @@ constexpr Knob kWaiting{"waiting", 50, "messages",
                         "Of calls that timed out before the first step: where others are answered, a step is done",
                         "own"};
 constexpr Knob kKnobs[] = {kBack, kTimes, kAfter, kReach, kFell, kFromStart, kWaiting};
-
-struct Service {
-  std::string_view word, name, cause;
-};
-// In this order: "sandbox of the verifier" is a sandbox.
-constexpr std::array kServices = {
-    Service{"sandbox", "the sandbox", "sandbox-execution-failed"},
-    Service{"judge", "the judge", "judge-api-error"},
-    Service{"grader", "the grader", "judge-api-error"},
-    Service{"verifier", "the verifier", "judge-api-error"},
-    Service{"reward model", "the reward model", "remote-reward-model-down"},
-    Service{"reward server", "the reward server", "remote-reward-model-down"},
-    Service{"reward service", "the reward service", "remote-reward-model-down"},
-    Service{"reward api", "the reward service", "remote-reward-model-down"},
-    Service{"scoring server", "the scoring server", "remote-reward-model-down"},
-    Service{"scoring service", "the scoring service", "remote-reward-model-down"},
-    Service{"code execution", "code execution", "sandbox-execution-failed"},
-    Service{"tool server", "the tool server", "env-server-crash-empty-outputs"},
-    Service{"env server", "the environment's server", "env-server-crash-empty-outputs"},
-    Service{"env error", "the environment", "env-server-crash-empty-outputs"},
-    Service{"environment error", "the environment", "env-server-crash-empty-outputs"},
-    Service{"environment server", "the environment's server", "env-server-crash-empty-outputs"},
-};
-
-bool says_failure(std::string_view text) {
-  constexpr std::array<std::string_view, 12> kWords = {"fail",      "error",       "refused",     "timed out",
-                                                       "timeout",   "unavailable", "unreachable", "exception",
-                                                       "could not", "cannot",      "no response", "exceeded"};
-  return std::any_of(kWords.begin(), kWords.end(), [&](auto word) { return contains_folded(text, word); });
-}
-
-// What a service that is named by nothing but its address does, by a word of that; the last is any other.
-constexpr std::array kAddresses = {
-    Service{"exec", "a service that runs code", "sandbox-execution-failed"},
-    Service{"run_code", "a service that runs code", "sandbox-execution-failed"},
-    Service{"reward", "a service that rewards", "remote-reward-model-down"},
-    Service{"score", "a service that rewards", "remote-reward-model-down"},
-    Service{"grade", "a service that judges", "judge-api-error"},
-    Service{"evaluat", "a service that judges", "judge-api-error"},
-    Service{"", "a service over HTTP", "env-server-crash-empty-outputs"},
-};
-
-/// Hubs, trackers and package stores: nobody's reward hangs on them.
-bool is_store(std::string_view text) {
-  constexpr std::array<std::string_view, 8> kHosts = {"huggingface", "hf.co",  "hf-mirror.com", "modelscope",
-                                                      "wandb",       "mlflow", "pypi",          "github"};
-  return std::any_of(kHosts.begin(), kHosts.end(), [&](auto host) { return contains_folded(text, host); });
-}
-
-/// Of an error that names only where it called.
-const Service* service_at(std::string_view text) {
-  const size_t url = std::min(text.find("://"), text.find("with url: /"));
-  if (url == std::string_view::npos || is_store(text)) return nullptr;
-  const std::string_view from = text.substr(url), address = from.substr(0, from.find_first_of(" '\")", 12));
-  return &*std::find_if(kAddresses.begin(), kAddresses.end(), [address](const Service& one) {
-    return one.word.empty() || contains_folded(address, one.word);
-  });
-}
-
-const Service* service_of(const TemplateState& message) {
-  if (!says_failure(message.text)) return nullptr;
-  const auto found = std::find_if(kServices.begin(), kServices.end(),
-                                  [&](const Service& one) { return contains_folded(message.text, one.word); });
-  return found == kServices.end() ? service_at(message.text) : &*found;
-}
 
 /// The record at which the errors have cost the reward, and where it began to: indices of `track`.
 struct Harm {
@@ -219,7 +155,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   for (const TemplateState& message : state.templates) {
     if (message.level < event::Logged::Level::kWarning || message.count <= most) continue;
     if (static_cast<double>(message.count) < kTimes.value) continue;
-    const Service* const service = service_of(message);
+    const Service* const service = service_of(message.text);
     if (service == nullptr) continue;
     auto harm = harm_of(state, message, *service, memory);
     if (!harm) continue;

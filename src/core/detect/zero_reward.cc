@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "core/components.h"
 #include "core/detect/support/near_floor.h"
+#include "core/detect/support/service_words.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/still_answered.h"
 #include "core/detect/support/unread_answers.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -165,7 +167,10 @@ bool something_failed(const State& state, const Knowledge& knowledge, const Poin
       const bool near = match.moment.attempt == now.attempt && match.moment.step != kNoStep &&
                         static_cast<double>(onset.step - match.moment.step) <= kTrouble.value;
       if (!serves || !near) continue;
-      if (signature->kind == "engine-dead" && signature->role == Role::kRoot) return true;
+      if (signature->kind == "engine-dead") {
+        if (still_answered(state, now.attempt, match.moment.step)) continue;  // quoted, or started again
+        if (signature->role == Role::kRoot) return true;
+      }
       ++times;
     }
   }
@@ -211,6 +216,7 @@ std::optional<size_t> grave_at(const State& state, const Knowledge& knowledge, c
   const size_t last = stretch.last;
   const Point& onset = track.points[streak.first];
   if (no_answers(state, onset, track.points[streak.detected]) ||
+      failing_service(state, onset, kTrouble.value, stretch.on_floor).service != nullptr ||
       something_failed(state, knowledge, onset, track.points[last])) {
     return streak.detected;
   }
@@ -244,6 +250,12 @@ void suggest_unread(const State& state, Finding& finding) {
 void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, Early early) {
   const bool empty = no_answers(state, onset, now);
   suggest_unread(state, finding);
+  if (const FailingService failing = failing_service(state, onset, kTrouble.value, 0);
+      failing.service != nullptr && early != Early::kNever) {
+    finding.suggests.push_back(
+        {std::string(failing.service->cause), 0.85,
+         cat("calls of ", failing.service->name, " fail since then, ", failing.times, " times")});
+  }
   if (early == Early::kNever) {
     finding.suggests.push_back(
         {"reward-function-broken-all-zero", 0.65, "no sample was ever rewarded, from the first step on"});

@@ -118,6 +118,29 @@ TEST_CASE("in the first attempt no earlier one has left anything on the GPU") {
   CHECK(rank_causes(incident, seen, {}, {}, {})[0].id == "gpu-zombie-memory-holder");
 }
 
+TEST_CASE("before the first step of a further attempt, what an earlier one had room for is held by somebody") {
+  const std::string text =
+      "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.10 GiB of which 9.00 MiB is "
+      "free. Process 71 has 78.04 GiB memory in use.";
+  const std::vector<Suggestion> seen{{"cuda-oom-trainer", 0.8, "seen"}, {"gpu-zombie-memory-holder", 0.7, "seen"}};
+  State state;
+  state.attempts.resize(2);
+  state.attempts[0].last_step = 11;
+  Incident incident = incident_with("gpu-out-of-memory", text);
+  incident.onset.attempt = 1;
+  CHECK(rank_causes(incident, seen, {}, state, {})[0].id == "gpu-zombie-memory-holder");
+  // The process may see itself under another number: what it has allocated is its own.
+  const Incident own = [&] {
+    Incident one =
+        incident_with("gpu-out-of-memory", text + " Of the allocated memory 76.50 GiB is allocated by PyTorch");
+    one.onset.attempt = 1;
+    return one;
+  }();
+  CHECK(rank_causes(own, seen, {}, state, {})[0].id == "cuda-oom-trainer");
+  state.attempts[1].last_step = 12;  // it did steps itself
+  CHECK(rank_causes(incident, seen, {}, state, {})[0].id == "cuda-oom-trainer");
+}
+
 TEST_CASE("where the GPU had room, the process met its own allowance, whoever else is there") {
   const std::string text =
       "CUDA out of memory. Tried to allocate 1024.00 MiB. GPU 0 has a total capacity of 79.18 GiB of which 47.12 GiB "

@@ -52,6 +52,29 @@ bool own_allowance(std::string_view text, Out& out) {
   return true;
 }
 
+/// Before it did a step the attempt lacks the memory that an earlier one had, with the same settings.
+bool had_room_before(const Scene& scene) {
+  const auto& attempts = scene.state.attempts;
+  const size_t number = scene.incident.onset.attempt;
+  if (number == 0 || number >= attempts.size() || attempts[number].last_step != kNoStep) return false;
+  return std::any_of(attempts.begin(), attempts.begin() + static_cast<ptrdiff_t>(number),
+                     [](const AttemptState& before) { return before.last_step != kNoStep && before.last_step > 1; });
+}
+
+/// Most of the GPU's memory is held by a process that has another number, and nothing says that this one holds any.
+void held_since_before(const Scene& scene, std::string_view text, double foreign, double own, Out& out) {
+  constexpr double kMost = 0.5;
+  const size_t has = text.find("total capacity of ");
+  const double capacity = has == std::string_view::npos ? 0 : gib_after(text, has + 18);
+  const size_t allocated = text.find("Of the allocated memory ");
+  const double used = allocated == std::string_view::npos ? 0 : gib_after(text, allocated + 24);
+  if (capacity <= 0 || foreign < kMost * capacity || std::max(own, used) > foreign / 2 || !had_room_before(scene))
+    return;
+  out.push_back({"gpu-zombie-memory-holder", 0.6,
+                 cat("another process holds ", foreign, " GiB before the first step; an earlier attempt had room")});
+  out.push_back({"cuda-oom-trainer", -0.4, "an earlier attempt did its steps with the same settings"});
+}
+
 void gpu_memory(const Scene& scene, Out& out) {
   if (!scene.named("cuda-oom-trainer")) return;
   for (const Evidence& evidence : scene.incident.evidence) {
@@ -63,6 +86,7 @@ void gpu_memory(const Scene& scene, Out& out) {
       if (has != std::string_view::npos && has - at < 24) foreign += gib_after(text, has + 5);
     }
     if (const size_t at = text.find("this process has "); at != std::string_view::npos) own = gib_after(text, at + 17);
+    held_since_before(scene, text, foreign, own, out);
     if (foreign > 0 && own > 0 && foreign > own) {
       // In the first attempt no earlier one can have left anything: the run's engine on the same GPU is the likelier
       // holder, unless it is the one that lacks the memory.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/components.h"
+#include "core/detect/support/still_answered.h"
 #include "core/detect/tools/track.h"
 #include "core/incident_kind.h"
 #include "core/overwrites.h"
@@ -108,16 +109,19 @@ bool reward_on_floor(const State& state, int64_t step) {
 bool engine_is_dead(const State& state, const Incident& incident) {
   if (trouble_now(state, false) != nullptr) return true;
   const int64_t step = incident.latest.step;
-  return step != kNoStep && (answers_are_empty(state, step) || reward_on_floor(state, step));
+  if (step == kNoStep || detect::still_answered(state, incident.latest.attempt, step)) return false;
+  return answers_are_empty(state, step) || reward_on_floor(state, step);
 }
 
 /// Does an incident of another kind show, with the zero rewards, that what gives answers or rewards fails?
 bool something_failed(const State& state, const Incident& zero) {
   if (trouble_now(state, false) != nullptr) return true;
-  return std::any_of(state.incidents.begin(), state.incidents.end(), [&zero](const Incident& other) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(), [&state, &zero](const Incident& other) {
     const bool serves = other.kind == "engine-dead" || other.kind == "network" || other.kind == "worker-lost" ||
                         other.kind == "environment-fault";
     const bool never_answered = !other.causes.empty() && other.causes.front().id == kNeverAnswered;
+    if (other.kind == "engine-dead" && detect::still_answered(state, other.latest.attempt, other.latest.step))
+      return false;
     return serves && !never_answered && other.latest.attempt == zero.latest.attempt && other.latest.step != kNoStep &&
            zero.latest.step - other.latest.step <= kTogether;
   });
@@ -198,13 +202,26 @@ bool save_is_due(const State& state) {
   return last - before > 0 && attempt.last_step + 2 >= last + (last - before);
 }
 
+bool has_left_floor(const State& state) {
+  const Series* const reward = detect::reward_series(state);
+  if (reward == nullptr) return false;
+  detect::FloorStreak floor;
+  bool any = false;
+  for (const Point& point : reward->points()) {
+    if (point.attempt + 1U != state.attempts.size() || !std::isfinite(point.value)) continue;
+    floor.see(point.value);
+    any = true;
+  }
+  return any && floor.steps() == 0;
+}
+
 BreakCase breaker(const State& state, bool from_scratch) {
   BreakCase hang;  // what says more goes first
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of one that is over
     const bool anew = incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo;
     const bool by_midwatch = incident.latest.attempt == 0 || begun_by_midwatch(state);
-    if (anew && by_midwatch && would_overwrite(state, incident.latest.attempt))
+    if (anew && by_midwatch && about_to_overwrite(state, incident.latest.attempt))
       return {&incident, BreakReason::kFromScratch};
     const BreakCase found = on(state, incident);
     if (found.incident == nullptr) continue;

@@ -26,6 +26,9 @@ struct BreakCase {
 /// after. False where it has saved none, or is not known to.
 bool save_is_due(const State& state);
 
+/// Does the newest reward of the attempt that runs now lie above the floor that rewards may lie on?
+bool has_left_floor(const State& state);
+
 /// The case for ending the attempt that runs now, as every further step trains on poisoned data and every further
 /// checkpoint keeps it; no incident when there is none. `from_scratch`: beginning from nothing is allowed.
 BreakCase breaker(const State& state, bool from_scratch = false);

@@ -211,6 +211,8 @@ TEST_CASE(
   restart.attempt = 0;
   restart.intent.action = "restart";
   state.actions = {restart};
+  CHECK(breaker(state).incident == nullptr);  // its first save is far
+  state.attempts.back().last_step = 7;
   CHECK(breaker(state).why == BreakReason::kFromScratch);
   CHECK(breaker(state, true).incident == nullptr);
 }

@@ -87,6 +87,9 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
   if (const Duration left = hangs ? patience_left(state, spec, incident) : Duration(); left.ns > 0) {
     return {nothing(cat("It does nothing any more; midwatch waits ", format_duration(left), " longer.")), nullptr};
   }
+  // Nothing ends or pauses what is rewarded again: it may be over, and the next zero speaks for itself.
+  if (learning && incident.kind == "zero-reward" && approval.answer != Approval::Answer::kYes && has_left_floor(state))
+    return {nothing("The newest reward is above the floor."), nullptr};
   const Mode mode = mode_of(spec, found.why);
   const std::string since = incident.onset.step == kNoStep ? "" : cat(" since step ", incident.onset.step);
   const std::string alone = hangs ? without_answer(state, spec) : "";

@@ -1,6 +1,7 @@
 #include "core/supervise/policy.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/check.h"
@@ -85,6 +86,13 @@ bool serves_answers(std::string_view layer) {
          layer == "host" || layer == "host-memory";
 }
 
+/// What gives the rewards failed, as the log says: it has to answer again before anything is learnt.
+bool lacks_rewards(std::string_view cause) {
+  constexpr std::array<std::string_view, 4> kServices = {"judge-api-error", "remote-reward-model-down",
+                                                         "sandbox-execution-failed", "env-server-crash-empty-outputs"};
+  return std::find(kServices.begin(), kServices.end(), cause) != kServices.end();
+}
+
 /// Why what ended the last attempt (a rule of the user's own, numbers that are not finite) is not answered by another
 /// rollback; "" when it is.
 std::string after_rollback(const std::vector<AttemptOutcome>& attempts) {
@@ -120,8 +128,9 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
   if (last.kind == kStall) return "";
   const bool by_reaction = last.reaction == "restart-component" || last.reaction == "restart-run-from-checkpoint" ||
                            last.reaction == "retry";
-  return last.kind == "engine-dead" || by_reaction || serves_answers(last.layer)
-             ? ""
+  if (last.kind == "engine-dead" || by_reaction || serves_answers(last.layer)) return "";
+  return lacks_rewards(last.cause)
+             ? cat(failure(last), ": what gives the rewards fails, and must answer again before the run goes on.")
              : cat(failure(last), ": nothing shows that the infrastructure is to blame, a person must look.");
 }
 

@@ -277,6 +277,12 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   CHECK_FALSE(after_end({served}, {}).restart);
   served.layer = kEngineLayer;
   CHECK(after_end({served}, {}).restart);
+  AttemptOutcome judge = tripped;
+  judge.kind = "zero-reward";
+  judge.cause = "judge-api-error";
+  judge.reaction = "stop-and-notify";
+  CHECK(after_end({judge}, {}).why ==
+        "zero-reward (judge-api-error): what gives the rewards fails, and must answer again before the run goes on.");
   suspect.can_roll_back = true;
   CHECK(after_end({suspect}, {}).restart);
   AttemptOutcome scratch = tripped;

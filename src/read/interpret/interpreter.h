@@ -252,6 +252,7 @@ class Interpreter {
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
   bool make_save(const LogLine& line);
+  bool make_resume(const LogLine& line);
   bool make_columns(const LogLine& line);
   bool begin_block(const LogLine& line);
   template <typename Body>

@@ -8,6 +8,7 @@
 #include "core/signal.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
+#include "read/interpret/resume_line.h"
 #include "read/interpret/save_line.h"
 
 namespace mw {
@@ -290,8 +291,21 @@ bool Interpreter::make_save(const LogLine& line) {
   return true;
 }
 
+/// A trainer that nobody described goes on from a checkpoint.
+bool Interpreter::make_resume(const LogLine& line) {
+  if (trainer_known()) return false;
+  const auto resume = read_resume(line.text);
+  if (!resume) return false;
+  // What is loaded behind the step that it is of is loaded for something else.
+  if (resume->only_loaded && records_.current() != kNoStep && resume->step <= records_.current()) return false;
+  if (resume->step != kNoStep) records_.resumed(resume->step);
+  constexpr size_t kPathLimit = 400;
+  put(event::Resumed{resume->step, clean_.take(resume->path, kPathLimit)}, line.number, line.at);
+  return true;
+}
+
 bool Interpreter::make_generic(const LogLine& line) {
-  if (make_columns(line) || make_save(line)) return true;
+  if (make_columns(line) || make_save(line) || make_resume(line)) return true;
   GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
   if (found.held_out && found.total > 0 &&
       found.total != steps_total_) {  // "eval step 3/50": it counts its own batches

@@ -32,18 +32,6 @@ bool ends_with_any(std::string_view text, std::span<const std::string_view> ends
   return std::any_of(ends.begin(), ends.end(), [text](std::string_view end) { return text.ends_with(end); });
 }
 
-/// The word that is a path: it has a slash, or the name of a file of weights.
-std::string_view path_in(std::string_view text) {
-  constexpr std::string_view kAround = "'\"`()[],:;";
-  for (std::string_view word : split(text, ' ')) {
-    while (!word.empty() && kAround.find(word.front()) != kNone) word.remove_prefix(1);
-    while (!word.empty() && (kAround.find(word.back()) != kNone || word.back() == '.')) word.remove_suffix(1);
-    const bool slash = word.size() > 2 && word.find('/') != kNone && word.find("://") == kNone;
-    if (slash || ends_with_any(word, kWeightFiles)) return word;
-  }
-  return {};
-}
-
 /// Does a number that stands behind `before` count something else than steps: a model's name or a version ("gpt2",
 /// "llama-3", "out_v2"), or epochs? What is saved then is of the step that the run is at.
 bool counts_no_steps(std::string_view before) {
@@ -61,24 +49,6 @@ bool counts_no_steps(std::string_view before) {
   const auto is_word = [&word](std::string_view one) { return one == word; };
   if (word.empty() || std::any_of(kCounters.begin(), kCounters.end(), is_word)) return false;
   return !apart || std::any_of(kModels.begin(), kModels.end(), is_word);
-}
-
-/// The last number in the last part of a path: "out/ckpt_10.pt", "step-10/", "000010.safetensors".
-int64_t step_of_path(std::string_view path) {
-  while (path.ends_with('/')) path.remove_suffix(1);
-  if (contains(path, "checkpoints/checkpoint_")) return kNoStep;  // accelerate's own names, which count saves
-  std::string_view name = path.substr(path.rfind('/') == kNone ? 0 : path.rfind('/') + 1);
-  for (const std::string_view end : kWeightFiles) {
-    if (name.ends_with(end)) name.remove_suffix(end.size());
-  }
-  size_t end = name.size();
-  while (end > 0 && !is_digit(name[end - 1])) --end;
-  size_t begin = end;
-  while (begin > 0 && is_digit(name[begin - 1])) --begin;
-  const std::string_view digits = name.substr(begin, end - begin);
-  if (digits.empty() || digits.size() > kStepDigits || counts_no_steps(name.substr(0, begin))) return kNoStep;
-  if (end < name.size() && (name[end] == 'b' || name[end] == 'B')) return kNoStep;  // billions of weights
-  return parse_int(digits).value_or(kNoStep);
 }
 
 /// The step of "-> Checkpoint step_30", which says nothing but that there is one. In lower case.
@@ -113,6 +83,34 @@ std::string words_of(std::string_view text, std::string_view path) {
 }
 
 }  // namespace
+
+std::string_view path_in(std::string_view text) {
+  constexpr std::string_view kAround = "'\"`()[],:;";
+  for (std::string_view word : split(text, ' ')) {
+    while (!word.empty() && kAround.find(word.front()) != kNone) word.remove_prefix(1);
+    while (!word.empty() && (kAround.find(word.back()) != kNone || word.back() == '.')) word.remove_suffix(1);
+    const bool slash = word.size() > 2 && word.find('/') != kNone && word.find("://") == kNone;
+    if (slash || ends_with_any(word, kWeightFiles)) return word;
+  }
+  return {};
+}
+
+int64_t step_of_path(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  if (contains(path, "checkpoints/checkpoint_")) return kNoStep;  // accelerate's own names, which count saves
+  std::string_view name = path.substr(path.rfind('/') == kNone ? 0 : path.rfind('/') + 1);
+  for (const std::string_view end : kWeightFiles) {
+    if (name.ends_with(end)) name.remove_suffix(end.size());
+  }
+  size_t end = name.size();
+  while (end > 0 && !is_digit(name[end - 1])) --end;
+  size_t begin = end;
+  while (begin > 0 && is_digit(name[begin - 1])) --begin;
+  const std::string_view digits = name.substr(begin, end - begin);
+  if (digits.empty() || digits.size() > kStepDigits || counts_no_steps(name.substr(0, begin))) return kNoStep;
+  if (end < name.size() && (name[end] == 'b' || name[end] == 'B')) return kNoStep;  // billions of weights
+  return parse_int(digits).value_or(kNoStep);
+}
 
 std::optional<SaveLine> read_save(std::string_view text, RareBytes rare) {
   static constexpr std::array<std::string_view, 10> kDone = {

@@ -20,4 +20,9 @@ struct SaveLine {
 /// come, and of what is loaded. `rare`: of the line that it is, or is a part of.
 std::optional<SaveLine> read_save(std::string_view text, RareBytes rare = {});
 
+/// The word of a line that is a path: it has a slash, or the name of a file of weights. "": there is none.
+std::string_view path_in(std::string_view text);
+/// The last number in the last part of a path: "out/ckpt_10.pt", "step-10/", "000010.safetensors". kNoStep: none.
+int64_t step_of_path(std::string_view path);
+
 }  // namespace mw
