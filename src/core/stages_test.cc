@@ -72,6 +72,12 @@ TEST_CASE("an attempt that begins as the first one did, with what came before th
       CHECK_FALSE(run.is_ended());
       CHECK_FALSE(run.is_blamed());
     }
+    SUBCASE("then it resumes without a word") {
+      run.steps(21, 24, {"loss", "reward"});
+      CHECK(counter_resumes(run.state, 2));
+      CHECK_FALSE(run.is_ended());
+      CHECK_FALSE(run.is_blamed());
+    }
     SUBCASE("then it trains from the first step on") {
       run.say(event::AttemptBegan{"Total training steps: 60"});
       run.steps(1, 8, {"loss", "reward"});

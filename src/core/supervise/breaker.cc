@@ -109,7 +109,14 @@ bool reward_on_floor(const State& state, int64_t step) {
 bool engine_is_dead(const State& state, const Incident& incident) {
   if (trouble_now(state, false) != nullptr) return true;
   const int64_t step = incident.latest.step;
-  if (step == kNoStep || detect::still_answered(state, incident.latest.attempt, step)) return false;
+  if (step == kNoStep) return false;
+  // A line may be quoted, or be of a server that was started again; that a process is gone was seen.
+  const bool seen = std::any_of(state.components.begin(), state.components.end(), [&incident](const auto& component) {
+    return std::any_of(component.troubles.begin(), component.troubles.end(), [&incident](const auto& trouble) {
+      return trouble.saw.kind == "engine" && trouble.began.attempt == incident.latest.attempt && !trouble.ended;
+    });
+  });
+  if (!seen && detect::still_answered(state, incident.latest.attempt, step)) return false;
   return answers_are_empty(state, step) || reward_on_floor(state, step);
 }
 
