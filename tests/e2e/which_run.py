@@ -242,7 +242,7 @@ def several_in_a_folder(base):
         os.makedirs(f"{base}/outputs/{name}")
         with open(f"{base}/outputs/{name}/train.log", "w") as file:
             for step in range(1, 61):
-                value = 0 if name == "lr-5e-6" and step > 40 else reward + (step * 37 % 11) / 100
+                value = 0 if name == "lr-5e-6" and step > 40 else reward + step / 300 + (step * 37 % 11) / 100
                 file.write(f"2026-03-01 10:{step:02d}:00 INFO step {step}/60 reward={value:.3f} loss={0.9 - reward:.3f}\n")
     code, text = words("replay", base + "/outputs", "--quiet")
     assert code == 0 and "2 runs lie in" in text and "lr-1e-6" in text, text
