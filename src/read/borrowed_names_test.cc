@@ -27,7 +27,8 @@ std::string hundredths(int step) { return cat(2 + step % 4, (step * 7) % 10); }
 
 /// As tqdm draws it into a file: no new line before the end.
 std::string bar(int step, int total, std::string_view figures) {
-  return cat("\r ", 100 * step / total, "%|##   | ", step, "/", total, " [00:10<08:10,  5.00s/it, ", figures, "]");
+  return cat("\r ", 100 * step / total, "%|##   | ", step, "/", total, " [00:10<08:10,  5.", 10 + step % 7, "s/it, ",
+             figures, "]");
 }
 
 TEST_CASE("a trainer's name for a length does not hide what is plainly the reward") {
@@ -73,6 +74,14 @@ TEST_CASE("figures of a bar that stand still for long are no bar drawn again") {
   CHECK(incident_of(state, "zero-reward") != nullptr);
   CHECK(incident_of(state, "died-silently") == nullptr);
   CHECK(state.verdict == "finished");
+}
+
+TEST_CASE("the one figure of a bar that is set in each tenth step does not stand still") {
+  std::string text;
+  for (int step = 10; step <= 60; ++step) text += bar(step, 60, cat("loss 0.", hundredths(100 - step / 10 * 10), "31"));
+  const State state = state_of(text + "\n");
+  CHECK(points_of(state, "loss.total") <= 6);
+  CHECK(incident_of(state, "no-learning") == nullptr);
 }
 
 TEST_CASE("one figure that is no number in the middle of a line of bars ended nothing") {

@@ -101,7 +101,10 @@ std::string after_rollback(const std::vector<AttemptOutcome>& attempts) {
   // The reaction knows the saves of all attempts, as they were known at the onset; the rest is what lies there now.
   const bool can_go_back = (last.kind == kUserRule && last.reaction == kGoBack) || last.last_checkpoint != kNoStep ||
                            last.resumed_at != kNoStep || (last.suspect != kNoStep && last.can_roll_back);
-  if (!can_go_back) return cat(failure(last), step, ": there is no checkpoint from before to roll back to.");
+  if (!can_go_back) {
+    return cat(failure(last), step, ": there is no checkpoint from before to roll back to",
+               has_checkpoints(attempts) ? "." : "; none is known at all: --checkpoints DIR says where they lie.");
+  }
   const bool again = std::any_of(attempts.begin(), attempts.end() - 1, [&last](const AttemptOutcome& before) {
     const bool as_far = last.onset == kNoStep || before.last_step == kNoStep || last.onset <= before.last_step;
     return before.tripped && before.kind == last.kind && before.cause == last.cause && as_far;

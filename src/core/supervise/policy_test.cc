@@ -318,7 +318,8 @@ TEST_CASE("after a rule of the user's own: once more from before it, and never i
   nowhere.last_checkpoint = nowhere.suspect = kNoStep;
   nowhere.can_roll_back = false;
   CHECK(after_end({nowhere}, {}).why ==
-        "user-rule (rule.low) at step 25: there is no checkpoint from before to roll back to.");
+        "user-rule (rule.low) at step 25: there is no checkpoint from before to roll back to; none is known at all: "
+        "--checkpoints DIR says where they lie.");
   nowhere.last_checkpoint = 20;  // that was found whole once the attempt was over; its log never said so
   CHECK(after_end({nowhere}, {}).restart);
   nowhere.last_checkpoint = nowhere.suspect = 25;

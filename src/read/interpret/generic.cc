@@ -358,7 +358,9 @@ MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, 
     static constexpr ByteSet kNames(":=");
     if (kNames.any_in(title)) form = out.read(title);
   }
-  redrawn_ = bar_.again(said, out.numbers());
+  const size_t rate = said.find(", ");  // "12.05s/it, loss 6.0530": the time that a step takes is never the same
+  const bool timed = rate != kNone && contains(said.substr(0, rate), "/");
+  redrawn_ = bar_.again(timed ? said.substr(rate + 2) : said, out.numbers());
   return form;
 }
 

@@ -15,8 +15,8 @@ namespace mw {
 class BarValues {
  public:
   /// Whether these figures, as written and as read, are those of the bar before. Whole numbers may well be equal twice,
-  /// and a loss that no update moves is: so many other figures must repeat with it, or have changed before. Figures
-  /// that repeat for much longer than they ever did stand still.
+  /// and a loss that no update moves is: so many other figures must repeat with it, or have changed before. One figure
+  /// alone is set each so many steps, as a rule. Figures that repeat for much longer than they ever did stand still.
   bool again(std::string_view text, std::span<const RowNumber> numbers) {
     constexpr size_t kBytes = 1000;
     constexpr std::ptrdiff_t kEnough = 4;
@@ -31,7 +31,7 @@ class BarValues {
     if (!same || repeats_ > most_repeats()) return false;
     const auto exact = std::count_if(numbers.begin(), numbers.end(),
                                      [](const RowNumber& one) { return one.value != std::floor(one.value); });
-    return exact >= kEnough || (exact > 0 && changes_ > 0);
+    return exact >= kEnough || (exact > 0 && (changes_ > 0 || numbers.size() == 1));
   }
 
  private:
