@@ -19,6 +19,8 @@ constexpr size_t kAround = 10;  // records of the reward on either side
 std::optional<size_t> jumped(const Series& series) {
   const auto& points = series.points();
   if (points.size() <= kBefore || !(series.last() >= kNamedShare.value)) return std::nullopt;
+  // What costs least first: this is asked of each figure at each record.
+  if (points.front().value >= kNamedShare.value || !counts_failures(series.raw)) return std::nullopt;
   size_t first = points.size();
   while (first > 0 && points[first - 1].value >= kNamedShare.value) --first;
   if (first < kBefore) return std::nullopt;
@@ -67,7 +69,7 @@ std::optional<Finding> failing_figure(const State& state, JudgeMemory& memory) {
   for (const std::vector<Series>* all : {&state.series, &state.eval}) {
     for (const Series& series : *all) {
       const auto at = jumped(series);
-      if (!at || !counts_failures(series.raw)) continue;
+      if (!at) continue;
       if (worst == nullptr || series.last() > worst->last()) {
         worst = &series;
         first = *at;
