@@ -63,6 +63,10 @@ bool lies_in(std::string_view path, std::string_view folder) {
          folder.ends_with(cat("/", plain_folder(folder_of(path))));
 }
 
+int64_t step_of(const Moment& moment, const event::CheckpointSaved& saved) {
+  return saved.step != kNoStep ? saved.step : moment.step;
+}
+
 /// The saves that the attempts before one left, and which of them lie where that one saves.
 class Earlier {
  public:
@@ -89,9 +93,6 @@ class Earlier {
   }
 
  private:
-  static int64_t step_of(const Moment& moment, const event::CheckpointSaved& saved) {
-    return saved.step != kNoStep ? saved.step : moment.step;
-  }
   /// Some settings name another output: only what is known to hold saves tells.
   bool lies_in_another(size_t attempt, const std::string& path) const {
     if (now_.save_folder.empty()) return false;
@@ -158,7 +159,7 @@ int64_t first_save(const State& state, size_t first, size_t attempt) {
     const AttemptState& by = state.attempts[moment.attempt];
     if (by.resumed_at == kNoStep && by.first_step != kNoStep && by.first_step <= 1) shown.insert(step);
   };
-  for (const auto& [moment, saved] : state.checkpoints) note(moment, saved.step != kNoStep ? saved.step : moment.step);
+  for (const auto& [moment, saved] : state.checkpoints) note(moment, step_of(moment, saved));
   for (const auto& [moment, seen] : state.checkpoint_scans) note(moment, seen.step);
   if (!shown.empty()) return *shown.begin();
   if (all.empty()) return 0;

@@ -37,14 +37,6 @@ struct Run : SaidRun {
     say(event::CheckpointSaved{step, path, false});
     say(event::CheckpointSeen{step, path, how, "", "", 100, 2, ""}, 1);
   }
-  void begins_again() {
-    ActionState restart;
-    restart.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
-    restart.intent.action = "restart";
-    state.actions.push_back(restart);
-    say(event::Ended{event::Ended::How::kExit, 3, "exit status 3"});
-    say(event::AttemptBegan{std::string(kKeeperBegan)});
-  }
   void decides(const std::string& plan) {
     SupervisedAttempt attempt;
     attempt.number = static_cast<int64_t>(state.attempts.size());

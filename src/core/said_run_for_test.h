@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/advance.h"
+#include "core/attempts.h"
 
 namespace mw {
 
@@ -20,6 +22,15 @@ struct SaidRun {
     event.received = event.at;
     std::vector<Event> decided;
     advance(state, event, knowledge, Judge::kAlways, decided);
+  }
+  /// Its command failed, and midwatch started it again.
+  void begins_again() {
+    ActionState restart;
+    restart.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
+    restart.intent.action = "restart";
+    state.actions.push_back(restart);
+    say(event::Ended{event::Ended::How::kExit, 3, "exit status 3"});
+    say(event::AttemptBegan{std::string(kKeeperBegan)});
   }
 };
 

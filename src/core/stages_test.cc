@@ -40,14 +40,6 @@ struct Run : SaidRun {
     saves(20);
     steps(21, 24, {"loss", "reward"});
   }
-  void begins_again() {
-    ActionState restart;
-    restart.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
-    restart.intent.action = "restart";
-    state.actions.push_back(restart);
-    say(event::Ended{event::Ended::How::kExit, 3, "exit status 3"});
-    say(event::AttemptBegan{std::string(kKeeperBegan)});
-  }
   bool is_ended() const { return breaker(state).incident != nullptr; }
   bool is_blamed() const {
     for (const Incident& incident : state.incidents)

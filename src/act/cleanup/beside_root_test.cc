@@ -11,20 +11,8 @@
 namespace mw {
 namespace {
 
-struct Beside : Place {
-  Beside() {
-    scope.layout.takes_any_folder = true;
-    for (const int step : {10, 20, 30}) whole(step);
-    settings.what = {"old-checkpoints"};
-  }
-  Result<Removed> remove(const CleanupItem& item) {
-    const RemovalDoors doors{disk, system,
-                             [this](const std::string& root, const std::string& below, const Identity* only) {
-                               return disk.remove_tree(root, below, only);
-                             },
-                             [this](const std::string& folder) { (void)disk.remove_empty(folder).ok(); }};
-    return remove_item(doors, item);
-  }
+struct Beside : Remover {
+  Beside() { scope.layout.takes_any_folder = true; }
   void quarantine_beside(const std::string& label) {
     QuarantineManifest of;
     of.run_folder = "/data/run";

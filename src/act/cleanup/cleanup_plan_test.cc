@@ -306,21 +306,6 @@ TEST_CASE("what holds a checkpoint in one tree holds what belongs to it in anoth
 }
 
 /// Deletes on the disk of a Place.
-struct Remover : Place {
-  Result<Removed> remove(const CleanupItem& item) {
-    const RemovalDoors doors{disk, system,
-                             [this](const std::string& root, const std::string& below, const Identity* only) {
-                               return disk.remove_tree(root, below, only);
-                             },
-                             [this](const std::string& folder) { (void)disk.remove_empty(folder).ok(); }};
-    return remove_item(doors, item);
-  }
-  Remover() {
-    for (const int step : {10, 20, 30}) whole(step);
-    settings.what = {"old-checkpoints"};
-  }
-};
-
 TEST_CASE("what spoke for a deletion is checked again right before") {
   const auto refused = [](const std::function<void(Remover&)>& meanwhile) {
     Remover p;

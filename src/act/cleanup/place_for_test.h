@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "act/cleanup/cleanup_plan.h"
+#include "act/cleanup/remove_item.h"
 #include "act/keeper/record.h"
 #include "base/text.h"
 #include "journal/journal.h"
@@ -84,6 +85,22 @@ struct Place {
     std::vector<std::string> names;
     for (const CleanupItem& item : all().items) names.push_back(item.name);
     return names;
+  }
+};
+
+/// The same, where what is planned is carried out.
+struct Remover : Place {
+  Result<Removed> remove(const CleanupItem& item) {
+    const RemovalDoors doors{disk, system,
+                             [this](const std::string& root, const std::string& below, const Identity* only) {
+                               return disk.remove_tree(root, below, only);
+                             },
+                             [this](const std::string& folder) { (void)disk.remove_empty(folder).ok(); }};
+    return remove_item(doors, item);
+  }
+  Remover() {
+    for (const int step : {10, 20, 30}) whole(step);
+    settings.what = {"old-checkpoints"};
   }
 };
 

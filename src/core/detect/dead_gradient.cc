@@ -100,11 +100,6 @@ bool reward_explains(const State& state, JudgeMemory& memory, const Point& from,
   return false;
 }
 
-bool spread_known(const State& state) {
-  return state.find("reward.std") != nullptr || state.find("advantage.std") != nullptr ||
-         state.find("reward.zero_std_groups") != nullptr;
-}
-
 void add_finding(const State& state, const Track& track, const Dead& dead, std::vector<Finding>& out) {
   const Point &onset = track.points[dead.first], &now = track.points[dead.detected];
   const Series* loss = state.find("loss.policy") != nullptr ? state.find("loss.policy") : state.find("loss.total");
@@ -124,7 +119,7 @@ void add_finding(const State& state, const Track& track, const Dead& dead, std::
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const Series* gradient = state.find("grad_norm");
-  if (gradient == nullptr || gradient->min() != 0 || spread_known(state)) return;
+  if (gradient == nullptr || gradient->min() != 0 || says_spread(state)) return;
   for (KeptTrack& track : memory.tracks(state, gradient)) {
     for (const Dead& dead : track.follow("dead-gradient", DeadWalk{}).found) {
       if (reward_explains(state, memory, track.points[dead.first], track.points[dead.detected])) continue;

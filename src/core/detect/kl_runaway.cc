@@ -217,22 +217,11 @@ void judge_blind(KeptTrack& track, const State& state, std::vector<Finding>& out
 /// The level of the first records is left behind before there are enough of them for the other rules.
 void judge_early(const State& state, const Track& track, std::vector<Finding>& out) {
   const size_t few = points_of(kEarly);
-  if (track.size() < 2 * few || track.points[0].attempt > 0) return;
-  Rise rise;
-  rise.base = *std::max_element(track.values.begin(), track.values.begin() + static_cast<std::ptrdiff_t>(few));
-  const double limit = std::max(kBlind.value, kBlindFactor.value * rise.base);
-  size_t streak = 0;
-  for (size_t i = few; i < std::min(track.size(), points_of(kHistory)); ++i) {
-    streak = track.values[i] > limit ? streak + 1 : 0;
-    if (streak < few) continue;
-    rise.first = rise.onset = i + 1 - streak;
-    while (rise.onset > few && track.values[rise.onset - 1] > 2 * rise.base) --rise.onset;
-    rise.detected = i;
-    rise.peak = track.values[i];
-    const auto reward = outcome_of(state, track.points[rise.onset], track.points[i]);
-    if (!(rise.base > 0) || !reward || reward->share() > kGain.value) return;
-    return add_finding(state, track, rise, out);
-  }
+  std::optional<Rise> rise = early_rise(track, {few, kBlindFactor.value, kBlind.value, points_of(kHistory)});
+  if (!rise) return;
+  while (rise->onset > few && track.values[rise->onset - 1] > 2 * rise->base) --rise->onset;
+  const auto reward = outcome_of(state, track.points[rise->onset], track.points[rise->detected]);
+  if (reward && reward->share() <= kGain.value) add_finding(state, track, *rise, out);
 }
 
 /// Two decades of KL within as many records as all before them: no sum over longer answers grows like that.

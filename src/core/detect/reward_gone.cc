@@ -96,12 +96,6 @@ bool contradicted(const State& state, const Point& from, const Point& to) {
   return false;
 }
 
-/// No answer is punished any more, or none is scored: where all are known to be equal, zero-advantage reports it.
-bool says_spread(const State& state) {
-  return state.find("reward.std") != nullptr || state.find("advantage.std") != nullptr ||
-         state.find("reward.zero_std_groups") != nullptr;
-}
-
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const Series* reward = reward_series(state);
   if (reward == nullptr || !(reward->min() < 0) || follows_teacher(state)) return;
@@ -110,7 +104,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     if (!walk.detected) continue;
     const size_t now = walk.grave.value_or(*walk.detected);
     const Point& onset = track.points[*walk.first];
-    if (contradicted(state, onset, track.points[*walk.detected]) || (!walk.mixed && says_spread(state))) continue;
+    if (contradicted(state, onset, track.points[*walk.detected])) continue;
+    // No answer is punished any more, or none is scored: where all are known to be equal, zero-advantage reports it.
+    if (!walk.mixed && says_spread(state)) continue;
     const bool grave = walk.grave && !walk.ended;
     Finding finding = make_finding(
         "reward-gone", "zero-reward", grave ? Severity::kCritical : Severity::kWarning, onset, track.points[now],

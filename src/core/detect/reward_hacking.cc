@@ -53,13 +53,6 @@ bool is_of_several(const Series& series) {
   return false;
 }
 
-/// Points of `track` up to `step`.
-size_t points_until(const Track& track, int64_t step) {
-  const auto after = std::partition_point(track.points.begin(), track.points.end(),
-                                          [step](const Point& point) { return point.step <= step; });
-  return static_cast<size_t>(after - track.points.begin());
-}
-
 /// What the first `n` points of the proxy show by themselves.
 struct Rising {
   size_t n = 0;

@@ -107,21 +107,9 @@ std::optional<Explosion> explosion_of(KeptTrack& track, const Watched& watched) 
 
 /// The first records are the level, and soon after them it is a thousandfold.
 std::optional<Explosion> early_explosion(const Track& track, double least) {
-  const size_t few = points_of(kEarly);
-  if (track.size() < 2 * few || track.points[0].attempt > 0) return std::nullopt;
-  Rise rise;
-  for (size_t i = 0; i < few; ++i) rise.base = std::max(rise.base, std::abs(track.values[i]));
-  const double limit = std::max(least, kEarlyFactor.value * rise.base);
-  size_t streak = 0;
-  for (size_t i = few; i < std::min(track.size(), points_of(kHistory)); ++i) {
-    streak = std::abs(track.values[i]) > limit ? streak + 1 : 0;
-    if (streak < few) continue;
-    rise.onset = rise.first = i + 1 - streak;
-    rise.detected = i;
-    rise.peak = std::abs(track.values[i]);
-    return rise.base > 0 ? std::optional(Explosion{rise, std::nullopt}) : std::nullopt;
-  }
-  return std::nullopt;
+  const auto rise =
+      early_rise(track, {points_of(kEarly), kEarlyFactor.value, least, points_of(kHistory), Shape::kSize});
+  return rise ? std::optional(Explosion{*rise, std::nullopt}) : std::nullopt;
 }
 
 Finding finding_of(const Track& track, const Watched& watched, const Explosion& explosion) {

@@ -15,8 +15,12 @@ namespace {
 constexpr size_t kBefore = 2;   // points: an evaluation comes seldom
 constexpr size_t kAround = 10;  // records of the reward on either side
 
-/// Where the figure left its level for good; nullopt where it did not.
-std::optional<size_t> jumped(const Series& series) {
+/// Where a figure left its level for good, and the most that it was before.
+struct Jump {
+  size_t first = 0;
+  double before = 0;
+};
+std::optional<Jump> jumped(const Series& series) {
   const auto& points = series.points();
   if (points.size() <= kBefore || !(series.last() >= kNamedShare.value)) return std::nullopt;
   // What costs least first: this is asked of each figure at each record.
@@ -28,7 +32,7 @@ std::optional<size_t> jumped(const Series& series) {
   for (size_t i = 0; i < first; ++i) {
     if (std::isfinite(points[i].value)) most = std::max(most, points[i].value);
   }
-  return points[first].value >= kNamedFactor.value * most ? std::optional(first) : std::nullopt;
+  return points[first].value >= kNamedFactor.value * most ? std::optional(Jump{first, most}) : std::nullopt;
 }
 
 /// The reward's levels around a step, where it fell far enough, and the record that shows it.
@@ -38,9 +42,7 @@ struct Fall {
 };
 std::optional<Fall> fell_at(const State& state, JudgeMemory& memory, const Point& at) {
   for (const Track& track : memory.tracks(state, reward_series(state))) {
-    const auto after = std::upper_bound(track.points.begin(), track.points.end(), at.step,
-                                        [](int64_t step, const Point& point) { return step < point.step; });
-    const auto split = static_cast<size_t>(after - track.points.begin());
+    const size_t split = points_until(track, at.step);
     const size_t from = split > kAround ? split - kAround : 0, to = std::min(track.size(), split + kAround);
     if (split - from < kBefore || to - split < kBefore || track.points[split].attempt != at.attempt) continue;
     const auto before = track.slice(from, split), since = track.slice(split, to);
@@ -65,29 +67,27 @@ bool counts_failures(std::string_view name) {
 
 std::optional<Finding> failing_figure(const State& state, JudgeMemory& memory) {
   const Series* worst = nullptr;
-  size_t first = 0;
+  Jump jump;
   for (const std::vector<Series>* all : {&state.series, &state.eval}) {
     for (const Series& series : *all) {
       const auto at = jumped(series);
       if (!at) continue;
       if (worst == nullptr || series.last() > worst->last()) {
         worst = &series;
-        first = *at;
+        jump = *at;
       }
     }
   }
   if (worst == nullptr) return std::nullopt;
-  const Point& onset = worst->points()[first];
+  const Point& onset = worst->points()[jump.first];
   const auto fell = fell_at(state, memory, onset);
   if (!fell) return std::nullopt;
-  double before = 0;
-  for (size_t i = 0; i < first; ++i) before = std::max(before, worst->points()[i].value);
   Finding finding =
       make_finding("environment-fault", "environment-fault", Severity::kWarning, onset, fell->seen,
                    cat(worst->raw, " is ", format_short(onset.value, 3), " at step ", onset.step, ", and was ",
-                       format_short(before, 3), " at most before; the reward fell with it, from ",
+                       format_short(jump.before, 3), " at most before; the reward fell with it, from ",
                        format_short(fell->from, 4), " to ", format_short(fell->to, 4)));
-  for (const Point& point : {worst->points()[first - 1], onset})
+  for (const Point& point : {worst->points()[jump.first - 1], onset})
     add_figure(finding, worst->raw, point.step, point.value);
   const bool late = contains_folded(worst->raw, "time");
   finding.suggests.push_back({late ? "tool-execution-timeout" : "env-server-crash-empty-outputs", 0.5,

@@ -16,6 +16,24 @@ double shaped(double value, Shape shape) {
   return value;
 }
 
+std::optional<Rise> early_rise(const Track& track, const EarlyRule& rule) {
+  if (track.size() < 2 * rule.few || track.points[0].attempt > 0) return std::nullopt;
+  Rise rise;
+  rise.base = -INFINITY;
+  for (size_t i = 0; i < rule.few; ++i) rise.base = std::max(rise.base, shaped(track.values[i], rule.shape));
+  const double limit = std::max(rule.least, rule.factor * rise.base);
+  size_t streak = 0;
+  for (size_t i = rule.few; i < std::min(track.size(), rule.until); ++i) {
+    streak = shaped(track.values[i], rule.shape) > limit ? streak + 1 : 0;
+    if (streak < rule.few) continue;
+    rise.onset = rise.first = i + 1 - streak;
+    rise.detected = i;
+    rise.peak = shaped(track.values[i], rule.shape);
+    return rise.base > 0 ? std::optional(rise) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 /// Rolling median of the points behind the warm-up that end at `i`.
 double RiseWalk::median_at(const Track& track, size_t i) const {
   if (i < rule_.skip) return INFINITY;

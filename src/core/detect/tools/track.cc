@@ -306,6 +306,17 @@ bool follows_teacher(const State& state) {
 
 bool has_reward(const State& state) { return reward_series(state) != nullptr; }
 
+bool says_spread(const State& state) {
+  return state.find("reward.std") != nullptr || state.find("advantage.std") != nullptr ||
+         state.find("reward.zero_std_groups") != nullptr;
+}
+
+size_t points_until(const Track& track, int64_t step) {
+  const auto after = std::partition_point(track.points.begin(), track.points.end(),
+                                          [step](const Point& point) { return point.step <= step; });
+  return static_cast<size_t>(after - track.points.begin());
+}
+
 Moment moment_of(const Point& point) { return {point.step, point.at, point.where, point.attempt}; }
 
 Finding make_finding(std::string_view detector, std::string_view kind, Severity severity, const Point& onset,

@@ -38,6 +38,9 @@ std::optional<Point> as_taken(const Point& point, const Point* last);
 /// Does the step counter start over with `next`, so that it begins another track?
 bool starts_over(const Track& track, const Point& next);
 
+/// Points of `track` up to `step`.
+size_t points_until(const Track& track, int64_t step);
+
 /// Cuts a series where the step counter starts over (a new run in the same file, a restart from scratch). A resume that
 /// goes back by a little stays in one track. Empty for nullptr.
 std::vector<Track> tracks_of(const Series* series);
@@ -142,7 +145,18 @@ class RiseWalk {
   std::vector<Rise> found_;
 };
 
-/// The same for a lasting fall of a positive signal: below 1/factor of the level (and `delta` below it).
+/// A rise out of the first points of a run, before there are enough of them for a RiseRule.
+struct EarlyRule {
+  size_t few;     ///< points that are the level, and that lie above it in a row
+  double factor;  ///< times the largest of the level ...
+  double least;   ///< ... and above this
+  size_t until;   ///< it shows among so many first points
+  Shape shape = Shape::kPlain;
+};
+/// The first one; nullopt where there is none, or the level lies at zero or below.
+std::optional<Rise> early_rise(const Track& track, const EarlyRule& rule);
+
+/// rises() of a lasting fall of a positive signal: below 1/factor of the level (and `delta` below it).
 std::vector<Rise> falls(const Track& track, const RiseRule& rule);
 /// The rule and the rises of the reciprocal that it has, as falls() makes them from each other.
 RiseRule rule_of_falls(const RiseRule& rule);
@@ -209,6 +223,9 @@ bool follows_teacher(const State& state);
 
 /// True when the run optimises a reward (it shows one).
 bool has_reward(const State& state);
+
+/// True when the run shows how far the rewards, or the advantages, of a group lie apart.
+bool says_spread(const State& state);
 
 Moment moment_of(const Point& point);
 Finding make_finding(std::string_view detector, std::string_view kind, Severity severity, const Point& onset,
