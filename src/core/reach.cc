@@ -7,7 +7,8 @@
 namespace mw {
 namespace {
 
-constexpr int64_t kGaps = 2;  // between logged steps
+constexpr int64_t kGaps = 2;         // between logged steps
+constexpr int64_t kOfSignals = 128;  // a shell's status for a signal lies above
 
 /// Between two steps that one name has values of.
 int64_t widest_gap_before(const State& state, size_t end) {
@@ -25,10 +26,27 @@ int64_t widest_gap_before(const State& state, size_t end) {
   return gap;
 }
 
-/// Its last records came out.
+/// The exception of one that waits for others: of what they had not written out it says nothing.
+bool of_a_launcher(std::string_view exception) {
+  return exception.ends_with("ChildFailedError") || exception.ends_with("ProcessExitedException") ||
+         exception.ends_with("ProcessRaisedException") || exception.ends_with("CalledProcessError");
+}
+
+/// It failed with an exception of its own, behind its last record.
+bool named_its_failure(const State& state, size_t attempt) {
+  const int64_t last = state.attempts[attempt].last_step;
+  return std::any_of(state.traces.begin(), state.traces.end(), [attempt, last](const TraceState& one) {
+    return one.moment.attempt == attempt && !one.trace.sample && one.moment.step >= last &&
+           !of_a_launcher(one.trace.exception);
+  });
+}
+
+/// Its last records came out. A status is also that of a shell or a launcher whose trainer a signal ended, and a keeper
+/// that is killed with the command loses what was in their pipe: then the end itself is missing, too.
 bool ended_by_itself(const State& state, size_t attempt) {
   const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(attempt) + 1);
-  return known != nullptr && known->exited && known->known && known->signal == 0;
+  if (known == nullptr || !known->exited || !known->known || known->signal != 0) return false;
+  return known->code == 0 || (known->code < kOfSignals && named_its_failure(state, attempt));
 }
 
 }  // namespace

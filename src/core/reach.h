@@ -15,8 +15,9 @@ struct Reach {
 };
 
 /// Of the attempts before number `end`, counted from 0. What a trainer had not written out is lost where a signal ended
-/// it, so that `beyond` is known only where the last of them ended by itself; it lies two of the widest gaps between
-/// its records further than `named`, as trainers log one step in many, and save before they log.
+/// it, so that `beyond` is known only where the last of them ended by itself: with status 0, or with an exception of
+/// its own behind its last record. It lies two of the widest gaps between its records further than `named`, as trainers
+/// log one step in many, and save before they log.
 Reach reach_before(const State& state, size_t end);
 
 }  // namespace mw

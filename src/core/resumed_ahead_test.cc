@@ -20,6 +20,7 @@ struct Run {
     say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
     for (int64_t step = stride; step <= 16; step += stride)
       say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+    say(event::TraceSeen{"RuntimeError", "shape mismatch", "", line});
     say(event::CheckpointSeen{from, "/c/step", event::CheckpointSeen::How::kWhole, "", "", 100, 2, ""}, 1);
     state.supervision.attempts.push_back({});
     SupervisedAttempt& first = state.supervision.attempts.back();
@@ -75,6 +76,15 @@ TEST_CASE("a resume from what the run may have saved behind its last record is n
   Run killed(24);
   killed.state.supervision.attempts[0].signal = 9;  // what it had not written is lost
   CHECK(killed.found().empty());
+  Run by_shell(24);
+  by_shell.state.supervision.attempts[0].code = 137;
+  CHECK(by_shell.found().empty());
+  Run silent(24);  // a rank was killed, or what it said last was lost with the pipe
+  silent.state.traces.clear();
+  CHECK(silent.found().empty());
+  Run launched(24);
+  launched.state.traces[0].trace.exception = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError";
+  CHECK(launched.found().empty());
   Run counted(24);
   counted.state.framework = "trl";  // its records name no steps
   CHECK(counted.found().empty());
