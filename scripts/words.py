@@ -22,32 +22,32 @@ LEFT_OUT = ("docs/words.md", "docs/decisions/", "scripts/words.py", ALLOWANCES, 
 # Within an identifier a word ends where an underscore or a capital begins.
 B, E = r"(?<![A-Za-z])(?:k(?=[A-Z]))?", r"(?![a-z])"
 ARTICLE = r"\b(?:an?|the|each|every|one|this|that|last|first|next|another|per|no|full|two|its|at) "
-WORDS = [  # (expression, what to write)
-    (B + r"[Tt]old" + E, "emitted, recorded, reported, notified or requested"),
-    (B + r"(?:charge\.json|Charge|belongings?|Belongings?|tenures?|Tenures?|Grip|grip)" + E,
+WORDS = [  # (what each of its places holds in lower case, expression, what to write)
+    ("told", B + r"[Tt]old" + E, "emitted, recorded, reported, notified or requested"),
+    ("charge belonging tenure grip", B + r"(?:charge\.json|Charge|belongings?|Belongings?|tenures?|Tenures?|Grip|grip)" + E,
      "RunSpec, resource ledger, keeper session, process tree"),
-    (r"\b(?:held|hold) (?:run|runs|command|component|components|still)\b|\bHeldComponents?\b|HeldRun\b",
+    ("held hold", r"\b(?:held|hold) (?:run|runs|command|component|components|still)\b|\bHeldComponents?\b|HeldRun\b",
      "supervised; paused"),
-    (r"\blet (?:it |him |them )?go on\b|\blets? it go on\b", "resume"),
-    (r"\btak(?:e|es|en|ing) up\b|\btook up\b|take_up|--take-up", "reattach"),
-    (B + r"[Cc]onsents?" + E, "approval"),
-    (r"\bset aside\b|\bsets aside\b|set[-_]aside", "quarantine"),
-    (r"\bgo[-_]back\b|\bGoBack\b|\bway[-_]back\b|\bWayBack\b", "rollback, resume probe"),
-    (B + r"(?:RunStanding|housekeeping|Housekeeping|leftovers?|Leftovers?|ballast|Ballast)" + E, "run status, cleanup, stale resource"),
-    (B + r"[Dd]eeds?" + E, "action"),
-    (r"\bCompanions?\b|\bcompanions?\b", "task"),  # a notebook is Jupyter's
-    (ARTICLE + r"looks?\b(?! (?:like|as|at)\b)|\blooks (?:were|are|in a row)\b|\b(?:Look|Looker)\b|" + B + r"Look(?:ed|s)?(?=[A-Z])",
+    ("go", r"\blet (?:it |him |them )?go on\b|\blets? it go on\b", "resume"),
+    ("tak took", r"\btak(?:e|es|en|ing) up\b|\btook up\b|take_up|--take-up", "reattach"),
+    ("consent", B + r"[Cc]onsents?" + E, "approval"),
+    ("aside", r"\bset aside\b|\bsets aside\b|set[-_]aside", "quarantine"),
+    ("back", r"\bgo[-_]back\b|\bGoBack\b|\bway[-_]back\b|\bWayBack\b", "rollback, resume probe"),
+    ("standing housekeeping leftover ballast", B + r"(?:RunStanding|housekeeping|Housekeeping|leftovers?|Leftovers?|ballast|Ballast)" + E, "run status, cleanup, stale resource"),
+    ("deed", B + r"[Dd]eeds?" + E, "action"),
+    ("companion", r"\bCompanions?\b|\bcompanions?\b", "task"),  # a notebook is Jupyter's
+    ("look", ARTICLE + r"looks?\b(?! (?:like|as|at)\b)|\blooks (?:were|are|in a row)\b|\b(?:Look|Looker)\b|" + B + r"Look(?:ed|s)?(?=[A-Z])",
      "scan, snapshot, check"),
-    (B + r"(?:[Ss]tory|[Ss]tories)" + E, "failure chain; of a test: script"),
-    (B + r"(?:[Ss]pells?)" + E, "episode"),
-    (B + r"[Hh]abits?" + E, "recurrent error"),
-    (ARTICLE + r"marks?\b|\b(?:Mark|Marks)\b", "symptom, marker"),
-    (r"\b[Ll]ast[ _]words?\b|\bLastWords?\b|\bkLastWords", "provisional event"),
-    (r"\bparts? of (?:a|the|its|this) run\b|\bPart(?:State|Verdict|Watch|Kind)\b|\brun's parts?\b", "component"),
-    (B + r"(?:[Vv]oices?|[Ss]peech)" + E, "dialect, knowledge base"),
-    (r"\bLanguage\b|\bthe language\b|\blanguage_?[.>\-)]", "knowledge base"),
+    ("stor", B + r"(?:[Ss]tory|[Ss]tories)" + E, "failure chain; of a test: script"),
+    ("spell", B + r"(?:[Ss]pells?)" + E, "episode"),
+    ("habit", B + r"[Hh]abits?" + E, "recurrent error"),
+    ("mark", ARTICLE + r"marks?\b|\b(?:Mark|Marks)\b", "symptom, marker"),
+    ("word", r"\b[Ll]ast[ _]words?\b|\bLastWords?\b|\bkLastWords", "provisional event"),
+    ("part", r"\bparts? of (?:a|the|its|this) run\b|\bPart(?:State|Verdict|Watch|Kind)\b|\brun's parts?\b", "component"),
+    ("voice speech", B + r"(?:[Vv]oices?|[Ss]peech)" + E, "dialect, knowledge base"),
+    ("language", r"\bLanguage\b|\bthe language\b|\blanguage_?[.>\-)]", "knowledge base"),
 ]
-RULES = [(re.compile(expression), instead) for expression, instead in WORDS]
+RULES = [(stems.split(), re.compile(expression), instead) for stems, expression, instead in WORDS]
 
 
 def files(wanted):
@@ -62,10 +62,13 @@ def places(wanted=()):
     """(path, line number, what stands there, what to write) of every refused word."""
     for path in files(wanted):
         with open(path, encoding="utf-8") as handle:
-            for number, line in enumerate(handle, 1):
-                for expression, instead in RULES:
-                    for hit in expression.finditer(line):
-                        yield path, number, hit.group(0), instead
+            text = handle.read()
+        lower = text.lower()
+        rules = [(expression, instead) for stems, expression, instead in RULES if any(stem in lower for stem in stems)]
+        for number, line in enumerate(text.split("\n") if rules else (), 1):
+            for expression, instead in rules:
+                for hit in expression.finditer(line):
+                    yield path, number, hit.group(0), instead
 
 
 def allowed():
