@@ -505,13 +505,14 @@ def limited(base, gateway):
 
 def limited_folder(base):
     """Likewise to a folder: part by part is no limit."""
-    folder, written = checkpoint(base, 20, 24, 14), []
-    process = subprocess.Popen([PROGRAM, "checkpoint", "push", folder, base + "/store/run", "--limit", "8MB"], stdout=subprocess.DEVNULL)
+    pushed, written = checkpoint(base, 20, 24, 14), []
+    process = subprocess.Popen([PROGRAM, "checkpoint", "push", pushed, base + "/store/run", "--limit", "8MB"], stdout=subprocess.DEVNULL)
     while process.poll() is None:
         size = 0
-        for path in pathlib.Path(base + "/store").rglob("*"):
-            with contextlib.suppress(OSError):
-                size += path.stat().st_size if path.is_file() else 0
+        for folder, _, names in os.walk(base + "/store"):  # what goes meanwhile is passed over
+            for name in names:
+                with contextlib.suppress(OSError):
+                    size += os.stat(os.path.join(folder, name)).st_size
         written.append((time.monotonic(), size))
         time.sleep(0.05)
     assert process.returncode == 0
