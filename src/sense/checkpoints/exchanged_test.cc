@@ -203,7 +203,7 @@ TEST_CASE("no times that files got on their way here look like an exchange") {
     if (*sample.before == '\0') continue;
     const std::string folders[] = {cat("/ck/", sample.before), cat("/ck/", sample.path)};
     for (const uint64_t within : {30, 120, 600, 3600}) {
-      for (int round = 0; round < 50; ++round) {
+      for (int round = 0; round < 20; ++round) {
         const bool ordered = round % 2 == 0;  // one checkpoint after the other, or all of them in any order
         double at = 0;
         for (const std::string& folder : folders) {

@@ -43,12 +43,13 @@ struct Replaced {
 };
 std::vector<Replaced> replacements(const std::string& good) {
   std::string first = good, second = good;
+  static const std::string many_random = random_bytes(300'000);
   first[0] = static_cast<char>(first[0] ^ 1);
   second[1] = static_cast<char>(second[1] ^ 0x20);
   return {{"zeros", std::string(good.size(), '\0')},
           {"many zeros", std::string(300'000, '\0')},
           {"random bytes", random_bytes(good.size())},
-          {"many random bytes", random_bytes(300'000)},
+          {"many random bytes", many_random},
           {"a page of a web server", "<html>502 Bad Gateway</html>"},
           {"a pointer of git-lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1234\n"},
           {"its first byte flipped", first},
