@@ -140,12 +140,13 @@ class SourceReader::Notebook final : private NotebookPlaces, public SourceReader
     read_cells();
   }
   void feed(std::string_view bytes) override {
-    const auto fed = notebook_.feed(bytes, [this](std::string_view text) { Text::feed(text); });
+    const auto fed = notebook_.feed(bytes, [this](std::string_view text) { take_output(text); });
     if (!fed.ok()) source_.problem("not-a-record", fed.error().what);
   }
   void finish() override {
-    const auto whole = notebook_.finish([this](std::string_view text) { Text::feed(text); });
+    const auto whole = notebook_.finish([this](std::string_view text) { take_output(text); });
     if (!whole.ok()) source_.problem("torn-tail", whole.error().what);
+    pass_first();
     Text::finish();
   }
   /// Up to the last output: what stands behind it in the file is source and settings, and nothing that the run said.
@@ -155,7 +156,22 @@ class SourceReader::Notebook final : private NotebookPlaces, public SourceReader
   }
 
  private:
+  /// The first outputs are read together: what one of them says of dates holds for the one before.
+  void take_output(std::string_view text) {
+    if (!keeps_first_) return Text::feed(text);
+    first_.append(text);
+    if (first_.size() >= kFirstOutputs) pass_first();
+  }
+  void pass_first() {
+    keeps_first_ = false;
+    if (!first_.empty()) Text::feed(first_);
+    first_ = {};
+  }
+
+  static constexpr size_t kFirstOutputs = 64 << 10;  // bytes
   SourceReader& source_;
+  std::string first_;
+  bool keeps_first_ = true;
 };
 
 SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunShared& shared, EventSink& sink)

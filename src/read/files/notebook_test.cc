@@ -179,6 +179,17 @@ TEST_CASE("a notebook is replayed as the log of its cells, with the framework th
   CHECK(silent->severity == Severity::kWarning);
 }
 
+TEST_CASE("the year of a notebook's first output is that of the date in the next one, and not that of its file") {
+  const State state =
+      state_of(notebook_with(R"({"text": "INFO 08-01 01:48:53 [platform.py:1] ready\n"},)"
+                             R"({"text": "2025-08-01 01:49:05,179 INFO util.py:154 -- nothing is missing\n"},)"
+                             R"({"text": "INFO 08-01 01:49:06 [engine.py:2] step 1 | loss=0.5 | reward=0.25\n"})"),
+               "train.ipynb");
+  REQUIRE(state.sources.size() == 1);
+  CHECK(format_utc(state.first_at) == "2025-08-01T01:48:53Z");
+  CHECK(format_utc(state.last_at) == "2025-08-01T01:49:06Z");
+}
+
 TEST_CASE("a notebook that is watched live is not read: each of its saves would look like another start") {
   FakeDisk disk;
   StillClock clock;
