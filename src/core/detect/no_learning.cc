@@ -247,6 +247,13 @@ bool gradient_lives(const State& state, const Point& from, const Point& to) {
          std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value) && value > 0; });
 }
 
+/// Zero from the first record on, as a policy gradient's loss is while the reward is not printed: it moves later, or
+/// there may be more to come. Labels that are all masked give zeros, too, and a gradient of zero.
+bool begins_with_zeros(const Track& track) {
+  const auto moves = std::find_if(track.values.begin(), track.values.end(), [](double value) { return value != 0; });
+  return moves != track.values.begin() && moves != track.values.end();
+}
+
 /// A supervised loss that repeats itself to the last digit.
 bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   constexpr double kNothing = 1e-3;  // nats: of what has been learned by heart
@@ -255,21 +262,24 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     size_t streak = 0;
     Decimals decimals;
+    const bool zeros_first = begins_with_zeros(track);
     for (size_t i = 0; i < track.size(); ++i) {
       decimals.note(track.values[i]);
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
       const size_t first = i + 1 - streak;
       const bool fine = all_digits(track.values[i]);
       const size_t enough = points_of(fine ? kRecords : kFrozen);
-      if (streak < enough || (std::abs(track.values[i]) < kNothing && first > 0)) continue;  // it may be learned
+      if (streak < enough || (std::abs(track.values[i]) < kNothing && (first > 0 || zeros_first)))
+        continue;  // it may be learned
       const Point &onset = track.points[first], &now = track.points[i];
       if (!reward) reward = moves_as_reward(state);
       if (*reward) return false;
       if (decimals.only_hundredths() || (!fine && gradient_lives(state, onset, now))) continue;
       const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
       if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
-      Finding finding = make_finding("no-learning", "no-learning", Severity::kCritical, onset, now,
-                                     cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
+      const bool unsure = now.value == 0 && state.find("grad_norm") == nullptr;
+      Finding finding = make_finding("no-learning", "no-learning", unsure ? Severity::kWarning : Severity::kCritical,
+                                     onset, now, cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
       add_figures(finding, track, first, i, 3);
       finding.suggests.push_back({"metric-flatline-frozen", 0.6, "the same loss to the last digit"});
       finding.suggests.push_back({"weights-not-updating", 0.5, "weights that do not move give the same loss"});
