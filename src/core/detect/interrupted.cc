@@ -15,6 +15,8 @@ bool stops(std::string_view kind) { return kind == "interrupted" || kind == "pre
 
 /// What stopped the run, in words: the line that says so, but of the keeper's line only how the command ended.
 std::string stopped_by(std::string_view line) {
+  line = trim(line);
+  while (line.ends_with(':')) line.remove_suffix(1);  // an exception without a message
   constexpr std::string_view kEnded = "ended by signal ";
   const size_t at = line.rfind(kEnded);
   if (at == std::string_view::npos || !line.ends_with(" ===")) return clip(line, 200);
