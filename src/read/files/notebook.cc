@@ -178,6 +178,10 @@ bool is_notebook(std::string_view head, std::string_view path) {
   const size_t begin = skip_json_space(head, 0);
   if (begin >= head.size() || head[begin] != '{') return false;
   const size_t key = skip_json_space(head, begin + 1);
+  // Kaggle writes the metadata first, with the states of all widgets: the cells come far behind.
+  const bool metadata = key < head.size() && head.substr(key).starts_with("\"metadata\"") &&
+                        (contains(head, "\"kernelspec\"") || contains(head, "\"language_info\""));
+  if (metadata) return true;
   if (path.ends_with(".ipynb")) {
     return contains(head, "\"cells\"") || contains(head, "\"nbformat\"") || contains(head, "\"worksheets\"");
   }

@@ -138,6 +138,10 @@ TEST_CASE("a notebook is known by its name and content, or by its cells alone") 
   CHECK(sniff(notebook_with(""), "") == FileKind::kNotebook);
   CHECK(sniff(R"({"nbformat": 4, "cells": [)", "a.ipynb") == FileKind::kNotebook);
   CHECK(sniff("step 1\n", "a.ipynb") == FileKind::kText);
+  const std::string widgets = R"({"metadata": {"kernelspec": {"name": "python3"}, "widgets": {"1": {"state": {)";
+  CHECK(sniff(widgets, "a.ipynb") == FileKind::kNotebook);
+  CHECK(sniff(widgets, "") == FileKind::kNotebook);
+  CHECK(sniff(R"({"metadata": {"seed": 1}, "loss": [0.5]})", "a.json") != FileKind::kNotebook);
   CHECK(sniff(R"({"cells": 3, "loss": 0.5})", "a.json") != FileKind::kNotebook);
 }
 
