@@ -104,6 +104,58 @@ bool is_history_name(std::string_view name) {
   return false;
 }
 
+/// Collects the points of lists whose records are a step and one value: [{"step": 10, "value": 0.3}, …].
+class SteppedLists {
+ public:
+  struct Point {
+    int64_t step;
+    uint32_t key;
+    uint32_t order;
+    double value;
+  };
+  /// False where a list of records holds something else, or the text is garbled.
+  bool collect(std::string_view object, const std::string& path, int depth) {
+    constexpr int kDeepest = 4;
+    bool fit = true;
+    const bool whole = for_each_member(object, [&](std::string_view key, std::string_view value) {
+      const std::string name = path.empty() ? std::string(key) : cat(path, "/", key);
+      if (is_list_of_objects(value)) {
+        fit = fit && list(name, value);
+      } else if (value[0] == '{' && depth < kDeepest) {
+        fit = fit && collect(value, is_history_name(key) ? path : name, depth + 1);
+      }
+    });
+    return whole && fit;
+  }
+
+  std::vector<Point> points;
+  std::vector<std::string> keys;
+
+ private:
+  bool list(const std::string& name, std::string_view value) {
+    keys.push_back(name);
+    bool fit = true;
+    const bool whole = for_each_element(value, [&](std::string_view element) {
+      if (!fit || points.size() >= kPointLimit) return;
+      row_.clear();
+      fit = read_json_record(element, row_);
+      const RowNumber* only = nullptr;
+      for (const RowNumber& number : row_.numbers()) {
+        if (number.key == "value") only = &number;
+        fit = fit && (number.key == "value" || number.key == "epoch" || step_key_rank(number.key) >= 0 ||
+                      contains(number.key, "time"));
+      }
+      const int64_t step = find_step_and_time(row_.numbers(), row_.texts()).step;
+      fit = fit && only != nullptr && step != kNoStep;
+      if (!fit) return;
+      points.push_back(
+          {step, static_cast<uint32_t>(keys.size() - 1), static_cast<uint32_t>(points.size()), only->value});
+    });
+    return whole && fit;
+  }
+  RowBuilder row_;
+};
+
 }  // namespace
 
 /// Position in `piece` after the end of the document, or npos when it goes on; the scan's state is kept between pieces.
@@ -170,7 +222,7 @@ void JsonDocumentDecoder::document(std::string_view text, RecordSink& sink) {
   if (settings_) return put_json_properties(sink, "config", text);
   if (text[0] == '[') {
     records(text, "", sink);
-  } else if (!series(text, sink) && !columns(text, sink)) {
+  } else if (!series(text, sink) && !columns(text, sink) && !stepped_lists(text, sink)) {
     object(text, sink);
   }
 }
@@ -180,16 +232,29 @@ bool JsonDocumentDecoder::series(std::string_view text, RecordSink& sink) {
   SeriesLeaves leaves;
   if (!for_each_leaf(text, leaves) || leaves.points.size() < 2 || leaves.others * 10 > leaves.points.size())
     return false;
-  std::sort(leaves.points.begin(), leaves.points.end(),
+  hand_over_by_step(leaves, sink);
+  return true;
+}
+
+/// {"name": [{"step": step, "value": value}, …], …}, at any depth, and no other lists of records.
+bool JsonDocumentDecoder::stepped_lists(std::string_view text, RecordSink& sink) {
+  SteppedLists lists;
+  if (!lists.collect(text, "", 0) || lists.points.size() < 2) return false;
+  hand_over_by_step(lists, sink);
+  return true;
+}
+
+template <typename Points>
+void JsonDocumentDecoder::hand_over_by_step(Points& of, RecordSink& sink) {
+  std::sort(of.points.begin(), of.points.end(),
             [](const auto& a, const auto& b) { return a.step != b.step ? a.step < b.step : a.order < b.order; });
-  for (size_t i = 0; i < leaves.points.size(); ++i) {
-    const auto& point = leaves.points[i];
-    row_.add_number(leaves.keys[point.key], point.value);
-    if (i + 1 == leaves.points.size() || leaves.points[i + 1].step != point.step) {
+  for (size_t i = 0; i < of.points.size(); ++i) {
+    const auto& point = of.points[i];
+    row_.add_number(of.keys[point.key], point.value);
+    if (i + 1 == of.points.size() || of.points[i + 1].step != point.step) {
       row_.hand_over(sink, ++rows_, point.step, {});
     }
   }
-  return true;
 }
 
 /// {"loss": [0.3, …], "reward": [0.1, …], …}: lists of numbers, one per metric.

@@ -122,6 +122,10 @@ TEST_CASE("json document: series by name, lists of records, dicts of lists, a su
                  "row 1 step 7 at  accuracy=0.5 _step=7 model='m'"));
   CHECK(contains(document(R"({"train": [{"step": 1, "loss": 2}], "eval": [{"step": 1, "acc": 3}], "seed": 1})"),
                  "row 2 step 1 at  step=1 eval/acc=3\n"));
+  CHECK(document(R"({"by": {"n": 2}, "metrics": {"a/loss": [{"step": 5, "value": 2, "epoch": 0.5}, {"step": 10, )"
+                 R"("value": 1}], "b/loss": [{"step": 10, "value": 3}]}})")
+            .starts_with("row 1 step 5 at  a/loss=2\nrow 2 step 10 at  a/loss=1 b/loss=3\n"));
+  CHECK(contains(document(R"({"train": [{"step": 1, "value": 2, "loss": 4}], "seed": 1})"), "loss=4"));
   CHECK(decode_log(make_settings, R"({"lr": 1e-6, "opt": {"name": "adam"}})", 0, 0) ==
         "property config/lr=1e-06\nproperty config/opt/name=adam\nconsumed 37\n");
 }

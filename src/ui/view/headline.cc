@@ -240,7 +240,10 @@ bool nothing_known(const State& state) {
   // One evaluation is that of the model before the training.
   const bool evaluated =
       std::any_of(state.eval.begin(), state.eval.end(), [](const Series& s) { return s.count() > 1; });
-  return state.steps().count == 0 && state.series.empty() && !evaluated;
+  // Nor is a figure that stands there once: settings in a document of metrics.
+  const bool measured =
+      std::any_of(state.series.begin(), state.series.end(), [](const Series& s) { return s.count() > 1; });
+  return state.steps().count == 0 && !measured && !evaluated;
 }
 
 StatusLine status_line(const State& state) {
