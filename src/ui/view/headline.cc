@@ -92,7 +92,7 @@ std::string steps_text(const State& state) {
 }
 
 /// "; the log ends with "Using AdamW optimizer"": of a run that shows nothing else it says where the start-up stopped.
-std::string last_words(const State& state) {
+std::string log_ends_with(const State& state) {
   constexpr size_t kQuoted = 80;
   if (state.verdict != "unknown" || state.attempts.empty() || !nothing_known(state)) return "";
   const uint32_t number = state.attempts.back().last.where.source;
@@ -270,7 +270,7 @@ StatusLine status_line(const State& state) {
   line.rest = cat(said ? "" : stepless ? "ended in order, " : verdict + ", ", in_summary ? "" : steps);
   if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
   line.rest += overcome_text(state);
-  if (worst == nullptr) line.rest += last_words(state);
+  if (worst == nullptr) line.rest += log_ends_with(state);
   if (worst != nullptr) {
     line.rest +=
         cat(line.rest.empty() ? "" : ". ", trouble_text(state, *worst), chain_words(IncidentChains(state), *worst));

@@ -312,7 +312,7 @@ TEST_CASE("a file of evaluations alone shows when the model was evaluated") {
   CHECK(status_line(run.state).rest == "evaluated 8 times, steps 0 to 70; no record of a training step");
 }
 
-TEST_CASE("of a log that ends before any step its last words are shown") {
+TEST_CASE("of a log that ends before any step its last line is shown") {
   FakeRun run;
   run.say(event::AttemptBegan{"the log begins"});
   run.state.verdict = "unknown";
