@@ -60,7 +60,7 @@ bool serves(std::string_view bar) {
   return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
 }
 
-/// One of them is drawn once, while an engine starts: a log that ends in it never saw the engine ready.
+/// One of them is drawn once, while an engine starts: an engine's log that ends in it never saw the engine ready.
 bool starts_engine(std::string_view bar) {
   constexpr std::array<std::string_view, 3> kWords = {"cuda graph", "shards", "capturing"};
   return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
@@ -142,10 +142,10 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
     if (last + 1 >= total) return {};
     return Open{cat("step ", last, " of ", total), !done};
   }
-  if (last == kNoStep && starts_engine(last_said(state, attempt))) {
-    if (auto drawn = open_bar(last_said(state, attempt))) return *drawn;
+  if (serves_only(state, knowledge)) {
+    const std::string_view said = last_said(state, attempt);
+    return last == kNoStep && starts_engine(said) ? open_bar(said).value_or(Open{}) : Open{};
   }
-  if (serves_only(state, knowledge)) return {};
   if (total > 0 && last == kNoStep) {  // the bar over all steps shows that the loop had begun
     for (const auto& [what, progress] : state.progress) {
       if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};
