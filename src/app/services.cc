@@ -29,6 +29,7 @@
 #include "app/notifications.h"
 #include "app/onstart.h"
 #include "app/preflight.h"
+#include "app/read_run.h"
 #include "app/restore.h"
 #include "app/rule_watch.h"
 #include "app/run.h"
@@ -41,7 +42,6 @@
 #include "app/verify.h"
 #include "base/text.h"
 #include "core/save_interval.h"
-#include "core/still_written.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
 #include "platform/large_pages.h"
@@ -132,7 +132,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
     return recorded_in(path, request.heard);
   }
   if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
-  auto result = read_files(request, request.paths);
+  auto result = read_run(*disk_, *knowledge_, request, request.paths);
   if (!result.ok()) return result;
   auto runs = runs_of(request, request.paths, (*result)->state, kFoldersDeep);
   if (!runs.ok()) return runs.error();
@@ -154,7 +154,7 @@ Result<std::vector<FolderRun>> DaemonServices::runs_of(const ReplayRequest& requ
   for (const auto& folders : runs_below(*disk_, paths, state)) {
     ReplayRequest alone = request;
     alone.heard = {};  // what was heard is of all of them, read as one
-    auto one = read_files(alone, folders);
+    auto one = read_run(*disk_, *knowledge_, alone, folders);
     if (!one.ok()) return one.error();
     if ((*one)->unknown) continue;
     auto below = runs_of(request, folders, (*one)->state, deep - 1);
@@ -163,27 +163,6 @@ Result<std::vector<FolderRun>> DaemonServices::runs_of(const ReplayRequest& requ
     std::move(below->begin(), below->end(), std::back_inserter(out));
   }
   return out;
-}
-
-/// All files of one run, read to their ends.
-Result<std::unique_ptr<Replayed>> DaemonServices::read_files(const ReplayRequest& request,
-                                                             const std::vector<std::string>& paths) {
-  RunReader reader(*disk_, *knowledge_, Judge::kAtClose, nullptr, {});
-  reader.hear(request.heard);
-  MW_TRY(reader.set_zone(request.timezone));
-  MW_TRY(reader.open(paths, request.framework));
-  reader.read_all(request.progress);
-  reader.close();
-  take_as_running(reader.state(), make_posix_clock()->now());
-  auto result = std::make_unique<Replayed>();
-  result->unknown = reader.says_nothing() && request.framework.empty();
-  result->input = reader.figures();
-  result->notes = std::move(reader.notes());
-  for (std::string& idle : idle_rules(reader.state(), knowledge_->knowledge(), 1))
-    result->notes.push_back(std::move(idle));
-  result->partial = reader.partial();
-  result->state = std::move(reader.state());
-  return result;
 }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& asked) {

@@ -56,7 +56,6 @@ class DaemonServices final : public Services {
   Result<Config> settings(const std::string& file);
   Result<std::vector<FolderRun>> runs_of(const ReplayRequest& request, const std::vector<std::string>& paths,
                                          const State& state, int deep);
-  Result<std::unique_ptr<Replayed>> read_files(const ReplayRequest& request, const std::vector<std::string>& paths);
   Result<std::string> find(const std::string& home, const std::string& run, Purpose purpose);
   /// The same request with the folder of the run that is meant in place of its name.
   template <typename Request>

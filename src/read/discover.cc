@@ -30,7 +30,11 @@ class Walk {
 
   /// What notebooks keep of a run is often an older run's than the log beside them: they count where nothing else does.
   void take_notebooks() {
-    if (!found_.files.empty() || notebooks_.empty()) return;
+    if (notebooks_.empty()) return;
+    if (!found_.files.empty()) {
+      for (const FoundFile& notebook : notebooks_) found_.notebooks.push_back(notebook.path);
+      return;
+    }
     found_.files = std::move(notebooks_);
     found_.notes.emplace_back("no log here: what the cells of its notebooks put out is read");
   }

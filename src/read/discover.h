@@ -23,6 +23,7 @@ struct Found {
   std::vector<std::string> notes;  ///< what was left out and why, in words
   /// Histories in older checkpoints ("checkpoint-80/trainer_state.json"): the newest one in the same folder holds them.
   std::vector<FoundFile> superseded;
+  std::vector<std::string> notebooks;  ///< those in folders, where there were other files to read
 };
 
 /// Limits of a walk, so that a path like "/" ends soon.

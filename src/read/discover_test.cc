@@ -31,6 +31,7 @@ TEST_CASE("the notebooks of a folder are taken where it holds nothing else to re
     std::string out;
     if (!found.ok()) return found.error().what;
     for (const FoundFile& file : found->files) out += cat(file.path, file.named ? "! " : " ");
+    for (const std::string& notebook : found->notebooks) out += cat("(", notebook, ") ");
     return cat(out, found->notes.size());
   };
   disk.put("/w/.ipynb_checkpoints/train-checkpoint.ipynb", "{}");
@@ -40,7 +41,7 @@ TEST_CASE("the notebooks of a folder are taken where it holds nothing else to re
   CHECK(taken() == "/w/train.ipynb 1");
   CHECK_FALSE(discover(disk, {"/w"}, [](std::string_view, int64_t) { return false; }).ok());
   disk.put("/w/train.log", "step 1");
-  CHECK(taken() == "/w/train.log 0");
+  CHECK(taken() == "/w/train.log (/w/train.ipynb) 0");
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   if (!found.ok()) return found.error();
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();
+  notebooks_ = std::move(found->notebooks);
   pass_over(found->superseded);
   // A live log's own last clock says better; what is recorded was read in the zone that was known then.
   if (shared_.read_once && !shared_.zone) shared_.zone = zone_by_wandb(disk_, found->files);

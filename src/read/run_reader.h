@@ -81,6 +81,8 @@ class RunReader final : public EventSink {
   InputFigures figures() const;
   std::vector<std::string>& notes() { return notes_; }
   bool partial() const { return partial_; }
+  /// Those in folders, which were left unread as other files lay there; none in a live watch.
+  const std::vector<std::string>& notebooks() const { return notebooks_; }
   /// All that was read is text in which there is nothing that a run says: no figure, no event, no clock.
   bool says_nothing() const;
   std::vector<std::string> left_out() const;  ///< files of earlier runs, which a live watch does not read
@@ -121,7 +123,7 @@ class RunReader final : public EventSink {
   EventDoor door_;
   State state_;
   JudgeMemory memory_;  // of the judgements of state_
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, notebooks_;
   std::vector<std::unique_ptr<SourceReader>> sources_;
   std::set<std::string> known_paths_;
   std::set<std::pair<uint64_t, uint64_t>> known_files_;  // device and inode: a rotated log keeps its own

@@ -60,6 +60,18 @@ bool serves(std::string_view bar) {
   return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
 }
 
+/// One of them is drawn once, while an engine starts: an engine's log that ends in it never saw the engine ready.
+bool starts_engine(std::string_view bar) {
+  constexpr std::array<std::string_view, 3> kWords = {"cuda graph", "shards", "capturing"};
+  return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
+}
+
+/// What the attempt's log said last.
+std::string_view last_said(const State& state, const AttemptState& attempt) {
+  const uint32_t number = attempt.last.where.source;
+  return number < state.sources.size() ? std::string_view(state.sources[number].last_text) : std::string_view();
+}
+
 /// The bar that a line ends with, while it is not full: "GSM8K eval:  46%|####6     | 46/100 [02:29<03:47, 4.21s/q]".
 std::optional<Open> open_bar(std::string_view line) {
   const size_t percent = line.rfind("%|");
@@ -130,7 +142,10 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
     if (last + 1 >= total) return {};
     return Open{cat("step ", last, " of ", total), !done};
   }
-  if (serves_only(state, knowledge)) return {};
+  if (serves_only(state, knowledge)) {
+    const std::string_view said = last_said(state, attempt);
+    return last == kNoStep && starts_engine(said) ? open_bar(said).value_or(Open{}) : Open{};
+  }
   if (total > 0 && last == kNoStep) {  // the bar over all steps shows that the loop had begun
     for (const auto& [what, progress] : state.progress) {
       if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};
@@ -140,10 +155,8 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
   if (last != kNoStep) {  // no plan is known: only a record that was broken off says that more was meant to come
     return Open{cat("step ", last), lacks_exit_record(state) && !said_farewell(state, attempt)};
   }
-  const uint32_t number = attempt.last.where.source;
   // Without a step only a bar in the last line counts: those of loading and compiling stay open for ever.
-  const std::string_view said =
-      number < state.sources.size() ? std::string_view(state.sources[number].last_text) : std::string_view();
+  const std::string_view said = last_said(state, attempt);
   const bool bar = contains(said, "%|") && !serves(said);
   if (const auto drawn = bar ? open_bar(said) : std::nullopt) return *drawn;
   for (const auto& [what, progress] : state.progress) {

@@ -1,5 +1,5 @@
 // The loss of a run that has no reward stays where it began, or is suddenly nothing, or that of a run on pairs is a
-// guess's to its end; or every evaluation gives the same figures.
+// guess's to its end, as is one near ln(vocabulary); or every evaluation gives the same figures.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -38,9 +38,17 @@ constexpr Knob kPlan{"plan", 0.8, "ratio", "Of the plan, where the run is not kn
 constexpr Knob kZero{"zero", 10, "points", "In a row with a loss of exactly zero", "no-learning, zero_gradient"};
 constexpr Knob kZeroBefore{"zero_before", 5, "points", "Of the loss right before", "own"};
 constexpr Knob kZeroLeast{"zero_least", 0.1, "nats", "Of which the median was at least this", "own"};
-constexpr Knob kKnobs[] = {kZero,  kZeroBefore,  kZeroLeast,   kRecords,   kSteps,    kChange,
-                           kPower, kLeast,       kPairRecords, kPairSteps, kPairLoss, kPairMargin,
-                           kSame,  kSameFigures, kSameDigits,  kPlan};
+constexpr Knob kGuessLeast{"guess_least", 7, "nats",
+                           "A loss above this in each fifth of the records is hardly better than guessing",
+                           "e^7 = 1,100 tokens are equally likely; models that were trained before begin below 5"};
+constexpr Knob kGuessMost{"guess_most", 13, "nats", "Likewise below this: more is a sum", "no-learning, chance"};
+constexpr Knob kGuessSteps{"guess_steps", 100, "steps", "Likewise for so long: training from nothing falls within it",
+                           "own"};
+constexpr Knob kGuessFall{"guess_fall", 0.03, "ratio", "Likewise from the first third to the last: no fall", "own"};
+constexpr Knob kGuessRight{"guess_right", 0.1, "ratio", "Of the tokens: whoever guesses has fewer right", "own"};
+constexpr Knob kKnobs[] = {kGuessLeast, kGuessMost, kGuessSteps, kGuessFall, kGuessRight,  kZero,       kZeroBefore,
+                           kZeroLeast,  kRecords,   kSteps,      kChange,    kPower,       kLeast,      kPairRecords,
+                           kPairSteps,  kPairLoss,  kPairMargin, kSame,      kSameFigures, kSameDigits, kPlan};
 
 bool rate_is_zero(const State& state) {
   const Series* rate = state.find("lr");
@@ -183,11 +191,50 @@ bool judge_zero(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   return false;
 }
 
+/// Whether another figure shows that the loss is no mean over tokens: a sum over batches is as high, and says nothing.
+bool is_sum(const State& state, double level) {
+  const Series* right = state.find("accuracy.token");
+  if (right != nullptr && right->max() > kGuessRight.value) return true;
+  return std::any_of(state.eval.begin(), state.eval.end(), [level](const Series& series) {
+    return series.raw.ends_with("loss") && series.count() > 0 &&
+           series.last() < kGuessLeast.value / kGuessMost.value * level;
+  });
+}
+
+/// The loss of a run without a reward is that of a guess among all tokens from its first record to its last.
+bool judge_guessing(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  constexpr size_t kFifths = 5;
+  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
+    const size_t n = track.size();
+    if (n < points_of(kRecords) || track.values[0] < kGuessLeast.value / 2) continue;
+    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kGuessSteps.value) continue;
+    bool high = true;
+    for (size_t i = 0; i < kFifths; ++i) {
+      const double level = mean(track.slice(i * n / kFifths, (i + 1) * n / kFifths));
+      high = high && level >= kGuessLeast.value && level <= kGuessMost.value;
+    }
+    if (!high) continue;
+    const double first = mean(track.slice(0, n / 3)), last = mean(track.slice(n - n / 3, n));
+    if (last < (1 - kGuessFall.value) * first || trend_score(track.values) < -kPower.value || is_sum(state, last))
+      continue;
+    Finding finding = make_finding(
+        "loss-still", "no-learning", Severity::kWarning, track.points[0], track.points[n - 1],
+        cat("The loss began at ", format_short(first, 3), " and is ", format_short(last, 3), " after ", n,
+            " records: hardly better than guessing among all tokens (10 to 12.5 nats), and it does not fall"));
+    add_figures(finding, track, 0, n - 1, 4);
+    finding.suggests.push_back({"weights-not-updating", 0.4, "the loss is that of a guess and does not fall"});
+    finding.suggests.push_back({"learning-rate-too-low", 0.35, "the loss stays where it began"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_evaluations(state, out)) return;
   if (!has_reward(state) && judge_zero(state, memory, out)) return;
   if (has_reward(state) || rate_is_zero(state)) return;  // a rate of zero is reported by itself
-  if (judge_pairs(state, memory, out)) return;
+  if (judge_pairs(state, memory, out) || judge_guessing(state, memory, out)) return;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     const size_t n = track.size(), fifth = n / 5;
     if (n < points_of(kRecords)) continue;
@@ -215,7 +262,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
 extern const Detector loss_still;
 const Detector loss_still{"loss-still",
                           "The loss of a run that has no reward stays where it began, that of a run on pairs is a "
-                          "guess's to its end, or every "
+                          "guess's to its end, as is one near ln(vocabulary), or every "
                           "evaluation gives the same figures.",
                           {"no-learning"},
                           kKnobs,

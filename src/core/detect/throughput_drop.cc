@@ -1,9 +1,12 @@
 // Steps take much longer than they did, for good, and not because the responses got longer.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/tools/drift.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -42,22 +45,39 @@ constexpr Knob kSteady{"steady", 0.1, "ratio",
                        "Of the neighbours of a figure that is only called seconds, that fall: one that never does "
                        "counts from the run's beginning",
                        "own"};
-constexpr Knob kKnobs[] = {kClockFactor, kClockDelta, kClockPersist, kClockWidth,   kClockNovel, kSkip,
-                           kHistory,     kWidth,      kFactor,       kDelta,        kPersist,    kLength,
-                           kNovel,       kRest,       kGreat,        kGreatHistory, kBarGaps,    kSteady};
+constexpr Knob kBlock{"block", 16, "points", "Where it goes by degrees: records whose median is compared", "own"};
+constexpr Knob kBlocks{"blocks", 3, "blocks", "Likewise: so many in a row `factor` times as slow as the fastest",
+                       "own"};
+constexpr Knob kBand{"band", 1.25, "x", "Likewise: times the fastest block, where the onset is", "own"};
+constexpr Knob kKnobs[] = {kClockFactor, kClockDelta,   kClockPersist, kClockWidth, kClockNovel, kSkip,   kHistory,
+                           kWidth,       kFactor,       kDelta,        kPersist,    kLength,     kNovel,  kRest,
+                           kGreat,       kGreatHistory, kBarGaps,      kSteady,     kBlock,      kBlocks, kBand};
 
-/// Longer responses explain longer steps.
-bool explained(const State& state, const Track& track, const Rise& rise) {
-  const Series* length = state.find("response.length");
+/// What a step may have more of, so that it takes longer.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWork = {
+    {{"response.length", "the responses"}, {"turns", "the turns"}, {"prompt.length", "the prompts"}}};
+
+/// Does the growth of `work` explain that of the steps?
+bool explained_by(const Series* work, const Track& track, const Rise& rise) {
   const size_t from = rise.base_at + 1 > points_of(kWidth) ? rise.base_at + 1 - points_of(kWidth) : 0;
   const Point& first = track.points[from];
   const Point& now = track.points[rise.detected];
-  const auto before = level_between(length, first.attempt, first.step, track.points[rise.base_at].step);
-  const auto after = level_between(length, now.attempt, track.points[rise.first].step, now.step);
+  const auto before = level_between(work, first.attempt, first.step, track.points[rise.base_at].step);
+  const auto after = level_between(work, now.attempt, track.points[rise.first].step, now.step);
   if (!before || !after || *before <= 0) return false;
   const double growth = *after / *before, slower = rise.peak / rise.base;
   return growth > 1 + kLength.value * (slower - 1) || (growth > 1 && slower < kRest.value * growth);
 }
+
+/// "the responses", where those grew with the steps; "" where nothing that is shown did.
+std::string_view explained(const State& state, const Track& track, const Rise& rise) {
+  for (const auto& [signal, words] : kWork) {
+    if (explained_by(state.find(signal), track, rise)) return words;
+  }
+  return "";
+}
+
+std::string grew(std::string_view work) { return cat("; ", work, " grew as well"); }
 
 /// The phase that grew most, for the reader.
 std::string slower_part(const State& state, const Point& onset, const Point& now) {
@@ -133,11 +153,11 @@ const Series* each_step(const State& state) {
 /// By clocks that hold all else, too: of the records, or of the bar over the steps.
 void add_clock(const State& state, const Track& gaps, const Rise& rise, std::string_view clock,
                std::vector<Finding>& out) {
-  const bool fair = explained(state, gaps, rise);
-  add_finding(gaps, rise, fair,
+  const std::string_view work = explained(state, gaps, rise);
+  add_finding(gaps, rise, !work.empty(),
               cat("By ", clock, " a step takes ", format_short(rise.peak, 3), " s instead of ",
                   format_short(rise.base, 3), " s since step ", gaps.points[rise.onset].step,
-                  and_further(gaps, change_of(rise)), fair ? "; the responses grew as well" : ""),
+                  and_further(gaps, change_of(rise)), work.empty() ? "" : grew(work)),
               out);
 }
 
@@ -210,25 +230,40 @@ const Series* seconds_of_records(const State& state) {
   return nullptr;
 }
 
-/// Whether some figure says how long a step took.
-bool judge_stated(const State& state, JudgeMemory& memory, const RiseRule& rule, std::vector<Finding>& out) {
-  const Series* stated = state.find("time.step");
-  const bool named = stated != nullptr;
-  if (!named) stated = seconds_of_records(state);
+constexpr DriftRule kDrift{points_of(kBlock), kFactor.value, kDelta.value, points_of(kBlocks), kBand.value};
+
+/// A figure says how long a step took: where that rose, and "by degrees, " where there was no jump.
+struct Stated {
+  std::vector<Rise> rises;
+  std::string_view how;
+};
+Stated stated_rises(KeptTrack& track, const RiseRule& rule, bool named) {
+  Stated stated{track.rises("throughput-drop", rule), ""};
+  if (!stated.rises.empty() || !named) return stated;
   RiseRule great = rule;
   great.history = points_of(kGreatHistory);
   great.factor = kGreat.value;
-  for (KeptTrack& track : memory.tracks(state, stated)) {
-    std::vector<Rise> found = track.rises("throughput-drop", rule);
-    const bool apart = stated->max() > kGreat.value * stated->min();
-    if (found.empty() && named && apart) found = track.rises("throughput-drop, great", great);
-    for (const Rise& rise : found) {
-      const bool fair = explained(state, track, rise);
+  if (track.series->max() > kGreat.value * track.series->min())
+    stated.rises = track.rises("throughput-drop, great", great);
+  if (stated.rises.empty())
+    stated = {track.follow("throughput-drop, drift", DriftWalk(kDrift)).found(), "by degrees, "};
+  return stated;
+}
+
+/// Whether some figure says how long a step took.
+bool judge_stated(const State& state, JudgeMemory& memory, const RiseRule& rule, std::vector<Finding>& out) {
+  const Series* series = state.find("time.step");
+  const bool named = series != nullptr;
+  if (!named) series = seconds_of_records(state);
+  for (KeptTrack& track : memory.tracks(state, series)) {
+    const Stated stated = stated_rises(track, rule, named);
+    for (const Rise& rise : stated.rises) {
+      const std::string_view work = explained(state, track, rise);
       const Point& onset = track.points[rise.onset];
-      add_finding(track, rise, fair,
-                  cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
-                      and_further(track, change_of(rise)),
-                      fair ? "; the responses grew as well" : slower_part(state, onset, track.points[rise.detected])),
+      add_finding(track, rise, !work.empty(),
+                  cat("A step takes ", rise.peak, " s instead of ", rise.base, " s ", stated.how, "since step ",
+                      onset.step, and_further(track, change_of(rise)),
+                      work.empty() ? slower_part(state, onset, track.points[rise.detected]) : grew(work)),
                   out);
     }
   }

@@ -98,6 +98,15 @@ TEST_CASE("lines of trainers that nobody described") {
       {"[base_lr] Step   3/30 | loss=-1.5 | reward=0.25", 3, 30, {{"loss.total", -1.5}, {"reward.mean", 0.25}}},
       {"[math100]   9/100 | loss=-0.5 | reward=0.25", 9, 100, {{"loss.total", -0.5}, {"reward.mean", 0.25}}},
       {"Iteration 7: avg reward = 0.5, policy loss = 0.25", 7, 0, {{"reward.mean", 0.5}, {"loss.policy", 0.25}}},
+      {"step12: reward=0.25 loss=0.5", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"Step12/60, Reward:0.25, Loss:0.5", 12, 60, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"Step=0012/0400 reward=0.25 loss=0.5", 12, 400, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"[iter000012] loss: 0.5, reward: 0.25", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"train_step_12: loss=0.5, reward=0.25", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"it 3k | loss 0.5 | reward 0.25", 3000, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"step 1.25k/10k loss 0.5 reward 0.25", 1250, 10000, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"loaded /ckpt/step12: loss=0.5, reward=0.25", kNoStep, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"step12.pt: loss=0.5, reward=0.25", kNoStep, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
   };
   for (const Case& c : cases) {
     GenericReader reader(*book);

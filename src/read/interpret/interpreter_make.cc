@@ -320,7 +320,10 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
   body.elapsed = elapsed_of_bar(line.text);
-  if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
+  if (records_.is_outer_bar(body.total)) {
+    if (steps_total_ == body.total) put(event::Planned{steps_total_ = 0}, line.number, line.at);
+    body.what = kOtherLoop;
+  } else if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
     if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_) && !is_other_loop(body)) {
       steps_total_ = body.total;
       put(event::Planned{body.total}, line.number, line.at);

@@ -65,6 +65,8 @@ class Records {
   int64_t current() const { return current_; }
   /// The plan is of so many steps, or of so many rollouts where the records count those.
   void set_plan(int64_t total) { plan_ = total; }
+  /// Is a bar of so many one over rounds, of which each has records of its own?
+  bool is_outer_bar(int64_t total) const { return counter_.is_outer(total); }
   /// How many steps an epoch has, where a line said so: "Epoch 1 step 10/126".
   void set_epoch_length(int64_t steps) { epochs_.length = steps; }
   int64_t offset() const;

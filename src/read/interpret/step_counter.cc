@@ -10,6 +10,7 @@ constexpr int64_t kGapLimit = 50;          // lost records that one gap may stan
 constexpr double kLeastEpochStep = 0.015;  // epochs are rounded to 0.01; closer ones say nothing of gaps
 constexpr int64_t kLeastRecords = 3;       // whose epochs say how many strides an epoch has
 constexpr int64_t kConfirmed = 2;          // clumps that a stride has to hold for
+constexpr int64_t kTooMany = 10;           // records more than a bar's total, and twice that, are not of its steps
 constexpr int64_t kResumeMoves = 3;        // later movements that a first jump is compared with
 constexpr int64_t kResumeJump = 4;         // and how many times as far it goes where it passes over steps done before
 
@@ -60,6 +61,11 @@ int64_t StepCounter::record(double epoch) {
   resumed_ = false;
   ++ordinal_;
   ++waiting_;
+  if (total_ > 0 && waiting_ > std::max(2 * total_, total_ + kTooMany)) {
+    outer_ = total_;
+    total_ = 0;
+    bar_ = -1;
+  }
   if (!std::isfinite(epoch)) return ordinal_;
   if (epoch_ordinal_ == 0 || epoch < last_epoch_) {
     first_epoch_ = epoch;
@@ -127,6 +133,7 @@ void StepCounter::spread() {
 }
 
 void StepCounter::bar(int64_t done, int64_t total) {
+  if (is_outer(total)) return;
   if (done < bar_) {
     settle();
     begin_again(done);

@@ -17,6 +17,9 @@ class StepCounter {
  public:
   /// The bar showed `done` steps of `total`, which no record can lie beyond; 0: it has no end.
   void bar(int64_t done, int64_t total = 0);
+  /// Did so many more records than `total` come while a bar of that many stood still, that it goes over rounds, of
+  /// which each has records of its own? Such a bar says nothing of steps.
+  bool is_outer(int64_t total) const { return total > 0 && total == outer_; }
   /// The trainer said that it logs every `stride` steps.
   void set_stride(int64_t stride);
   /// The trainer resumed at this step: counting goes on from there. 0: another training begins.
@@ -58,6 +61,7 @@ class StepCounter {
   bool stated_ = false;       // the stride was stated by the trainer, not inferred
   int64_t bar_ = -1;          // last shown
   int64_t total_ = 0;         // what it ends at; 0: not known
+  int64_t outer_ = 0;         // total of a bar that goes over rounds
   int64_t waiting_ = 0;       // records since the bar was last shown
   bool buffered_ = false;     // several records came at once
   bool redrawn_ = false;      // the bar was drawn again right behind a record

@@ -118,6 +118,25 @@ TEST_CASE("a save between two records, and one where a bar is drawn") {
   CHECK_FALSE(drawn.step_of(last).has_value());
 }
 
+TEST_CASE("a bar over rounds, of which each has many records, says nothing of their steps") {
+  StepCounter counter;
+  counter.bar(0, 4);
+  int64_t last = 0;
+  for (int i = 0; i < 50; ++i) last = counter.record(kNoEpoch);
+  CHECK(counter.is_outer(4));
+  counter.bar(1, 4);
+  for (int i = 0; i < 50; ++i) last = counter.record(kNoEpoch);
+  counter.settle();
+  CHECK(counter.step_of(last) == 100);
+  StepCounter steps;  // one that is drawn late is no such bar
+  steps.bar(0, 30);
+  for (int i = 0; i < 30; ++i) last = steps.record(kNoEpoch);
+  CHECK_FALSE(steps.is_outer(30));
+  steps.bar(30, 30);
+  steps.settle();
+  CHECK(steps.step_of(last) == 30);
+}
+
 TEST_CASE("a second training in one log is counted from its own beginning, whatever its bar stands at when shown") {
   StepCounter counter;
   counter.bar(0, 2);

@@ -87,6 +87,30 @@ std::optional<int64_t> digits(std::string_view text, size_t* at) {
   return n;
 }
 
+/// "3k", "1.5k": thousands, where `n` was read before `*at`.
+bool thousands(std::string_view text, size_t* at, int64_t* n) {
+  size_t i = *at;
+  int64_t below = 0, unit = 1000;
+  if (i < text.size() && text[i] == '.') {
+    for (++i; i < text.size() && is_digit(text[i]) && unit > 1; ++i) below += (text[i] - '0') * (unit /= 10);
+  }
+  if (i >= text.size() || lower(text[i]) != 'k' || text[i - 1] == '.') return false;
+  if (i + 1 < text.size() && (is_letter(text[i + 1]) || is_digit(text[i + 1]))) return false;
+  *n = *n * 1000 + below;
+  *at = i + 1;
+  return true;
+}
+
+/// "step12:", "iter0003 loss", "train_step_12 |": digits right behind the word, which are no part of a file's name.
+bool is_glued(std::string_view text, size_t begin, size_t at) {
+  constexpr std::string_view kBefore = "/\\-.=", kBehind = " \t:/])|,";
+  if (begin > 0 && kBefore.find(text[begin - 1]) != kNone) return false;
+  const size_t first = at < text.size() && text[at] == '_' ? at + 1 : at;
+  const size_t end = text.find_first_not_of("0123456789", std::min(first, text.size()));
+  if (end == first || end == kNone || kBehind.find(text[end]) == kNone) return false;
+  return text[end] != '/' || (end + 1 < text.size() && is_digit(text[end + 1]));
+}
+
 // The number after a step word: "step 12", "step: 12", "step=12", "[step 12/100]", "Epoch:[1/1](3/97)". Returns how far
 // it reads; 0 when there is none.
 size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* total) {
@@ -98,9 +122,11 @@ size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* t
   if (i == at || i >= text.size()) return 0;
   const auto n = digits(text, &i);
   if (!n) return 0;
-  if (i + 1 < text.size() && text[i] == '.' && is_digit(text[i + 1])) return 0;  // "epoch 0.5"
-  if (i < text.size() && (is_letter(text[i]) || text[i] == '%')) return 0;       // "step 3s"
   *value = *n;
+  if (!thousands(text, &i, value)) {
+    if (i + 1 < text.size() && text[i] == '.' && is_digit(text[i + 1])) return 0;  // "epoch 0.5"
+    if (i < text.size() && (is_letter(text[i]) || text[i] == '%')) return 0;       // "step 3s"
+  }
   *total = 0;
   size_t slash = i;
   while (slash < text.size() && text[slash] == ' ') ++slash;
@@ -110,10 +136,19 @@ size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* t
     while (slash < text.size() && text[slash] == ' ') ++slash;
     if (const auto m = digits(text, &slash)) {
       *total = *m;
+      thousands(text, &slash, total);
       i = slash;
     }
   }
   return i;
+}
+
+/// The number that is_glued() has found.
+size_t glued_number(std::string_view text, size_t at, int64_t* value, int64_t* total) {
+  if (text[at] == '_') ++at;
+  const std::string padded = cat(" ", text.substr(at));
+  const size_t end = number_after(padded, 0, value, total);
+  return end == 0 ? 0 : at + end - 1;
 }
 
 /// The brackets around text[begin, end) belong to it, and what closes it.
@@ -166,6 +201,9 @@ std::optional<Candidate> word_at(std::string_view head, size_t i) {
     const size_t mode = head.substr(i + size).starts_with(kMode) ? kMode.size() : 0;
     Candidate found{step.rank, i, 0, 0, 0, step.word};
     found.end = number_after(head, i + size + mode, &found.value, &found.total);
+    constexpr int kGlued = 2;  // rank of the least sure word that digits may be glued to
+    if (found.end == 0 && step.rank <= kGlued && is_glued(head, i, i + size))
+      found.end = glued_number(head, i + size, &found.value, &found.total);
     if (found.end > 0) return found;
   }
   return std::nullopt;

@@ -91,6 +91,18 @@ std::string steps_text(const State& state) {
   return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
 }
 
+/// "; the log ends with "Using AdamW optimizer"": of a run that shows nothing else it says where the start-up stopped.
+std::string log_ends_with(const State& state) {
+  constexpr size_t kQuoted = 80;
+  if (state.verdict != "unknown" || state.attempts.empty() || !nothing_known(state)) return "";
+  const uint32_t number = state.attempts.back().last.where.source;
+  if (number >= state.sources.size()) return "";
+  const SourceState& source = state.sources[number];
+  if (source.kind != "text" && source.kind != "notebook") return "";
+  const std::string words = log_words(source.last_text);
+  return words.empty() ? "" : cat("; the log ends with \"", clip(words, kQuoted), "\"");
+}
+
 std::string_view good_word(const State& state, const std::string& verdict) {
   if (verdict == "running") return "RUNNING";
   if (verdict == "finished") return nothing_known(state) ? "ENDED" : "FINISHED";
@@ -261,6 +273,7 @@ StatusLine status_line(const State& state) {
   line.rest = cat(said ? "" : stepless ? "ended in order, " : verdict + ", ", in_summary ? "" : steps);
   if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
   line.rest += overcome_text(state);
+  if (worst == nullptr) line.rest += log_ends_with(state);
   if (worst != nullptr) {
     line.rest +=
         cat(line.rest.empty() ? "" : ". ", trouble_text(state, *worst), chain_words(IncidentChains(state), *worst));

@@ -312,6 +312,20 @@ TEST_CASE("a file of evaluations alone shows when the model was evaluated") {
   CHECK(status_line(run.state).rest == "evaluated 8 times, steps 0 to 70; no record of a training step");
 }
 
+TEST_CASE("of a log that ends before any step its last line is shown") {
+  FakeRun run;
+  run.say(event::AttemptBegan{"the log begins"});
+  run.state.verdict = "unknown";
+  run.state.sources[0].last_text = "Building the optimizer (AdamW, 8 bit)";
+  CHECK(status_line(run.state).rest ==
+        "no training step seen; the log ends with \"Building the optimizer (AdamW, 8 bit)\"");
+  run.state.verdict = "running";
+  CHECK(status_line(run.state).rest == "no training step seen");
+  run.state.verdict = "unknown";
+  run.incident("code-error", Severity::kCritical, kNoStep, "The program raised ValueError", "ValueError: x");
+  CHECK_FALSE(contains(status_line(run.state).rest, "AdamW"));
+}
+
 TEST_CASE("an empty run is not called healthy") {
   const State nothing;
   const StatusLine line = status_line(nothing);
