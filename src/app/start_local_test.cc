@@ -93,6 +93,58 @@ TEST_CASE("where somebody led the store back, only what was saved since counts")
   CHECK(found->front().usable());
 }
 
+/// As OpenRLHF saved it, under another number, for a role.
+void save_role(FakeDisk& disk, const std::string& role, int step) {
+  namespace fs = std::filesystem;
+  const std::string from = testing::samples_folder() + "/openrlhf/_actor/global_step20";
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::stringstream content;
+    content << file.rdbuf();
+    disk.put(cat("/ck/", role, "/global_step", step, entry.path().string().substr(from.size())), content.str());
+  }
+  disk.put(cat("/ck/", role, "/latest"), cat("global_step", step));
+}
+
+TEST_CASE("of a training with roles only a step is gone on from that all of them have whole") {
+  LocalScope scope = scope_of({"global_step{step}", "latest", "global_step{step}"}, 20);
+  scope.root = "/ck/_actor";
+  FakeDisk disk;
+  for (const int step : {20, 30}) {
+    save_role(disk, "_actor", step);
+    save_role(disk, "_critic", step);
+  }
+  const auto newest = [&] {
+    const auto found = look_at_local(disk, scope);
+    REQUIRE(found.ok());
+    REQUIRE_FALSE(found->empty());
+    return *found;
+  };
+  CHECK_MESSAGE(newest().front().usable(), newest().front().why);
+  CHECK(newest().front().roles == std::vector<std::string>{"/ck/_critic/global_step30"});
+  save_role(disk, "_actor", 40);  // the machine was lost before the critic's
+  auto found = newest();
+  REQUIRE(found.size() == 2);
+  CHECK(contains(found[0].why, "_critic has no step 40"));
+  CHECK_FALSE(found[0].usable());
+  CHECK(found[1].step == 30);
+  CHECK(found[1].usable());
+  save_role(disk, "_critic", 40);
+  disk.put("/ck/_critic/latest", "global_step30");  // all of it is there, and it was not named yet
+  CHECK_FALSE(newest()[0].named);
+  CHECK(newest()[1].usable());
+  disk.put("/ck/_critic/latest", "global_step40");
+  CHECK(newest().front().usable());
+  disk.put("/ck/_critic/global_step40/mp_rank_00_model_states.pt", "");
+  CHECK(contains(newest()[0].why, "/ck/_critic/global_step40"));
+  CHECK(newest()[1].usable());
+  for (const int step : {50, 60, 70, 80}) save_role(disk, "_actor", step);  // it trains no critic any more
+  CHECK(newest().front().step == 80);
+  CHECK_MESSAGE(newest().front().usable(), newest().front().why);
+  CHECK(newest().front().roles.empty());
+}
+
 TEST_CASE("a checkpoint of which nothing is proven is not gone on from") {
   FakeDisk disk;
   disk.put("/ck/checkpoint-30/weights.xyz", "weights");
