@@ -70,12 +70,6 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   return out;
 }
 
-/// Half of the processors, four at most: a training may go on beside it, and a disk gives no more.
-int deep_threads() {
-  const int all = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(all / 2, std::clamp(all, 1, 2), 4);
-}
-
 /// What was found when all of its bytes were read holds while nobody writes to it.
 void recall(Checkpoint& out) {
   if (out.state != "whole" || (out.verified_state != kSuspect && out.verified_state != kCorrupt)) return;
@@ -95,6 +89,11 @@ bool is_sound(const Checkpoint& one) {
 
 }  // namespace
 
+int survey_threads() {
+  const int all = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(all / 2, std::clamp(all, 1, 2), 4);
+}
+
 std::string plain_path(const std::string& path) { return absolute_path(path, absolute_path(std::string("."))); }
 
 CheckpointSurvey::CheckpointSurvey(Disk& disk, const CheckpointsRequest& request, Time now)
@@ -107,11 +106,13 @@ Result<Checkpoint> CheckpointSurvey::look(const std::string& path, bool deep) {
   if (deep) others = manifests_beside(disk_, home_, path);
   VerifyOptions options;
   options.deep = deep;
-  options.threads = deep_threads();
+  options.threads = survey_threads();
   options.now = now_;
   options.earlier = earlier.ok() && mw::is_sound(*earlier) ? &*earlier : nullptr;
   for (const CheckpointManifest& other : others) options.others.push_back(&other);
-  options.beside = nearest_in(neighbours(folder_of(path)).checkpoints, path, kNearest);
+  const std::vector<FoundCheckpoint>& all = neighbours(folder_of(path)).checkpoints;
+  options.beside = nearest_in(all, path, kNearest);
+  if (!all.empty()) options.newest = all.back().path;
   options.writer = [this](const std::string& place) { return writer_of(*system_, place); };
   if (request_.progress) {
     options.progress = [this, &path](int64_t done, int64_t all) {

@@ -20,6 +20,9 @@ namespace mw {
 /// One way to write a path: what is remembered of a checkpoint is found by it.
 std::string plain_path(const std::string& path);
 
+/// Half of the processors, two at least and four at most: a training may go on beside it, and a disk gives no more.
+int survey_threads();
+
 class CheckpointSurvey {
  public:
   using Checkpoint = CheckpointsAnswer::Checkpoint;
