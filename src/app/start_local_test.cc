@@ -181,6 +181,45 @@ TEST_CASE("of a folder of checkpoints that another start has it is said who that
   CHECK(fence_start(disk, locks, processes, now, "/home", "/no/such/ck").by.empty());
 }
 
+TEST_CASE("what starts leave of folders in which nothing lives any more goes after a month, but for the last twenty") {
+  FakeDisk disk;
+  FakeProcesses processes;
+  HeldLocks locks;
+  locks.held = false;
+  const Time first = Time::from_seconds(1'700'000'000);
+  const auto begin = [&](int number, double days) {
+    const Time now = first + Duration::seconds(days * 86400);
+    disk.set_time(now);
+    CHECK(fence_start(disk, locks, processes, now, "/home", cat("/no/such/ck", number)).by.empty());
+  };
+  begin(0, 0);
+  std::string folder;
+  for (const std::string& path : disk.paths()) {
+    if (contains(path, "/starts/")) folder = path.substr(0, path.find("/starts/") + 7);
+  }
+  REQUIRE_FALSE(folder.empty());
+  const auto left = [&] { return disk.list(folder)->size(); };
+  const size_t each = left();
+  RunSpec spec;  // it lives in the first folder
+  spec.command = {"train"};
+  spec.folder = "/no/such";
+  spec.checkpoints = {"/no/such/ck0"};
+  disk.put("/home/runs/one/run.json", run_spec_text(spec));
+  disk.put("/home/runs/one/journal/000001.mwj", "");
+  const ProcessId watcher = processes.add(77, 1, 77);
+  disk.put("/home/runs/one/watcher.json",
+           cat(R"({"version":1,"pid":77,"start":)", watcher.start, R"(,"boot":")", processes.boot(), R"("})"));
+  for (int i = 1; i < 30; ++i) begin(i, 1 + i * 0.1);
+  CHECK(left() == 30 * each);
+  begin(30, 31.55);  // 31 are there, of which the last twenty stay, and six are old: one has a run that lives
+  CHECK(left() == (31 - 5) * each);
+  begin(31, 90);
+  CHECK(left() == 21 * each);
+  locks.held = true;
+  CHECK_FALSE(fence_start(disk, locks, processes, first + Duration::seconds(1e9), "/home", "/no/such/ck0").by.empty());
+  CHECK(left() == 21 * each);
+}
+
 TEST_CASE("a folder in which a recorded run lives is not begun in again") {
   FakeDisk disk;
   FakeProcesses processes;
