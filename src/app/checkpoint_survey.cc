@@ -159,8 +159,21 @@ void CheckpointSurvey::find_resume(CheckpointsAnswer& answer) {
     if (good && find_resumable(*one, answer)) return;
     if (good && newer == nullptr) newer = &*one;
     if (good || one->state == "foreign") continue;
-    return find_other(*one, newer, answer);
+    find_other(*one, newer, answer);
+    return prefer_resumable(answer);
   }
+}
+
+/// Beside an export that is broken, or being written, lie exports. All that is listed of a run is its own: the newest
+/// one from which its trainer resumes is elsewhere.
+void CheckpointSurvey::prefer_resumable(CheckpointsAnswer& answer) {
+  if (answer.run.empty() || answer.resume_from.path.empty() || answer.resume_from.resumable != "no") return;
+  const Checkpoint* newest = nullptr;
+  for (const Checkpoint& one : answer.checkpoints) {
+    if (!is_sound(one) || one.resumable != "yes" || one.step == kNoStep) continue;
+    if (newest == nullptr || one.step > newest->step) newest = &one;
+  }
+  if (newest != nullptr) offer({newest->path, newest->step}, Checkpoint(*newest), answer);
 }
 
 /// Of the newest in its folder, from which no resume goes on with all that was saved: one before it that has all.

@@ -41,6 +41,7 @@ class CheckpointSurvey {
   void note_beside(Checkpoint& out);
   void find_other(const Checkpoint& broken, const Checkpoint* newer, CheckpointsAnswer& answer);
   bool find_resumable(Checkpoint& newest, CheckpointsAnswer& answer);
+  void prefer_resumable(CheckpointsAnswer& answer);
   bool offer(const FoundCheckpoint& found, const Checkpoint& one, CheckpointsAnswer& answer);
   const CheckpointNeighbours& neighbours(const std::string& folder);
   std::vector<FoundCheckpoint> siblings(const Checkpoint& broken, bool* exports);
