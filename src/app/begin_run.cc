@@ -16,6 +16,7 @@
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/fingerprint/fingerprinting.h"
 
 namespace mw {
@@ -118,6 +119,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   for (std::string& path : spec.also) path = absolute_path(path);
   // Nothing is deleted through a link, and a person who names one means what it leads to.
   for (std::string& path : spec.checkpoints) path = real_path(absolute_path(path));
+  add_other_roles(spec.checkpoints);
   if (!spec.first_root.empty()) spec.first_root = real_path(absolute_path(spec.first_root));
   const bool local = !spec.store.empty() && !contains(spec.store, "://");
   if (local) spec.store = absolute_path(spec.store);

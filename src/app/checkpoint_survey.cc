@@ -70,12 +70,6 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   return out;
 }
 
-/// Half of the processors, four at most: a training may go on beside it, and a disk gives no more.
-int deep_threads() {
-  const int all = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(all / 2, std::clamp(all, 1, 2), 4);
-}
-
 /// What was found when all of its bytes were read holds while nobody writes to it.
 void recall(Checkpoint& out) {
   if (out.state != "whole" || (out.verified_state != kSuspect && out.verified_state != kCorrupt)) return;
@@ -95,6 +89,11 @@ bool is_sound(const Checkpoint& one) {
 
 }  // namespace
 
+int survey_threads() {
+  const int all = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(all / 2, std::clamp(all, 1, 2), 4);
+}
+
 std::string plain_path(const std::string& path) { return absolute_path(path, absolute_path(std::string("."))); }
 
 CheckpointSurvey::CheckpointSurvey(Disk& disk, const CheckpointsRequest& request, Time now)
@@ -107,11 +106,13 @@ Result<Checkpoint> CheckpointSurvey::look(const std::string& path, bool deep) {
   if (deep) others = manifests_beside(disk_, home_, path);
   VerifyOptions options;
   options.deep = deep;
-  options.threads = deep_threads();
+  options.threads = survey_threads();
   options.now = now_;
   options.earlier = earlier.ok() && mw::is_sound(*earlier) ? &*earlier : nullptr;
   for (const CheckpointManifest& other : others) options.others.push_back(&other);
-  options.beside = nearest_in(neighbours(folder_of(path)).checkpoints, path, kNearest);
+  const std::vector<FoundCheckpoint>& all = neighbours(folder_of(path)).checkpoints;
+  options.beside = nearest_in(all, path, kNearest);
+  if (!all.empty()) options.newest = all.back().path;
   options.writer = [this](const std::string& place) { return writer_of(*system_, place); };
   if (request_.progress) {
     options.progress = [this, &path](int64_t done, int64_t all) {
@@ -158,8 +159,21 @@ void CheckpointSurvey::find_resume(CheckpointsAnswer& answer) {
     if (good && find_resumable(*one, answer)) return;
     if (good && newer == nullptr) newer = &*one;
     if (good || one->state == "foreign") continue;
-    return find_other(*one, newer, answer);
+    find_other(*one, newer, answer);
+    return prefer_resumable(answer);
   }
+}
+
+/// Beside an export that is broken, or being written, lie exports. All that is listed of a run is its own: the newest
+/// one from which its trainer resumes is elsewhere.
+void CheckpointSurvey::prefer_resumable(CheckpointsAnswer& answer) {
+  if (answer.run.empty() || answer.resume_from.path.empty() || answer.resume_from.resumable != "no") return;
+  const Checkpoint* newest = nullptr;
+  for (const Checkpoint& one : answer.checkpoints) {
+    if (!is_sound(one) || one.resumable != "yes" || one.step == kNoStep) continue;
+    if (newest == nullptr || one.step > newest->step) newest = &one;
+  }
+  if (newest != nullptr) offer({newest->path, newest->step}, Checkpoint(*newest), answer);
 }
 
 /// Of the newest in its folder, from which no resume goes on with all that was saved: one before it that has all.

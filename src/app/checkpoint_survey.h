@@ -20,6 +20,9 @@ namespace mw {
 /// One way to write a path: what is remembered of a checkpoint is found by it.
 std::string plain_path(const std::string& path);
 
+/// Half of the processors, two at least and four at most: a training may go on beside it, and a disk gives no more.
+int survey_threads();
+
 class CheckpointSurvey {
  public:
   using Checkpoint = CheckpointsAnswer::Checkpoint;
@@ -38,6 +41,7 @@ class CheckpointSurvey {
   void note_beside(Checkpoint& out);
   void find_other(const Checkpoint& broken, const Checkpoint* newer, CheckpointsAnswer& answer);
   bool find_resumable(Checkpoint& newest, CheckpointsAnswer& answer);
+  void prefer_resumable(CheckpointsAnswer& answer);
   bool offer(const FoundCheckpoint& found, const Checkpoint& one, CheckpointsAnswer& answer);
   const CheckpointNeighbours& neighbours(const std::string& folder);
   std::vector<FoundCheckpoint> siblings(const Checkpoint& broken, bool* exports);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string_view>
+#include <thread>
 
 #include "act/supervise/run_files.h"
 #include "app/checkpoint_survey.h"
@@ -24,24 +26,50 @@ namespace {
 
 using Checkpoint = CheckpointsAnswer::Checkpoint;
 
-void look_at_all(CheckpointSurvey& survey, const std::vector<FoundCheckpoint>& found,
-                 const std::function<void(size_t, size_t)>& counted, CheckpointsAnswer& answer) {
-  size_t done = 0;
-  for (const FoundCheckpoint& one : found) {
-    if (counted) counted(done++, found.size());
-    auto checkpoint = survey.look(one.path);
-    if (!checkpoint.ok()) {  // it went meanwhile, or is not to be listed
-      Checkpoint lost;
-      lost.path = one.path;
-      lost.step = one.step;
-      lost.state = "unknown";
-      lost.resumable = "unknown";
-      lost.notes.push_back(checkpoint.error().what);
-      answer.checkpoints.push_back(std::move(lost));
-      continue;
+constexpr size_t kManyLooks = 64;  // checkpoints, from which on several threads look at them
+
+Checkpoint looked_at(CheckpointSurvey& survey, const FoundCheckpoint& one) {
+  auto checkpoint = survey.look(one.path);
+  if (checkpoint.ok()) return std::move(*checkpoint);
+  Checkpoint lost;  // it went meanwhile, or is not to be listed
+  lost.path = one.path;
+  lost.step = one.step;
+  lost.state = "unknown";
+  lost.resumable = "unknown";
+  lost.notes.push_back(checkpoint.error().what);
+  return lost;
+}
+
+/// Each by itself; what is found is the same, and in the same order, however many look.
+void look_at_all(Disk& disk, CheckpointSurvey& survey, const CheckpointsRequest& request, Time now,
+                 const std::vector<FoundCheckpoint>& found, CheckpointsAnswer& answer) {
+  std::vector<Checkpoint>& out = answer.checkpoints;
+  out.resize(found.size());
+  std::mutex counting;
+  size_t next = 0;
+  const auto work = [&](CheckpointSurvey& own) {
+    for (;;) {
+      size_t mine = 0;
+      {
+        const std::lock_guard<std::mutex> lock(counting);
+        if (next == found.size()) return;
+        mine = next++;
+        if (request.counted) request.counted(mine, found.size());
+      }
+      out[mine] = looked_at(own, found[mine]);
     }
-    answer.checkpoints.push_back(std::move(*checkpoint));
+  };
+  const int threads =
+      request.deep || found.size() < kManyLooks ? 1 : survey_threads();  // a deep one has threads itself
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) {
+    others.emplace_back([&] {
+      CheckpointSurvey own(disk, request, now);
+      work(own);
+    });
   }
+  work(survey);
+  for (std::thread& other : others) other.join();
 }
 
 /// What a framework's pointer names, where a person asks for the pointer; else the path itself.
@@ -72,7 +100,7 @@ Error not_there(Disk& disk, const std::string& path, const Error& error) {
   return {Error::Code::kNotFound, cat(path, " is a link that leads nowhere"), "A resume by it finds nothing."};
 }
 
-Result<CheckpointsAnswer> looked_at(Disk& disk, CheckpointSurvey& survey, const CheckpointsRequest& request,
+Result<CheckpointsAnswer> looked_at(Disk& disk, CheckpointSurvey& survey, const CheckpointsRequest& request, Time now,
                                     const std::vector<std::string>& paths) {
   std::vector<FoundCheckpoint> all;
   std::set<std::string> seen;
@@ -88,7 +116,7 @@ Result<CheckpointsAnswer> looked_at(Disk& disk, CheckpointSurvey& survey, const 
     }
   }
   CheckpointsAnswer answer;
-  look_at_all(survey, all, request.counted, answer);
+  look_at_all(disk, survey, request, now, all, answer);
   return answer;
 }
 
@@ -97,7 +125,7 @@ Result<CheckpointsAnswer> looked_at(Disk& disk, CheckpointSurvey& survey, const 
 Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& request,
                                          const std::vector<std::string>& paths, Time now) {
   CheckpointSurvey survey(disk, request, now);
-  auto answer = looked_at(disk, survey, request, paths);
+  auto answer = looked_at(disk, survey, request, now, paths);
   if (answer.ok()) survey.find_resume(*answer);
   return answer;
 }
@@ -126,7 +154,7 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
     if (disk.info(seen.path).ok()) paths.push_back(seen.path);
   }
   CheckpointSurvey survey(disk, request, now);
-  auto answer = looked_at(disk, survey, request, paths);
+  auto answer = looked_at(disk, survey, request, now, paths);
   if (!answer.ok()) return answer;
   answer->run = basename(run_folder);
   const auto advice = resume_advice(*state);

@@ -352,7 +352,7 @@ void go_on_from(const vault::CheckpointManifest* shipped, const LocalScope& scop
   answer.pulled = shipped == nullptr ? PullAnswer() : as_pulled(*shipped, local.path);
   answer.pulled.notes = std::move(notes);
   answer.shipped = shipped == nullptr ? kNoStep : shipped->step;
-  answer.pulled.beside.clear();
+  answer.pulled.beside = local.roles;
   answer.here = answer.further = true;
   answer.empty = false;
   answer.proven = local.how == LocalCheckpoint::How::kWhole;

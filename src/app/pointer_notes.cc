@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -124,7 +125,6 @@ std::string other_role_of(std::string_view tree) {
 }
 
 void note_other_role(const CheckpointNeighbours& own, const CheckpointNeighbours& other, Time now, Checkpoint& out) {
-  constexpr std::ptrdiff_t kWentOn = 3;  // saves without a critic, after which the run no longer trains one
   const auto& mine = own.checkpoints;
   const auto& theirs = other.checkpoints;
   if (out.step == kNoStep || out.state != "whole" || theirs.empty() || has_step(theirs, out.step)) return;
@@ -133,7 +133,7 @@ void note_other_role(const CheckpointNeighbours& own, const CheckpointNeighbours
   const std::string root = folder_of(theirs.back().path);
   const std::string_view missing = basename(root);
   const bool newest = !mine.empty() && mine.back().path == out.path;
-  if ((missing == "_critic" && later > kWentOn) || (newest && now - out.newest < kStillWriting)) return;
+  if (is_left_behind(root, later) || (newest && now - out.newest < kStillWriting)) return;
   out.resumable = "no";
   out.lacks.emplace_back(kOtherRole);
   if (!newest) return;

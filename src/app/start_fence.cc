@@ -25,19 +25,24 @@ namespace {
 
 constexpr std::string_view kStartsFolder = "starts";  // in the user's own home: two files for each folder
 
+constexpr size_t kStartsKept = 20;                                 // the latest, however old they are
+constexpr Duration kStartsLast = Duration::seconds(30 * 86400.0);  // and all that are younger
+constexpr size_t kStartsRemoved = 64;                              // by one start
+
 constexpr int kTries = 10;
 constexpr std::chrono::milliseconds kBetween{50};
 
 struct Holder {
   int64_t pid = 0;
-  std::string at, home;
+  std::string at, home, what;
 };
 
 Holder holder_in(Disk& disk, const std::string& path) {
   const auto text = read_small(disk, path);
   const auto json = text.ok() ? Json::parse(*text) : Result<Json>(text.error());
   if (!json.ok()) return {};
-  return {json->integer_or("pid", 0), json->string_or("at", ""), json->string_or("home", "")};
+  return {json->integer_or("pid", 0), json->string_or("at", ""), json->string_or("home", ""),
+          json->string_or("what", "")};
 }
 
 std::string holder_text(Time now, const std::string& home, const std::string& what) {
@@ -61,6 +66,31 @@ std::string live_run(Disk& disk, Processes& processes, const std::string& home, 
     if (status.ok() && (status->pid != 0 || status->watcher != 0)) return folder;
   }
   return "";
+}
+
+/// Old ones of folders in which nobody holds the lock and no run lives, with their locks: whoever holds one may remove
+/// it.
+void remove_old_starts(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& folder) {
+  const auto names = disk.list(folder);
+  std::vector<std::pair<Time, std::string>> notes;  // each without its ending
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (!name.ends_with(".json")) continue;
+    const auto info = disk.info(cat(folder, "/", name));
+    if (info.ok()) notes.emplace_back(info->changed, name.substr(0, name.size() - 5));
+  }
+  if (notes.size() <= kStartsKept) return;
+  std::sort(notes.begin(), notes.end());
+  notes.resize(std::min(notes.size() - kStartsKept, kStartsRemoved));
+  for (const auto& [written, name] : notes) {
+    if (now - written < kStartsLast) return;
+    const std::string file = cat(folder, "/", name);
+    const auto lock = locks.take(cat(file, ".lock"));
+    if (!lock.ok() || *lock == nullptr || !(*lock)->excludes()) continue;
+    const Holder holder = holder_in(disk, cat(file, ".json"));
+    const bool lives = holder.what.starts_with('/') && !live_run(disk, processes, holder.home, holder.what).empty();
+    if (lives || !disk.remove(cat(file, ".json")).ok()) continue;
+    (void)disk.remove(cat(file, ".lock")).ok();
+  }
 }
 
 }  // namespace
@@ -123,6 +153,7 @@ StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now,
                      " shows it; midwatch run --reattach ", basename(run), " watches it again.");
     return fence;
   }
+  if (fence.lock) remove_old_starts(disk, locks, processes, now, folder);
   return fence;
 }
 

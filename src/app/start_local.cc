@@ -26,7 +26,9 @@
 #include "read/recorder.h"
 #include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/manifest.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/roots.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
 
@@ -78,11 +80,15 @@ class LocalLook {
     if (!pointer.ok()) return pointer.error();
     std::optional<int64_t> pointed = *pointer ? step_in(scope_.layout.pointer_text, **pointer) : std::nullopt;
     if (pointed && !std::binary_search(steps->begin(), steps->end(), *pointed)) pointed.reset();
+    const auto other = role_pointed(*steps);
+    if (!other.ok()) return other.error();
+    if (*other && (!pointed || **other < *pointed)) pointed = *other;
     std::vector<LocalCheckpoint> found;
     for (size_t i = steps->size(); i-- > 0 && (*steps)[i] > scope_.after && found.size() < kLooked;) {
       auto one = look_at(*steps, i);
       if (!one.ok()) return one.error();
       one->named = !pointed || one->step <= *pointed;
+      if (one->usable() && !role_of(one->step).empty()) one->roles = {role_of(one->step)};
       if (one->usable()) judge_contents(*one);
       found.push_back(std::move(*one));
       if (found.back().usable()) break;
@@ -108,6 +114,7 @@ class LocalLook {
     one.alien = !one.why.empty();
     if (one.alien) return;
     one.why = wrong_in(one.path);
+    if (one.why.empty() && !role_of(one.step).empty()) one.why = wrong_in(role_of(one.step));
     if (one.why.empty()) return;
     one.how = LocalCheckpoint::How::kBroken;
     (*scope_.wrong)[one.path] = one.why;
@@ -147,6 +154,42 @@ class LocalLook {
     if (may_be_remembered(*verdict, nullptr)) (void)save_manifest(disk_, home, manifest_of(*verdict, options.now)).ok();
     using Read = event::CheckpointRead::How;
     return read.how == Read::kSuspect || read.how == Read::kCorrupt ? read.what : "";
+  }
+
+  /// What another role has of that step; "": there is no other role that the run trains.
+  std::string role_of(int64_t step) const {
+    return role_steps_.empty() ? "" : cat(other_role_of(scope_.root), "/", with_step(scope_.layout.folder, step));
+  }
+
+  /// What the other role's pointer names, as far as that is there.
+  Result<std::optional<int64_t>> role_pointed(const std::vector<int64_t>& steps) {
+    const std::string other = other_role_of(scope_.root);
+    const auto theirs = other.empty() ? std::vector<int64_t>() : checkpoint_steps(disk_, other, scope_.layout);
+    if (!theirs.ok() && is_silent(theirs.error())) return theirs.error();
+    if (!theirs.ok() || theirs->empty()) return std::optional<int64_t>();
+    const auto later = std::distance(std::upper_bound(steps.begin(), steps.end(), theirs->back()), steps.end());
+    if (is_left_behind(other, later)) return std::optional<int64_t>();
+    role_steps_ = *theirs;
+    const auto pointer = ask_pointer(disk_, other, scope_.layout);
+    if (!pointer.ok()) return pointer.error();
+    const auto named = *pointer ? step_in(scope_.layout.pointer_text, **pointer) : std::nullopt;
+    return named && std::binary_search(theirs->begin(), theirs->end(), *named) ? named : std::optional<int64_t>();
+  }
+
+  /// A resume takes both roles: why it cannot take the other one at that step; "": it can.
+  std::string against_role(int64_t step) const {
+    const std::string path = role_of(step);
+    if (path.empty()) return "";
+    if (!std::binary_search(role_steps_.begin(), role_steps_.end(), step))
+      return cat(basename(other_role_of(scope_.root)), " has no step ", step, ", and a resume takes both roles");
+    std::optional<CheckpointVerdict> verdict;
+    const CheckpointScan scan = scan_checkpoint(disk_, path, step, nullptr, &verdict);
+    if (scan.there && is_unfit(scan.seen))
+      return cat(path, ": ", scan.seen.how == How::kBroken ? scan.seen.what : event::lacks_sentence(scan.seen));
+    const bool fits = verdict && verdict->resumable != CheckpointVerdict::Resumable::kNo;
+    const bool whole = scan.there && scan.verified && !scan.doubtful && fits;
+    const bool usual = scope_.unproven && scan.there && !scan.doubtful && !scan.partial;
+    return whole || usual ? "" : cat("the files of ", path, " do not prove that it is whole");
   }
 
   std::string path_of(int64_t step) const { return cat(scope_.root, "/", with_step(scope_.layout.folder, step)); }
@@ -203,6 +246,7 @@ class LocalLook {
       out.why = known->second;
     }
     if (out.why.empty()) out.why = remembered(out.path);
+    if (out.why.empty()) out.why = against_role(out.step);
     MW_TRY(ask_savers(scan, out));
     return out;
   }
@@ -270,6 +314,7 @@ class LocalLook {
   const LocalScope& scope_;
   std::vector<Saver> savers_;  // the latest begun first
   std::map<int64_t, CheckpointScan> scans_;
+  std::vector<int64_t> role_steps_;  // of another role that is resumed with this one; ascending
 };
 
 }  // namespace

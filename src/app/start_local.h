@@ -48,7 +48,8 @@ struct LocalCheckpoint {
   bool own = false;    ///< a recorded run of this store saved it
   std::string other;   ///< the recorded run of another store that saved it; "": none is known
   bool alien = false;  ///< its files are not those that the run has in the store, and no record proves it the run's
-  bool named = true;   ///< false: the trainer's pointer names an earlier one that is there
+  std::vector<std::string> roles = {};  ///< what other roles have of that step, which a resume takes with it
+  bool named = true;                    ///< false: the trainer's pointer names an earlier one that is there
   bool usable() const { return how != How::kBroken && why.empty() && other.empty() && named; }
 };
 

@@ -93,6 +93,58 @@ TEST_CASE("where somebody led the store back, only what was saved since counts")
   CHECK(found->front().usable());
 }
 
+/// As OpenRLHF saved it, under another number, for a role.
+void save_role(FakeDisk& disk, const std::string& role, int step) {
+  namespace fs = std::filesystem;
+  const std::string from = testing::samples_folder() + "/openrlhf/_actor/global_step20";
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::stringstream content;
+    content << file.rdbuf();
+    disk.put(cat("/ck/", role, "/global_step", step, entry.path().string().substr(from.size())), content.str());
+  }
+  disk.put(cat("/ck/", role, "/latest"), cat("global_step", step));
+}
+
+TEST_CASE("of a training with roles only a step is gone on from that all of them have whole") {
+  LocalScope scope = scope_of({"global_step{step}", "latest", "global_step{step}"}, 20);
+  scope.root = "/ck/_actor";
+  FakeDisk disk;
+  for (const int step : {20, 30}) {
+    save_role(disk, "_actor", step);
+    save_role(disk, "_critic", step);
+  }
+  const auto newest = [&] {
+    const auto found = look_at_local(disk, scope);
+    REQUIRE(found.ok());
+    REQUIRE_FALSE(found->empty());
+    return *found;
+  };
+  CHECK_MESSAGE(newest().front().usable(), newest().front().why);
+  CHECK(newest().front().roles == std::vector<std::string>{"/ck/_critic/global_step30"});
+  save_role(disk, "_actor", 40);  // the machine was lost before the critic's
+  auto found = newest();
+  REQUIRE(found.size() == 2);
+  CHECK(contains(found[0].why, "_critic has no step 40"));
+  CHECK_FALSE(found[0].usable());
+  CHECK(found[1].step == 30);
+  CHECK(found[1].usable());
+  save_role(disk, "_critic", 40);
+  disk.put("/ck/_critic/latest", "global_step30");  // all of it is there, and it was not named yet
+  CHECK_FALSE(newest()[0].named);
+  CHECK(newest()[1].usable());
+  disk.put("/ck/_critic/latest", "global_step40");
+  CHECK(newest().front().usable());
+  disk.put("/ck/_critic/global_step40/mp_rank_00_model_states.pt", "");
+  CHECK(contains(newest()[0].why, "/ck/_critic/global_step40"));
+  CHECK(newest()[1].usable());
+  for (const int step : {50, 60, 70, 80}) save_role(disk, "_actor", step);  // it trains no critic any more
+  CHECK(newest().front().step == 80);
+  CHECK_MESSAGE(newest().front().usable(), newest().front().why);
+  CHECK(newest().front().roles.empty());
+}
+
 TEST_CASE("a checkpoint of which nothing is proven is not gone on from") {
   FakeDisk disk;
   disk.put("/ck/checkpoint-30/weights.xyz", "weights");
@@ -127,6 +179,45 @@ TEST_CASE("of a folder of checkpoints that another start has it is said who that
   CHECK(fence.lock == nullptr);
   locks.held = false;  // it died
   CHECK(fence_start(disk, locks, processes, now, "/home", "/no/such/ck").by.empty());
+}
+
+TEST_CASE("what starts leave of folders in which nothing lives any more goes after a month, but for the last twenty") {
+  FakeDisk disk;
+  FakeProcesses processes;
+  HeldLocks locks;
+  locks.held = false;
+  const Time first = Time::from_seconds(1'700'000'000);
+  const auto begin = [&](int number, double days) {
+    const Time now = first + Duration::seconds(days * 86400);
+    disk.set_time(now);
+    CHECK(fence_start(disk, locks, processes, now, "/home", cat("/no/such/ck", number)).by.empty());
+  };
+  begin(0, 0);
+  std::string folder;
+  for (const std::string& path : disk.paths()) {
+    if (contains(path, "/starts/")) folder = path.substr(0, path.find("/starts/") + 7);
+  }
+  REQUIRE_FALSE(folder.empty());
+  const auto left = [&] { return disk.list(folder)->size(); };
+  const size_t each = left();
+  RunSpec spec;  // it lives in the first folder
+  spec.command = {"train"};
+  spec.folder = "/no/such";
+  spec.checkpoints = {"/no/such/ck0"};
+  disk.put("/home/runs/one/run.json", run_spec_text(spec));
+  disk.put("/home/runs/one/journal/000001.mwj", "");
+  const ProcessId watcher = processes.add(77, 1, 77);
+  disk.put("/home/runs/one/watcher.json",
+           cat(R"({"version":1,"pid":77,"start":)", watcher.start, R"(,"boot":")", processes.boot(), R"("})"));
+  for (int i = 1; i < 30; ++i) begin(i, 1 + i * 0.1);
+  CHECK(left() == 30 * each);
+  begin(30, 31.55);  // 31 are there, of which the last twenty stay, and six are old: one has a run that lives
+  CHECK(left() == (31 - 5) * each);
+  begin(31, 90);
+  CHECK(left() == 21 * each);
+  locks.held = true;
+  CHECK_FALSE(fence_start(disk, locks, processes, first + Duration::seconds(1e9), "/home", "/no/such/ck0").by.empty());
+  CHECK(left() == 21 * each);
 }
 
 TEST_CASE("a folder in which a recorded run lives is not begun in again") {

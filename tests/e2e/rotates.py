@@ -15,10 +15,11 @@ import time
 from running import PROGRAM, Run, midwatch, output
 from watching import Scratch
 
-# Words: its last step, and from which step on the first attempt's reward is too high.
+# Words: its last step, from which step on the first attempt's reward is too high, and perhaps before what that attempt dies at the save of
+# step 40: "_critic" (the actor's is done) or "latest" (the critic's is written, and its pointer is not).
 TRAINER = r'''
 import json, os, shutil, sys, time, zipfile
-steps, bad = int(sys.argv[1]), int(sys.argv[2])
+steps, bad, dies = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 attempt, keeps = int(os.environ["MIDWATCH_ATTEMPT"]), 3
 say = lambda text: print("(PPOTrainer pid=77) INFO ppo_trainer.py:288 -- " + text, flush=True)
 def pt(path):
@@ -35,18 +36,23 @@ def rotate(root):
         oldest = min(folders, key=order)
         print("rotated away", os.path.relpath(oldest, "ck"), "of", len(folders), flush=True)
         shutil.rmtree(oldest)
+def die_at(place, step):
+    if attempt == 1 and step == 40 and dies == place: os.kill(os.getpid(), 9)
 def save(step):
     for role in ("_actor", "_critic"):
         root = "ck/" + role
+        die_at(role, step)
         os.makedirs(root, exist_ok=True)
         rotate(root)
         place = "%s/global_step%d" % (root, step)
         os.makedirs(place, exist_ok=True)
         pt(place + "/mp_rank_00_model_states.pt"); pt(place + "/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt")
+        if role == "_critic": die_at("latest", step)
         open(root + "/latest", "w").write("global_step%d" % step)
         json.dump({"metric_key": "eval_pass1", "metric_value": 0.5}, open(place + "/metric.json", "w"))
-first = int(open("ck/_actor/latest").read()[11:]) if os.path.exists("ck/_actor/latest") else 0
+first, critic = [int(open(one).read()[11:]) if os.path.exists(one) else 0 for one in ("ck/_actor/latest", "ck/_critic/latest")]
 print("goes on from", first, flush=True)
+if first != critic: sys.exit("the actor is at step %d and the critic at step %d" % (first, critic))
 for now in range(first + 1, steps + 1):
     time.sleep(0.25)
     reward = 2 if attempt == 1 and now >= bad else 0.3 + 0.004 * now
@@ -59,12 +65,20 @@ RULE = '[run]\nfirst_wait = "0.2s"\n[rule.hi]\nsignal = "reward.mean"\nabove = 1
 ROLES = ("_actor", "_critic")
 
 
-def begin(base, steps, bad, *declared):
+def begin(base, steps, bad, *declared, dies="never", resume="{resume}"):
     for name, text in (("openrlhf.cli.train_ppo_ray.py", TRAINER), ("own.toml", RULE)):
         with open(os.path.join(base, name), "w") as file:
             file.write(text)
-    return Run(base, [sys.executable, "openrlhf.cli.train_ppo_ray.py", str(steps), str(bad), "--ckpt.path", "ck", "{resume}"],
+    return Run(base, [sys.executable, "openrlhf.cli.train_ppo_ray.py", str(steps), str(bad), dies, "--ckpt.path", "ck", resume],
                *[word for one in declared for word in ("--checkpoints", one)], "--config", "own.toml")
+
+
+def json_of(base):
+    found = ""
+    for path in glob.glob(os.path.join(base, "ck/.midwatch-quarantine/**/manifest.json"), recursive=True):
+        with open(path) as file:
+            found += file.read()
+    return found
 
 
 def bytes_of(folder):
@@ -121,7 +135,27 @@ def cleaned_up(base):
     assert not os.path.exists(os.path.join(base, "ck/.midwatch-removing"))
 
 
-for test in (outlives_the_rotation, cleaned_up):
+def resumes_both_from_one_step(base):
+    """A save that dies between the roles leaves two pointers that name different steps: both roles go on from the one that both have."""
+    runs = []
+    for number, (dies, resume, declared) in enumerate((("_critic", "{resume}", "ck"), ("latest", "{resume}", "ck"),
+                                                       ("_critic", "--ckpt.load_enable", "ck"), ("latest", "--ckpt.load_enable", "ck/_actor"))):
+        place = os.path.join(base, str(number))
+        os.mkdir(place)
+        runs.append((place, dies, declared, begin(place, 50, 1000, declared, dies=dies, resume=resume)))
+    for place, dies, declared, run in runs:
+        assert run.end() == 0 and "2 attempts." in run.err, (dies, declared, run.err, output(run))
+        assert "goes on from 30" in output(run) and "the critic at step" not in output(run), (dies, declared, output(run))
+        assert "each role is resumed by its own pointer" in run.err + json_of(place), (dies, run.err)
+        assert "_actor/latest said global_step40 and says global_step30 now" in run.err, run.err
+        for role in ROLES:
+            there = sorted(os.listdir(os.path.join(place, "ck", role)))
+            assert there == ["global_step30", "global_step40", "global_step50", "latest"], there
+            held = os.path.join(place, "ck/.midwatch-quarantine", role, "*/global_step40")
+            assert len(glob.glob(held)) == (1 if role == "_actor" or dies == "latest" else 0), (dies, role, glob.glob(held))
+
+
+for test in (outlives_the_rotation, cleaned_up, resumes_both_from_one_step):
     if sys.argv[3:] and test.__name__ not in sys.argv[3:]:
         continue
     with Scratch() as scratch:

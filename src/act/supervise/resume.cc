@@ -142,6 +142,14 @@ bool asks_to_resume(const std::vector<std::string>& command) {
   return std::any_of(command.begin(), command.end(), [](const auto& word) { return contains(word, kResumeWord); });
 }
 
+bool names_checkpoint(const CheckpointLayout& layout, const RunSpec& spec) {
+  if (!asks_to_resume(spec.command)) return false;
+  const std::vector<std::string>* words = words_for(layout, spec);
+  return words == nullptr || std::any_of(words->begin(), words->end(), [](const std::string& word) {
+           return contains(word, "{path}") || contains(word, "{step}");
+         });
+}
+
 std::vector<std::string> with_resume(const std::vector<std::string>& command, const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += cat(line.empty() ? "" : " ", quoted(word));

@@ -19,6 +19,9 @@ inline constexpr std::string_view kResumeWord = "{resume}";
 
 /// Does the command leave it to midwatch to say what to resume from?
 bool asks_to_resume(const std::vector<std::string>& command);
+/// Do the words that stand for {resume} name a checkpoint? Else they only let the trainer resume, from what its pointer
+/// names ("--load_checkpoint"). Also where no words are known, as nothing is started then.
+bool names_checkpoint(const CheckpointLayout& layout, const RunSpec& spec);
 
 /// A word by which a trainer resumes (core/checkpoint_layout.h), filled in.
 std::string with_place(std::string_view word, std::string_view path, std::string_view root, int64_t step);

@@ -145,5 +145,23 @@ TEST_CASE("what a person learns while there is time") {
   CHECK(contains(*resume_trouble(of.disk, of.state, of.layout, of.spec, planned), "would end the run"));
 }
 
+TEST_CASE("words name a checkpoint, or only let the trainer resume from what its pointer names") {
+  CheckpointLayout layout{"global_step{step}", "latest", "global_step{step}"};
+  RunSpec spec;
+  spec.command = {"train", "{resume}"};
+  CHECK(names_checkpoint(layout, spec));  // none are known
+  layout.resume = {{"--ckpt.", {"--ckpt.load_enable"}}, {"", {"--resume", "{path}"}}};
+  CHECK(names_checkpoint(layout, spec));
+  spec.resume = {"--resume=step-{step}"};
+  CHECK(names_checkpoint(layout, spec));
+  spec.resume = {"--load", "{root}"};
+  CHECK_FALSE(names_checkpoint(layout, spec));
+  spec.resume.clear();
+  spec.command.emplace_back("--ckpt.path=ck");
+  CHECK_FALSE(names_checkpoint(layout, spec));
+  spec.command = {"train"};
+  CHECK_FALSE(names_checkpoint(layout, spec));
+}
+
 }  // namespace
 }  // namespace mw

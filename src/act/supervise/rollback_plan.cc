@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/roots.h"
 
 namespace mw {
@@ -74,8 +75,10 @@ class RootPlan {
       by_number();
     }
     // Where nothing of it was ever whole, nothing is given up that a person would want to go on from.
-    const bool any = std::any_of(plan.items.begin(), plan.items.end(),
-                                 [this](const QuarantinePlan::Item& item) { return !is_broken(item.step); });
+    const bool any = std::any_of(plan.items.begin(), plan.items.end(), [this](const QuarantinePlan::Item& item) {
+      const bool half = scope_.way && scope_.way->halves.count(item.step) != 0;
+      return !half && !is_broken(item.step);
+    });
     if (any && plan.keep == kNoStep) from_nothing = true;
     return {};
   }
@@ -164,6 +167,36 @@ class RootPlan {
   Sorted sorted_;
 };
 
+/// "" where all roles of the run would resume from one step once that is done; else what speaks against it.
+std::string roles_apart(Disk& disk, const RollbackScope& scope, const std::vector<QuarantinePlan>& plans) {
+  const auto plan_of = [&plans](const std::string& root) {
+    return std::find_if(plans.begin(), plans.end(), [&root](const auto& one) { return one.root == root; });
+  };
+  const auto steps_of = [&](const std::string& root) {
+    const auto steps = checkpoint_steps(disk, root, scope.layout);
+    return steps.ok() ? *steps : std::vector<int64_t>();
+  };
+  for (const QuarantinePlan& plan : plans) {
+    const std::string other = other_role_of(plan.root);
+    const auto beside = plan_of(other);
+    const bool known = std::find(scope.roots.begin(), scope.roots.end(), other) != scope.roots.end();
+    if (!plan.set_pointer || !known) continue;
+    const auto text = read_pointer(disk, other, scope.layout);
+    const auto named = text ? step_in(scope.layout.pointer_text, *text) : std::nullopt;
+    const int64_t then = beside != plans.end() && beside->set_pointer ? beside->keep : named.value_or(plan.keep);
+    if (then == plan.keep) continue;
+    const auto mine = steps_of(plan.root), theirs = steps_of(other);
+    const auto later =
+        theirs.empty() ? 0 : std::distance(std::upper_bound(mine.begin(), mine.end(), theirs.back()), mine.end());
+    if (is_left_behind(other, later)) continue;
+    const auto said = [](int64_t step) {
+      return step == kNoStep ? std::string("from nothing") : cat("from step ", step);
+    };
+    return cat(basename(plan.root), " would resume ", said(plan.keep), " and ", basename(other), " ", said(then));
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<std::string> anothers_in_the_way(Disk& disk, const RollbackScope& scope) {
@@ -215,6 +248,7 @@ Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollb
     out.back.plans.push_back(std::move(one.plan));
     out.back.roots.push_back(root);
   }
+  if (out.trouble.empty()) out.trouble = roles_apart(disk, scope, out.back.plans);
   if (!out.trouble.empty()) out.back.plans.clear();
   return out;
 }

@@ -96,5 +96,39 @@ TEST_CASE("the trainer is not let resume from what another run saved into the sa
   CHECK(trouble_with(f, own).empty());
 }
 
+TEST_CASE("no attempt begins where roles would be resumed from different steps") {
+  QuarantineFolder f;
+  const CheckpointLayout layout{"global_step_{step}", "latest", "{step}"};
+  const std::vector<std::string> roots{cat(f.root, "/_actor"), cat(f.root, "/_critic")};
+  for (const std::string root : {"_actor", "_critic"}) {
+    for (const int step : {10, 20, 30, 40}) f.checkpoint(cat(root, "/global_step_", step));
+    f.put(root + "/latest", "40");
+  }
+  Ownership own = saved_by_tens(f);
+  own.snapshot.folders.clear();
+  for (const std::string& root : roots) own.snapshot.folders[root];
+  own.declared = {roots.begin(), roots.end()};
+  std::optional<LastWhole> way = LastWhole();
+  const auto plan_from = [&](int64_t from) {
+    Rollback back;
+    back.from = from;
+    auto plan = plan_rollback(*f.disk, {own, layout, roots, way, false, "x"}, std::move(back));
+    REQUIRE(plan.ok());
+    return *plan;
+  };
+  CHECK_MESSAGE(plan_from(40).trouble.empty(), plan_from(40).trouble);
+  CHECK(plan_from(40).back.plans.size() == 2);
+  way->halves = {10, 20, 30, 40};
+  CHECK(plan_from(10).from_nothing == false);
+  way->halves.clear();
+  CHECK(plan_from(10).from_nothing);
+  // Only of one role is step 30 to be resumed from.
+  event::CheckpointSeen& broken = way->seen.emplace_back();
+  broken.path = cat(roots[1], "/global_step_30");
+  broken.how = event::CheckpointSeen::How::kBroken;
+  CHECK(plan_from(40).trouble == "_actor would resume from step 30 and _critic from step 20");
+  CHECK(plan_from(40).back.plans.empty());
+}
+
 }  // namespace
 }  // namespace mw

@@ -203,7 +203,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
   CheckpointLayout layout = doors_.layout(state.saver());
   if (!layout.known()) return true;
-  if (asks_to_resume(spec_.command)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
+  if (names_checkpoint(layout, spec_)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
   if (!way_) return false;
   for (event::CheckpointSeen& seen : way_->seen) {
@@ -225,7 +225,7 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   judgement.outcome = outcome(state);
   const CheckpointLayout layout = doors_.layout(state.saver());
   const auto plan = plan_rollback(doors_.disk,
-                                  {remains_->own, layout, remains_->roots, way_, asks_to_resume(spec_.command),
+                                  {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
                                    quarantine_label(folder_, attempt_, kept_.started)},
                                   rollback_from(remains_->suspect, way_));
   if (!plan.ok()) return plan.error();

@@ -63,7 +63,7 @@ Result<bool> Supervisor::is_clear(const State& state, EventWriter& writer) {
   if (!remains_) MW_TRY(look_at_remains(state));
   const CheckpointLayout layout = doors_.layout(framework_);
   const auto anothers = anothers_in_the_way(
-      doors_.disk, {remains_->own, layout, remains_->roots, way_, asks_to_resume(spec_.command), ""});
+      doors_.disk, {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_), ""});
   if (!anothers.ok()) return anothers.error();
   if (anothers->empty()) return true;
   MW_TRY(give_up(state, cat(why_over_, " But ", *anothers, ": a person must look."), writer));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 
@@ -39,6 +40,7 @@ class Search {
         all_.insert(step);
       }
     }
+    find_roles();
   }
 
   LastWhole find() {
@@ -52,6 +54,12 @@ class Search {
     const bool named_there = newest && all_.count(*newest) > 0;
     if (named_there && good(*newest)) {
       found_.kept = *newest;
+      if (further_ == kNoStep && cut_.empty()) return std::move(found_);
+      const auto next = all_.upper_bound(*newest);
+      found_.from = next == all_.end() ? *newest + 1 : *next;
+      found_.why = further_ == kNoStep ? cat("the pointer in ", cut_, " names none that is there")
+                                       : cat("each role is resumed by its own pointer, and one is led to step ",
+                                             further_, " and another to step ", *newest);
       return std::move(found_);
     }
     for (auto step = all_.rbegin(); step != all_.rend(); ++step) {
@@ -68,27 +76,66 @@ class Search {
   }
 
  private:
+  /// Which of the folders hold what a resume takes together. A critic's that the run left behind is none of them.
+  void find_roles() {
+    std::map<std::string, std::set<int64_t>> ever = tainted_;
+    for (const auto& [root, steps] : steps_) ever[root].insert(steps.begin(), steps.end());
+    for (const auto& [root, steps] : ever) {
+      const auto other = ever.find(other_role_of(root));
+      if (other == ever.end()) continue;
+      const auto later = std::distance(other->second.upper_bound(*steps.rbegin()), other->second.end());
+      if (is_left_behind(root, later)) left_behind_.insert(root);
+      roles_[root] = other->first;
+    }
+    for (const std::string& root : left_behind_) {
+      roles_.erase(roles_[root]);
+      roles_.erase(root);
+    }
+  }
+
   /// The step that the pointers name; the lowest, where they differ.
   std::optional<int64_t> named(bool* dangling) {
     std::optional<int64_t> lowest;
+    int64_t furthest = kNoStep;
     for (const std::string& root : roots_) {
+      if (left_behind_.count(root) != 0) continue;
       const auto text = read_pointer(disk_, root, layout_);
       if (!text) continue;
       const auto step = step_in(layout_.pointer_text, *text);
       if (step && (!lowest || *step < *lowest)) lowest = step;
+      if (step && roles_.count(root) != 0) furthest = std::max(furthest, *step);
       if (step) continue;
       if (!text->empty() && !pointer_dangles(disk_, root, layout_)) return std::nullopt;
       *dangling = true;
+      if (roles_.count(root) != 0) cut_ = root;
     }
     if (lowest && skipped_.count(*lowest) != 0 && all_.count(*lowest) == 0) {
       *dangling = false;
       return std::nullopt;
     }
     if (lowest && all_.count(*lowest) == 0) *dangling = true;
+    if (lowest && furthest > *lowest) further_ = furthest;
     return lowest;
   }
 
+  /// Of a step that only one of two roles has: the other's folder, and that; else "".
+  std::string half_of(int64_t step) const {
+    const auto has = [&](const std::string& root) {
+      const auto known = steps_.find(root);
+      return known != steps_.end() && known->second.count(step) != 0;
+    };
+    for (const auto& [root, other] : roles_) {
+      if (has(other) && !has(root)) return cat(root, " has none of that step, and a resume takes both roles");
+    }
+    return "";
+  }
+
   bool good(int64_t step) {
+    if (const std::string half = half_of(step); !half.empty()) {
+      found_.halves.insert(step);
+      if (found_.why.empty()) found_.why = cat(checkpoint_called(layout_, step), " is not to be resumed from: ", half);
+      return false;
+    }
     for (const auto& [root, steps] : steps_) {
       const auto place = steps.find(step);
       if (place == steps.end()) continue;
@@ -190,8 +237,12 @@ class Search {
   std::map<std::string, std::set<int64_t>> steps_;    // by root
   std::map<std::string, std::set<int64_t>> tainted_;  // likewise: those that do not count
   std::set<int64_t> all_, skipped_;
-  std::map<std::string, CheckpointScan> scans_;                       // by folder
-  std::set<std::string> compared_;                                    // with the one before
+  std::map<std::string, std::string> roles_;     // by the folder of each role, that of the other
+  std::set<std::string> left_behind_;            // of critics that are trained no more
+  std::string cut_;                              // the folder of a role whose pointer names nothing
+  int64_t further_ = kNoStep;                    // what one role's pointer names, and another's an earlier step
+  std::map<std::string, CheckpointScan> scans_;  // by folder
+  std::set<std::string> compared_;               // with the one before
   std::map<std::string, std::optional<CheckpointScan>> quarantined_;  // by root: one that has weights
   LastWhole found_;
 };

@@ -23,10 +23,12 @@ struct LastWhole {
   std::vector<event::CheckpointSeen> seen;  ///< that were looked at, the newest first
   std::string writing = {};                 ///< one that counts is not whole as it is being written; "": none
   std::set<std::string> written = {};       ///< by their real paths: that somebody writes just now, as far as was asked
+  std::set<int64_t> halves = {};            ///< steps that only one of two roles has, of those that were looked at
 };
 
 /// Looks at what the framework would resume from, in all `roots` of one run (of an actor and a critic there may be one
-/// each), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
+/// each: a resume takes each by its own pointer, so only a step counts that both have, and both pointers are to name
+/// it), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
 /// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer checkpoints
 /// do no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
 /// run's: they are not looked at, and a pointer that names one is left alone. What reading all bytes found wrong

@@ -41,7 +41,11 @@ Sides sides_of(const std::vector<std::string>& beside, int64_t own) {
 }
 
 /// That of which the trainer deletes the critics early may lie far behind the last one that has any.
-void add_newest(Disk& disk, const std::string& own, Sides& sides) {
+void add_newest(Disk& disk, const std::string& own, const std::string& known, Sides& sides) {
+  if (!known.empty()) {
+    if (step_of_name(basename(known)) > step_of_name(basename(own))) sides.newer.push_back(known);
+    return;
+  }
   const auto names = disk.list(folder_of(own));
   int64_t last = step_of_name(basename(own));
   std::string newest;
@@ -132,7 +136,8 @@ void note_absent(Examination& exam, const Sides& sides) {
 
 }  // namespace
 
-void look_for_lost_parts(Examination& exam, const std::vector<std::string>& beside, const std::string& before) {
+void look_for_lost_parts(Examination& exam, const std::vector<std::string>& beside, const std::string& before,
+                         const std::string& newest) {
   const CheckpointTree& tree = exam.tree();
   const int64_t own = step_of_name(tree.own_name());
   if (tree.single_file() || own == kNoStep || !tree.seen_whole()) return;
@@ -141,7 +146,7 @@ void look_for_lost_parts(Examination& exam, const std::vector<std::string>& besi
     if (exam.framework() != part.framework || tree.has(part.path) || tree.has_folder(part.path)) continue;
     if (beside.empty() && (before.empty() || !has_part(exam.disk(), before, part.path))) continue;
     if (beside.empty()) sides = sides_of(nearest_beside(exam.disk(), tree.root(), kNearest), own);
-    if (!sides.newer.empty()) add_newest(exam.disk(), tree.root(), sides);
+    if (!sides.newer.empty()) add_newest(exam.disk(), tree.root(), newest, sides);
     look_for(exam, sides, part);
   }
   if (!beside.empty()) note_absent(exam, sides);

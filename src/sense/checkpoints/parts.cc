@@ -59,6 +59,19 @@ std::string other_role_of(const std::string& root) {
   return cat(folder_of(root), "/", name == kActor ? kCritic : kActor);
 }
 
+void add_other_roles(std::vector<std::string>& declared) {
+  for (size_t i = 0; i < declared.size(); ++i) {
+    std::string other = other_role_of(declared[i]);
+    const bool known = other.empty() || std::find(declared.begin(), declared.end(), other) != declared.end();
+    if (!known) declared.push_back(std::move(other));
+  }
+}
+
+bool is_left_behind(const std::string& root, int64_t later_saves) {
+  constexpr int64_t kWentOn = 3;
+  return basename(root) == kCritic && later_saves > kWentOn;
+}
+
 std::vector<std::string> role_folders(const std::string& folder) {
   return {cat(folder, "/", kActor), cat(folder, "/", kCritic)};
 }

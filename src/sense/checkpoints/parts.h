@@ -3,6 +3,7 @@
 // of it, so one alone is none to begin from elsewhere.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct CheckpointParts {
 
 /// Of a folder that holds one role's checkpoints, that of the other role; "": it is none.
 std::string other_role_of(const std::string& root);
+/// A resume takes both roles: whoever declares the folder of one declares the other's, too.
+void add_other_roles(std::vector<std::string>& declared);
+/// After so many saves of the other role since the last in `root` the run trains that role no more. Actors are always
+/// trained.
+bool is_left_behind(const std::string& root, int64_t later_saves);
 /// Where the roles of a training keep theirs, which was given `folder` for all of them.
 std::vector<std::string> role_folders(const std::string& folder);
 

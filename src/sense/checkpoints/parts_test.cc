@@ -90,5 +90,13 @@ TEST_CASE("the step of a recover slot is the one in it, whatever its trial is ca
   }
 }
 
+TEST_CASE("whoever declares the folder of one role declares both") {
+  std::vector<std::string> declared{"/ck/_critic", "/other"};
+  add_other_roles(declared);
+  CHECK(declared == std::vector<std::string>{"/ck/_critic", "/other", "/ck/_actor"});
+  add_other_roles(declared);
+  CHECK(declared.size() == 3);
+}
+
 }  // namespace
 }  // namespace mw

@@ -131,6 +131,11 @@ std::string weights_stood_still(const CheckpointManifest& before, const std::vec
              ", though moments of its optimizer changed: no step changes the weights, or they are that save's");
 }
 
+std::string moments_without_steps(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
+  const Count weights = counts_of(before, after).weights;
+  return weights.still == weights.all ? "" : cat("though its weights changed since step ", before.step);
+}
+
 StoodStill stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after, int64_t trained) {
   const auto [weights, moments] = counts_of(before, after);
   if (const FellToZero fell = fell_to_zero(before, after); !fell.what.empty())

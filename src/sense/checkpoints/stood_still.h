@@ -29,6 +29,9 @@ FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<Mani
 /// step changes, or another save's weights. "": it is not so, or nothing is remembered of moments.
 std::string weights_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
 
+/// Where weights changed since: "though its weights changed since step 10"; else "".
+std::string moments_without_steps(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
+
 /// `trained`: steps between the two that were trained at a learning rate above 0.
 ///
 /// Breaks: what fell to zero.

@@ -135,6 +135,19 @@ class Walk {
     return true;
   }
 
+  /// A view may leave numbers out between its rows, or take them in another order.
+  static uint64_t end_of(uint64_t first, const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
+    constexpr uint64_t kBeyond = uint64_t{1} << 62;  // of any storage
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return first;
+    uint64_t last = std::min(first, kBeyond);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const auto steps = static_cast<uint64_t>(shape[i] - 1), stride = static_cast<uint64_t>(strides[i]);
+      if (steps > 0 && stride > (kBeyond - last) / steps) return kBeyond;
+      last += steps * stride;
+    }
+    return last + 1;
+  }
+
   void keep_tensor(const PickleValue& call, const std::string& path) {
     const std::vector<uint32_t>& args = at(call.args).items;
     TorchTensor tensor;
@@ -148,6 +161,7 @@ class Walk {
     note_kind(args, tensor.storage);
     tensor.name = path.empty() ? "tensor" : path;
     tensor.first = static_cast<uint64_t>(at(args[1]).integer);
+    tensor.end = end_of(tensor.first, tensor.shape, strides);
     uint64_t stride = 1;
     for (size_t i = strides.size(); i-- > 0;) {
       if (tensor.shape[i] > 1 && static_cast<uint64_t>(strides[i]) != stride) tensor.dense = false;

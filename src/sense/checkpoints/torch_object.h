@@ -19,6 +19,7 @@ struct TorchTensor {
   std::string storage;  ///< its key: the member data/<key> of the archive
   uint64_t first = 0;   ///< number of the storage with which it begins
   std::vector<int64_t> shape;
+  uint64_t end = 0;   ///< behind the last number of the storage that is in it, whatever its strides
   bool dense = true;  ///< its numbers lie one after the other
 };
 

@@ -37,20 +37,23 @@ class TorchSave {
   std::string tensor(const std::vector<int32_t>& shape, float value = 0.5F) {
     int32_t numbers = 1;
     for (const int32_t size : shape) numbers *= size;
-    std::string storage;
-    for (int32_t i = 0; i < numbers; ++i) storage += bytes_of_number(value);
-    std::string sizes = "(", strides = "(";
+    std::vector<int32_t> strides;
     int32_t stride = numbers;
-    for (const int32_t size : shape) {
-      stride = size == 0 ? 0 : stride / size;
-      sizes += whole(size);
-      strides += whole(stride);
-    }
+    for (const int32_t size : shape) strides.push_back(stride = size == 0 ? 0 : stride / size);
+    return view(std::vector<float>(static_cast<size_t>(numbers), value), 0, shape, strides);
+  }
+  /// F32, of a storage of those numbers.
+  std::string view(const std::vector<float>& numbers, int32_t first, const std::vector<int32_t>& shape,
+                   const std::vector<int32_t>& strides) {
+    std::string storage, sizes = "(", steps = "(";
+    for (const float number : numbers) storage += bytes_of_number(number);
+    for (const int32_t size : shape) sizes += whole(size);
+    for (const int32_t stride : strides) steps += whole(stride);
     const std::string key = cat(storages_.size());
     storages_.push_back(std::move(storage));
     return cat("ctorch._utils\n_rebuild_tensor_v2\n((", text("storage"), "ctorch\nFloatStorage\n", text(key),
-               text("cpu"), whole(numbers), "tQ", whole(0), sizes, "t", strides, "t", "\x89",
-               "ccollections\nOrderedDict\n)RtR");
+               text("cpu"), whole(static_cast<int32_t>(numbers.size())), "tQ", whole(first), sizes, "t", steps, "t",
+               "\x89", "ccollections\nOrderedDict\n)RtR");
   }
 
   /// The archive; `name`: the stem of the file's name.
@@ -75,10 +78,10 @@ class TorchSave {
   }
 
   /// As torch.optim saves one: so many parameters of that shape, each of which counts `steps`.
-  std::string optimizer(int parameters, const std::vector<int32_t>& shape, int32_t steps) {
+  std::string optimizer(int parameters, const std::vector<int32_t>& shape, int32_t steps, float moment = 0.5F) {
     std::string state = "}";
     for (int i = 0; i < parameters; ++i) {
-      state += cat("(", whole(i), dict({{text("step"), whole(steps)}, {text("exp_avg"), tensor(shape)}}), "u");
+      state += cat("(", whole(i), dict({{text("step"), whole(steps)}, {text("exp_avg"), tensor(shape, moment)}}), "u");
     }
     return dict({{text("state"), state},
                  {text("param_groups"), list(dict({{text("lr"), whole(1)}, {text("params"), list(whole(0))}}))}});

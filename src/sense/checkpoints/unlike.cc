@@ -14,6 +14,7 @@
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/zarr.h"
+#include "sense/checkpoints/lost_state.h"
 #include "sense/checkpoints/own_config.h"
 #include "sense/checkpoints/stood_still.h"
 #include "sense/checkpoints/tensor_scan.h"
@@ -450,7 +451,9 @@ void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
 void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
                    const std::vector<const CheckpointManifest*>& others) {
   const CheckpointManifest* const before = exam.step() == kNoStep ? nullptr : nearest_before(others, exam.step());
+  look_for_lost_moments(exam, hashed, before);
   if (before == nullptr) return;
+  look_for_other_tokenizer(exam, hashed, *before);
   if (const FellToZero fell = fell_to_zero(*before, hashed); !fell.what.empty())
     exam.problem(Trouble::kUnlike, fell.path, fell.what, true, CheckDepth::kSane);
   if (const std::string still = weights_stood_still(*before, hashed); !still.empty())

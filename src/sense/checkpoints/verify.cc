@@ -12,6 +12,7 @@
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/lost_part.h"
+#include "sense/checkpoints/lost_state.h"
 #include "sense/checkpoints/other_content.h"
 #include "sense/checkpoints/other_format.h"
 #include "sense/checkpoints/save_times.h"
@@ -27,12 +28,6 @@ using Verdict = CheckpointVerdict::State;
 constexpr size_t kJsonBytes = size_t{32} << 20;
 constexpr int64_t kSmall = 64 << 10;                  // what is less may be anything, beside files of weights
 constexpr Duration kSettling = Duration::seconds(5);  // since the last write, where no file says that a save is done
-
-class NoLeaves final : public JsonLeaves {
- public:
-  void number(std::string_view, double) override {}
-  void string(std::string_view, std::string_view) override {}
-};
 
 class Verification {
  public:
@@ -55,7 +50,7 @@ class Verification {
     note_pieces_in_weights();
     look_at_contents(exam_, options_.beside);
     look_for_weights();
-    look_for_lost_parts(exam_, options_.beside, options_.before);
+    look_for_lost_parts(exam_, options_.beside, options_.before, options_.newest);
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
@@ -178,8 +173,10 @@ class Verification {
     if (file.bytes == 0) return exam_.problem(Trouble::kEmpty, file.path, "it is empty", needed);
     if (static_cast<size_t>(file.bytes) > kJsonBytes) return;
     const auto text = exam_.text(file, kJsonBytes);
-    NoLeaves leaves;
-    if (!text || for_each_leaf(trim(*text), leaves)) return;
+    TokenIds words;
+    if (!text) return;
+    if (for_each_leaf(trim(*text), words))
+      return words.any() ? look_at_words(exam_, file, words) : static_cast<void>(0);
     const std::string_view end = trim(*text);
     if (text->find_first_not_of('\0') == std::string::npos) {
       exam_.problem(Trouble::kZeros, file.path, "it holds nothing but zeros: its bytes never reached the disk", needed);

@@ -58,6 +58,7 @@ struct VerifyOptions {
   Time now;                                     ///< by the wall clock
   const CheckpointManifest* earlier = nullptr;  ///< of the same path
   std::vector<std::string> beside;              ///< checkpoints beside it, the nearest first
+  std::string newest;  ///< the one of the highest step beside it, where that is known; "": its folder is listed for it
   std::string before;  ///< where `beside` is empty: a whole one that was saved before it; "": none is known
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have,
                                                   ///< and how large weights were

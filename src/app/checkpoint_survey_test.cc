@@ -1,0 +1,46 @@
+#include "app/checkpoint_survey.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "sense/checkpoints/samples_for_test.h"
+
+namespace mw {
+namespace {
+
+/// As SkyRL exports one: a whole model, and nothing of its trainer's.
+void put_export(FakeDisk& disk, const std::string& folder) {
+  for (const char* file : {"config.json", "model.safetensors"})
+    disk.put(cat(folder, "/policy/", file), disk.content(cat("/ck/trl/checkpoint-20/", file)));
+}
+
+TEST_CASE("where a run's newest export is being written, the newest checkpoint that can be resumed from is named") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  for (const int step : {10, 20}) put_export(disk, cat("/ck/exports/global_step_", step));
+  disk.put("/ck/exports/global_step_30/policy/model.safetensors", "");
+  const std::vector<std::string> paths = {"/ck/skyrl/global_step_10", "/ck/skyrl/global_step_20",
+                                          "/ck/exports/global_step_10", "/ck/exports/global_step_20",
+                                          "/ck/exports/global_step_30"};
+  CheckpointsRequest request;
+  request.home = "/home";
+  CheckpointSurvey survey(disk, request, Time::from_seconds(4e9));
+  CheckpointsAnswer answer;
+  for (const std::string& path : paths) {
+    auto one = survey.look(path);
+    REQUIRE(one.ok());
+    answer.checkpoints.push_back(*one);
+  }
+  REQUIRE(answer.checkpoints[1].resumable == "yes");
+  REQUIRE(answer.checkpoints[3].state == "whole");
+  REQUIRE(answer.checkpoints[4].state != "whole");
+  survey.find_resume(answer);
+  CHECK(answer.resume_from.path == "/ck/exports/global_step_20");  // whose the others are is not known
+  answer.run = "a";
+  survey.find_resume(answer);
+  CHECK(answer.resume_from.path == "/ck/skyrl/global_step_20");
+}
+
+}  // namespace
+}  // namespace mw
