@@ -404,7 +404,9 @@ bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Tu
   const bool record = shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
   if ((record && record_made_) || (shape.make == Maker::kProgress && (bar_made_ || record_made_))) return false;
   // What a trainer says of an answer's format often quotes the answer.
-  return !sample || shape.make == Maker::kSampleEnd || shape.make == Maker::kFormat || shape.make == Maker::kScores;
+  const bool begins = shape.make == Maker::kSampleBegin && sample_lines_ == 0;  // its first line is part of it
+  return !sample || begins || shape.make == Maker::kSampleEnd || shape.make == Maker::kFormat ||
+         shape.make == Maker::kScores;
 }
 
 bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet) {
