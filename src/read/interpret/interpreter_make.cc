@@ -250,8 +250,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::Resumed{step, clean_.take(fields.text("path"), kPathLimit)}, line.number, line.at);
       break;
     case Maker::kPhaseBegin:
-      if (fields.flag("announced") && announced_) break;  // "Evaluating problem 2", 3, 4, …
-      announced_ = fields.text("phase") == "eval";
+      if (std::exchange(announced_, fields.text("phase") == "eval") && fields.flag("announced")) break;
       put(event::PhaseBegan{clean_.take(fields.text("phase"), 40)}, line.number, line.at);
       break;
     case Maker::kPhaseEnd:
