@@ -91,6 +91,10 @@ void write_work(Writer& out, const State& s) {
     for (const auto& [error, count] : tool.errors) out.line("  ", error, " ", count);
   }
   for (const auto& [name, format] : s.formats) out.line("format ", name, " ", Writer::of(format));
+  for (const State::LongPhase& phase : s.long_phases) {
+    out.line("long ", phase.from.ns, " to ", phase.until.ns, " step=", phase.step, " attempt=", phase.attempt,
+             phase.evaluates ? " evaluates" : "");
+  }
   for (const auto& [name, phase] : s.phases) {
     out.line("phase ", name, " ", phase.times, " ", format_double(phase.seconds_sum), " ",
              format_double(phase.seconds_min), " ", format_double(phase.seconds_max), " ",

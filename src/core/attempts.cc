@@ -11,6 +11,7 @@ namespace mw {
 namespace {
 
 constexpr Duration kLate = Duration::seconds(5);             // more than processes that write one file differ by
+constexpr int64_t kScriptSteps = 10;                         // before the training
 constexpr Duration kClockSetBack = Duration::seconds(3000);  // clocks are set back by an hour
 
 int64_t step_of(const Event& event) {
@@ -100,10 +101,18 @@ int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Me
   return best;
 }
 
+bool has_figures(const State& state, size_t attempt) {
+  return std::any_of(state.series.begin(), state.series.end(), [attempt](const Series& series) {
+    return !series.points().empty() && series.points().back().attempt >= attempt;
+  });
+}
+
 bool counter_went_back(const State& state, const SourceState& source, int64_t step) {
   if (step == kNoStep || source.step == kNoStep || source.step - step <= kStepSlack) return false;
-  if (step <= 1) return true;
   const size_t number = static_cast<size_t>(source.attempt);
+  // "Step 3/4: preparing the data": steps without figures, and so few of them, are those of a script.
+  if (source.step <= kScriptSteps && !has_figures(state, number)) return false;
+  if (step <= 1) return true;
   const AttemptState& attempt = state.attempts[number];
   if (number + 1 < state.attempts.size()) {  // another source has reported the attempt after this one
     const AttemptState& next = state.attempts[number + 1];

@@ -12,6 +12,7 @@
 #include "core/host_figures.h"
 #include "core/idle_line.h"
 #include "core/incident_json.h"
+#include "core/long_phase.h"
 #include "core/plan_bar.h"
 #include "core/provisional_events.h"
 #include "core/shell_word.h"
@@ -135,12 +136,11 @@ class Folder {
   }
   void operator()(const event::PhaseBegan& began) {
     Place place = live();
-    state_.current_phase = clip(began.phase, 64);
-    state_.phase_began = place.moment;
+    begin_phase(state_, began.phase, place.moment, heard());
   }
   void operator()(const event::PhaseEnded& ended) {
     const Moment moment = live(ended.step).moment;
-    if (state_.current_phase == ended.phase) state_.current_phase.clear();
+    end_phase(state_, ended.phase, heard());
     PhaseState* phase = named(state_.phases, ended.phase);
     if (phase == nullptr || !std::isfinite(ended.seconds)) return;
     phase->seconds_min = phase->times == 0 ? ended.seconds : std::min(phase->seconds_min, ended.seconds);
@@ -177,6 +177,7 @@ class Folder {
     if (saved.complete && saved.step != kNoStep)
       place.attempt.last_checkpoint = std::max(place.attempt.last_checkpoint, saved.step);
     add_checkpoint(state_, place.moment, saved);
+    begin_save(state_, saved.complete, place.moment, heard());
   }
   void operator()(const event::CheckpointSeen& seen) { add_checkpoint_scan(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::CheckpointRead& read) { add_checkpoint_read(state_, event_, read, attempt_by_clock()); }
@@ -431,6 +432,7 @@ class Folder {
     if (step == kNoStep) return;
     shown(place);
     place.source.step = step;
+    trained_on(state_, place.moment.attempt, step, heard());
     if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
     if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) {
       place.attempt.last_step = step;
@@ -438,6 +440,9 @@ class Folder {
     }
     correct_plan(place.attempt);
   }
+
+  /// Known also of a line without a time, where a watch reads it.
+  Time heard() const { return event_.received.known() ? event_.received : event_.at; }
 
   void plan(int64_t steps) {
     const Place place = live();

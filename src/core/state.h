@@ -251,6 +251,15 @@ struct State {
   std::map<std::string, PhaseState> phases;
   std::string current_phase;
   Moment phase_began;
+  /// An evaluation, a save or a start-up that was announced: it may take long by design, and say nothing meanwhile.
+  struct LongPhase {
+    Time from, until;  ///< unknown `until`: nothing shows yet that it is over
+    int64_t step = kNoStep;
+    uint16_t attempt = 0;
+    bool evaluates = false;
+  };
+  static constexpr size_t kLongPhases = 64;
+  std::vector<LongPhase> long_phases;
   std::map<std::string, event::Progressed> progress;
   std::vector<std::pair<Moment, event::CheckpointSaved>> checkpoints;
   /// Checkpoints as they were found on the disk, in the order of the scans; Moment::step is theirs.

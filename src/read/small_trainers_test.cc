@@ -314,5 +314,28 @@ TEST_CASE("a log that begins with its settings as JSON over several lines, or wi
   }
 }
 
+TEST_CASE("the numbered steps of a script before the training are no attempt of it") {
+  std::string text = "Step 1/4: preparing data\nStep 2/4: loading the model\nStep 3/4: warming up the engine\n";
+  text += "Step 4/4: training\n";
+  for (int step = 1; step <= 20; ++step) text += cat("step ", step, "/20 reward=0.", 20 + step, " loss=0.5 kl=0.25\n");
+  const State state = state_of(text);
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.steps().last == 20);
+  // What begins anew behind figures does.
+  CHECK(state_of(text + text).attempts.size() == 2);
+}
+
+TEST_CASE("steps that begin again below the heading of each epoch are of one attempt") {
+  std::string text;
+  for (int epoch = 1; epoch <= 4; ++epoch) {
+    text += cat("===== Epoch ", epoch, " =====\n");
+    for (int step = 1; step <= 20; ++step)
+      text += cat("step ", step, "/20 reward 0.", 20 * epoch + step, " loss 0.5 kl 0.25\n");
+  }
+  const State state = state_of(text);
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.steps().last == 80);
+}
+
 }  // namespace
 }  // namespace mw

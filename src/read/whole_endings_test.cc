@@ -134,5 +134,39 @@ TEST_CASE("an exception whose own words are known, with which the log ends, cras
   CHECK(state.verdict == "crashed");
 }
 
+/// verl's records, and a sample as its task runner prints one, with `answer` in it.
+std::string verl(int last) {
+  std::string log = "TaskRunner: verl.trainer.main_ppo\n(TaskRunner pid=7) Total training steps: 60\n";
+  for (int i = 1; i <= last; ++i)
+    log += cat("(TaskRunner pid=7) step:", i, " - actor/entropy:0.5 - critic/score/mean:0.", 300 + 7 * i % 40,
+               " - training/global_step:", i, "\n");
+  return log;
+}
+std::string sample(std::string_view answer) {
+  return cat("(TaskRunner pid=7) [prompt] user\n(TaskRunner pid=7) What does it print?\n(TaskRunner pid=7) [response] ",
+             answer, "\n(TaskRunner pid=7) ", answer,
+             "\n(TaskRunner pid=7) [ground_truth] 42\n(TaskRunner pid=7) [score] 0.0\n");
+}
+
+TEST_CASE("what a printed sample says neither ends a run nor leads") {
+  for (const std::string_view answer :
+       {"slurmstepd: error: *** JOB 41 ON n7 CANCELLED AT 2026-03-01T10:00:20 DUE TO TIME LIMIT ***",
+        "KeyboardInterrupt", "Received SIGTERM, saving checkpoint before exit",
+        "Early stopping: no improvement for 5 evaluations. Stopping training at step 30.",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB.",
+        "ERROR 03-01 10:00:20 [core.py:390] EngineCore encountered a fatal error."}) {
+    CAPTURE(std::string(answer));
+    const State whole = state_of(verl(30) + sample("nothing") + verl(60).substr(verl(30).size()) + sample(answer));
+    CHECK(whole.verdict == "finished");
+    CHECK_FALSE(says_stopped(whole));
+    const State cut = state_of(verl(30) + sample("nothing") + sample(answer) + kTrace +
+                               "RuntimeError: NCCL communicator was aborted on rank 1\n");
+    CHECK(cut.verdict == "crashed");
+    CHECK_FALSE(says_stopped(cut));
+  }
+  // What the launcher says in its own name ends it.
+  CHECK(says_stopped(state_of(verl(30) + sample("nothing") + kJob)));
+}
+
 }  // namespace
 }  // namespace mw

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/objective_changed.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
@@ -93,7 +94,8 @@ constexpr Knob kKnobs[] = {
     kBack,         kPersist,      kEvidence,   kSure,        kSurePersist,    kSomeEvidence, kChance,
     kGradualShare, kGradualSigma, kClearShare, kClearSigma,  kGradualHistory, kPointSigma,   kSwing,
     kYoung,        kCaution,      kWindows,    kNoiseWindow, kNotableShare,   kNotableSigma, kHeight,
-    kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow};
+    kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow,       kHolds,        kSaidBefore,
+    kSaidAfter,    kSaidSeldom};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -460,6 +462,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
                       [&](const Finding& fall) { return !fall.resolved && fall.onset.step <= finding.onset.step; });
       if (!reported) out.push_back(std::move(finding));
     }
+    for (size_t i = before; i < out.size(); ++i) soften_by_objective(state, track, out[i]);
   }
 }
 

@@ -27,8 +27,9 @@ constexpr Knob kBusyOwn{"busy_periods", 100, "usual steps", "A first evaluation 
 constexpr Knob kBusyMost{"busy_most", 1800, "s", "Evaluation, saving and start-up may each take this long",
                          "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};
 constexpr Knob kKnobs[] = {
-    kSteps, kOwn,    kLongest,  kIdle,     kBusy,       kNoPlan,           kBusyOwn,   kBusyMost,       kRests,
-    kWorks, kNoWork, kGpuWorks, kSpinBusy, kSpinMemory, kSpinMemoryBefore, kSpinPower, kSpinProcessors, kSpinEach};
+    kSteps,          kOwn,      kLongest,  kIdle,     kBusy,     kNoPlan,     kBusyOwn,          kBusyMost,
+    kRests,          kWorks,    kNoWork,   kGpuWorks, kSpinBusy, kSpinMemory, kSpinMemoryBefore, kSpinPower,
+    kSpinProcessors, kSpinEach, kAnnounced};
 
 using Does = Work::Does;
 
@@ -44,6 +45,8 @@ struct Silence {
   Time since;
   Rhythm rhythm;
   bool reported = false;
+  bool announced = false;  ///< an evaluation or a save was, and may still be under way
+  bool evaluates = false;  ///< it is an evaluation
 };
 
 bool is_stuck(Does does) { return does == Does::kNothing || does == Does::kSpins; }
@@ -67,9 +70,14 @@ Silence silence_at(const State& state, const Point& point) {
   const double lasts = (point.at - silence.since).seconds();
   if (lasts < std::max(own, std::min(kIdle.value, kBusy.value))) return silence;  // most points of a healthy run
   silence.does = work_at(state, attempt.began.at, silence.since, point.at).does;
-  if (is_stuck(silence.does)) silence.reported = lasts >= std::max(own, kIdle.value);
+  const State::LongPhase* const phase = announced_phase(state, point.attempt, silence.since);
+  silence.announced = phase != nullptr && lasts < kAnnounced.value;
+  silence.evaluates = silence.announced && phase->evaluates;
+  const double idle = silence.announced ? kBusyMost.value : kIdle.value;
+  if (is_stuck(silence.does)) silence.reported = lasts >= std::max(own, idle);
   if (silence.does == Does::kAsAlways) {
-    silence.reported = lasts >= std::max(own, std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value));
+    const double busy = std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value);
+    silence.reported = lasts >= std::max(own, silence.announced ? kBusyMost.value : busy);
   }
   return silence;
 }
@@ -99,13 +107,15 @@ Finding finding_of(const State& state, const Episode& seen, const Series& series
     episode.detected = std::max(episode.detected, late->at);
     silence = silence_at(state, *late);
   }
-  const bool grave = stuck && (planned || late != nullptr);
+  const bool grave = stuck && !silence.evaluates && (planned || late != nullptr);
   const std::string rhythm = cat("; a step usually takes ", format_duration(Duration::seconds(silence.rhythm.usual)));
   Finding finding = host_finding(state, "silent-run", stuck ? "stall" : "logging-gap",
                                  grave ? Severity::kCritical : Severity::kWarning, episode, series,
                                  cat("None of the run's files said anything for ",
                                      format_duration(episode.first.at - silence.since), words_of(silence.does), rhythm,
-                                     stuck && !grave ? "; no plan says that more is to come: it may be done" : ""));
+                                     silence.evaluates ? "; it had announced an evaluation"
+                                     : stuck && !grave ? "; no plan says that more is to come: it may be done"
+                                                       : ""));
   finding.onset.at = silence.since;
   finding.onset.step = state.step_at(silence.since);
   const std::string_view shows = silence.does == Does::kSpins ? "its GPUs spin" : "its processes are idle";

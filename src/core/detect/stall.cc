@@ -46,7 +46,7 @@ constexpr Knob kKnobs[] = {
     kOwnPeriods, kLeast,    kSteps,          kLongest,          kQuiet,          kTalks,          kPhase,    kGap,
     kGapAfter,   kRegular,  kWitnessPeriods, kWitnessLeast,     kWitnessLongest, kWorked,         kRests,    kNoWork,
     kGpuWorks,   kSpinBusy, kSpinMemory,     kSpinMemoryBefore, kSpinPower,      kSpinProcessors, kSpinEach, kBetween,
-    kTeardown};
+    kTeardown,   kAnnounced};
 
 /// When the run last logged anything.
 struct End {
@@ -150,7 +150,7 @@ bool says_nothing(const State& state, const AttemptState::Quiet& quiet, uint16_t
         (quiet.since - moment.at).seconds() < kLeast.value)
       return false;  // it was saving
   }
-  return true;
+  return announced_phase(state, attempt, quiet.since) == nullptr;
 }
 
 /// What its processes did while it said nothing, in words, where that shortens the patience.
@@ -232,15 +232,18 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   finding.kind = "stall";
   finding.detector = "stall";
   const bool talks = !sooner && (live ? watched.quiet < kQuiet.value * patience : !end.idle);
+  const State::LongPhase* const phase = announced_phase(state, number, end.at);
+  const bool evaluates = silent <= kAnnounced.value && phase != nullptr && phase->evaluates;
   const Severity talking = live && silent > kTalks.value * patience ? Severity::kWarning : Severity::kInfo;
-  finding.severity = talks ? talking : Severity::kCritical;
+  finding.severity = talks ? talking : evaluates ? Severity::kWarning : Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
   // Time alone shows it: no line of the run does.
   const Time detected = sooner ? sooner->from : since + Duration::seconds(patience);
   finding.detected = {step, detected, {}, static_cast<uint16_t>(number)};
   finding.summary =
       cat("No step after ", step, " for ", format_duration(end.at - since), sooner ? cat(", and ", sooner->why) : "",
-          "; a step usually takes ", format_duration(Duration::seconds(usual)));
+          "; a step usually takes ", format_duration(Duration::seconds(usual)),
+          evaluates ? "; its log announced an evaluation, which may still be under way" : "");
   finding.suggests.push_back({"hang-no-progress-generic", 0.5,
                               talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));

@@ -75,6 +75,23 @@ TEST_CASE("a hang that a signal ended is reported, and leads") {
   CHECK(recorded.summary().starts_with("No step after 40 for 3h 00m"));
 }
 
+TEST_CASE("an evaluation that was announced is no hang, one that was over by then is none's excuse") {
+  Hung run;
+  run.say(event::PhaseBegan{"eval"});
+  run.wait(3 * 3600.0);
+  run.say(event::Matched{"user-cancelled", "Received 15 death signal, shutting down workers"});
+  CHECK(run.summary().empty());
+  Hung later;
+  later.say(event::PhaseBegan{"eval"});
+  for (int64_t step = 41; step <= 43; ++step) {
+    later.wait(60);
+    later.measured(step);
+  }
+  later.wait(3 * 3600.0);
+  later.say(event::Matched{"user-cancelled", "Received 15 death signal, shutting down workers"});
+  CHECK(later.summary().starts_with("No step after 43 for 3h 00m"));
+}
+
 TEST_CASE("what was short, spoke, was done, or went on is no hang") {
   const auto ended = [](Hung& run) {
     run.say(event::Matched{"user-cancelled", "Received 15 death signal"});

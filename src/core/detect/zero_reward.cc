@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/components.h"
 #include "core/detect/support/near_floor.h"
+#include "core/detect/support/objective_changed.h"
 #include "core/detect/support/service_words.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/still_answered.h"
@@ -209,17 +210,21 @@ bool paid_after(const Track& track, const Streak& streak) {
   return share_on(track, begin, track.size(), floor) <= kSeldom.value;
 }
 
+/// Something else shows that answers or their rewards fail meanwhile.
+bool fails_around(const State& state, const Knowledge& knowledge, const Track& track, const Streak& streak) {
+  const Stretch stretch = stretch_of(track, streak);
+  const Point& onset = track.points[streak.first];
+  return no_answers(state, onset, track.points[streak.detected]) ||
+         failing_service(state, onset, kTrouble.value, stretch.on_floor).service != nullptr ||
+         something_failed(state, knowledge, onset, track.points[stretch.last]);
+}
+
 /// The record at which the streak is grave: nullopt while it is not.
 std::optional<size_t> grave_at(const State& state, const Knowledge& knowledge, const Track& track,
                                const Streak& streak) {
   const Stretch stretch = stretch_of(track, streak);
   const size_t last = stretch.last;
-  const Point& onset = track.points[streak.first];
-  if (no_answers(state, onset, track.points[streak.detected]) ||
-      failing_service(state, onset, kTrouble.value, stretch.on_floor).service != nullptr ||
-      something_failed(state, knowledge, onset, track.points[last])) {
-    return streak.detected;
-  }
+  if (fails_around(state, knowledge, track, streak)) return streak.detected;
   const size_t enough = points_of(streak.from_start ? kLongStart : kLong);
   if (stretch.on_floor >= enough) return std::max(streak.detected, stretch.at[enough - 1]);
   const bool at_end = last + 1 == track.size() && is_over(state, track.points[last].attempt);
@@ -446,6 +451,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       if (grave) streak.detected = *grave;
       Finding finding = finding_of(state, track, streak);
       if (!grave) finding.severity = Severity::kWarning;
+      if (grave && !streak.from_start && !fails_around(state, knowledge, track, streak))
+        soften_by_objective(state, track, finding);
       const double floor = track.values[streak.detected];
       size_t back = 0, i = streak.detected + 1;
       for (; i < track.size() && back < points_of(kBack); ++i) back = track.values[i] > floor ? back + 1 : 0;

@@ -80,6 +80,11 @@ bool came_further(const std::vector<AttemptOutcome>& attempts) {
          });
 }
 
+/// It saved, or at least trained, what none before it had.
+bool made_progress(const std::vector<AttemptOutcome>& attempts) {
+  return without_progress(attempts) == 0 || came_further(attempts);
+}
+
 /// Layers that give the trainer its answers: when they fail, the policy is not to blame for what it is rewarded.
 bool serves_answers(std::string_view layer) {
   return layer == kEngineLayer || layer == "network" || layer == "ray" || layer == "gpu" || layer == "driver" ||
@@ -159,7 +164,7 @@ std::string needs_somebody(const std::vector<AttemptOutcome>& attempts) {
   if (last.reaction == "free-space-then-resume" && !last.made_room)
     return cat(failure(last), ": space must be made first.");
   // No two batches of reinforcement learning are the same: what came further than ever may do so again.
-  if (last.transient != "poison" && (without_progress(attempts) == 0 || came_further(attempts))) return "";
+  if (last.transient != "poison" && made_progress(attempts)) return "";
   if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
   if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
   return "";
@@ -252,6 +257,8 @@ std::string repeats(const std::vector<AttemptOutcome>& attempts) {
   if (last.last_step != kNoStep && last.last_step == before.last_step) {
     return cat(what, " twice at step ", last.last_step, ": it would happen again.");
   }
+  // Whatever lies behind the resume, the step at which it fails moves on: the budget bounds how often.
+  if (made_progress(attempts)) return "";
   if (last.resumed_at != kNoStep &&
       (last.last_step == kNoStep || last.last_step <= last.resumed_at + kStepsAfterResume)) {
     return cat(what, " again right after resuming from step ", last.resumed_at, ": it would happen again.");

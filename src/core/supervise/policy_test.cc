@@ -201,7 +201,8 @@ TEST_CASE("what failed twice in the same way at the same place is not tried a th
   CHECK_FALSE(after_end({failed(1, 57), failed(51, 57)}, {}).restart);
   CHECK(after_end({failed(1, 57), failed(51, 58)}, {}).restart);
   CHECK(after_end({failed(1, 57), failed(51, 57, "network")}, {}).restart);
-  CHECK_FALSE(after_end({failed(1, 57), failed(58, 59)}, {}).restart);  // right behind the resume
+  CHECK_FALSE(after_end({failed(1, 57), failed(51, 52)}, {}).restart);  // right behind a resume
+  CHECK(after_end({failed(1, 57), failed(58, 59)}, {}).restart);        // but further than before
   AttemptOutcome silent = failed(1, 57, "");
   silent.cause = "";
   CHECK(after_end({silent, silent}, {}).why == "It ended with exit status 1 twice at step 57: it would happen again.");
@@ -245,6 +246,25 @@ TEST_CASE("further than any attempt before is progress enough, though no save li
   CHECK_FALSE(after_end({first, second, third}, {}).restart);  // the same step again
   third.last_step = 15;
   CHECK_FALSE(after_end({first, second, third}, {}).restart);
+}
+
+TEST_CASE("a failure right behind a resume is no repetition while its step moves on") {
+  std::vector<AttemptOutcome> attempts;
+  for (int64_t i = 0; i < 7; ++i) {  // steps 1 to 11, then again from 10: 11 to 12, 11 to 13, …; none saves anew
+    attempts.push_back(failed(i == 0 ? 1 : 11, 11 + i, "code-error", "deterministic"));
+    attempts.back().last_checkpoint = 10;
+    attempts.back().reaction = "stop-and-notify";
+    const RestartDecision decision = after_end(attempts, {});
+    CHECK(decision.restart == (i < 6));  // the budget ends it
+    CHECK(decision.spent == (i < 6 ? i : 0));
+  }
+  attempts.resize(2);
+  attempts.push_back(failed(11, 11, "code-error", "deterministic"));
+  attempts.back().last_checkpoint = 10;
+  CHECK(after_end(attempts, {}).why ==
+        "code-error (some-cause) again right after resuming from step 10: it would happen again.");
+  attempts.back().last_checkpoint = 11;  // what it saved is progress
+  CHECK(after_end(attempts, {}).restart);
 }
 
 TEST_CASE("what is known to repeat waits for somebody") {

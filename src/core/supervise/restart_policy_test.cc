@@ -132,7 +132,10 @@ void add_failures(std::vector<Example>& all) {
                  false});
   AttemptOutcome behind = python;
   behind.resumed_at = 10, behind.last_step = 11;
-  all.push_back({EndClass::kSameStep, "the same exception one step behind a resume", {python, behind}, false});
+  all.push_back({EndClass::kSameStep,
+                 "the same exception one step behind a resume, no further than before",
+                 {python, behind},
+                 false});
   all.push_back(
       {EndClass::kDiesAtOnce, "exit status 3 after 4 s, without a word", {never_trained(), never_trained()}, false});
   const AttemptOutcome module = by(never_trained(), "import-error", "missing-module", "deterministic", "config-fix");
@@ -220,7 +223,7 @@ words a status of 0 short of the plan counts as a failure. On a machine that is 
 | rule | midwatch | RobustRL (OSDI'26, §5.1.2) | NVRx (Restart Agent, 0.7) |
 |---|---|---|---|
 | the same failure at the same step | stops | restarts the whole task | stops once the failure is grounded as unrecoverable |
-| a failure right behind a resume | stops at the second; an outage (network, a server, a collective's peers, SIGKILL from elsewhere) counts in the budget | restarts the whole task | counts as no advance |
+| a failure right behind a resume | stops at the second that comes no further; an outage (network, a server, a collective's peers, SIGKILL from elsewhere) counts in the budget | restarts the whole task | counts as no advance |
 | budget | 5 in a row without progress, 50 in all | none stated | 3 without advance, 1 where root and entity are the same |
 | unknown progress | counts by steps where nothing was saved | - | is never held against the run |
 | a hang | asks after `hang_patience`, or acts | 60 s (rollout), 300 s (trainer) without activity, then restarts the role | learnt timeouts, restarts in the job |

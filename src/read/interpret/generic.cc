@@ -17,9 +17,8 @@ namespace {
 
 constexpr size_t kPairBytes = 20;  // of a line that has figures before a dict
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kKnownLimit = 4096;   // names that are remembered
-constexpr size_t kLoggerTexts = 6;     // time, level, name, message, … of a logger that writes JSON
-constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
+constexpr size_t kKnownLimit = 4096;  // names that are remembered
+constexpr size_t kLoggerTexts = 6;    // time, level, name, message, … of a logger that writes JSON
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -467,8 +466,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   const bool record = trains || (!bars && form != MetricLine::Form::kNone && known_names_ == 0 &&
                                  is_held_out_record(text, out, at.known()));
   has_steps_ = has_steps_ || (record && at.step != kNoStep);
-  const bool epoch = !record && !bars && sums_up_epoch(text, at);
-  counts_epochs_ = counts_epochs_ || epoch;
+  const bool epoch = !record && !bars && begins_epoch(text, at);
   const bool heading = epoch || (!record && !bars && is_heading(text, at) && lower(text[0]) != 'e');
   if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,6 +65,10 @@ class GenericReader {
  private:
   int64_t over_epochs(const StepPlace& place, int64_t* total);
   int64_t over_rounds(const StepPlace& place, int64_t* total);
+  static constexpr size_t kHeadingBytes = 120;  // of a line that only says which step or epoch begins
+  static bool is_of_round(const StepPlace& place);
+  bool begins_epoch(std::string_view text, const StepPlace& at);
+  void note_heading(std::string_view text, const StepPlace& at);
   static bool is_heading(std::string_view text, const StepPlace& at);
   bool sums_up_epoch(std::string_view text, const StepPlace& at) const;
   MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
@@ -99,6 +104,10 @@ class GenericReader {
   MetricLine words_, begun_;  // likewise
   int64_t base_ = 0;          // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
+  int64_t stride_ = 1;  // between the last two steps of an epoch
+  static constexpr size_t kEpochs = 1024;
+  std::map<int64_t, int64_t> bases_;                          // by epoch
+  int64_t headed_epoch_ = kNoStep, headed_epochs_ = kNoStep;  // by the last line that only says which epoch begins
   struct Round {
     int64_t updates = 0, last = kNoStep;  // how many it has, and which was the last
     int64_t base = 0;                     // updates of the rounds before it

@@ -1,6 +1,7 @@
 // Which step a line of an unknown trainer is of: counted over epochs and rounds, by a number in brackets, or by the
 // heading above it.
 #include <algorithm>
+#include <array>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -24,27 +25,65 @@ int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
   }
   *total = place.step_total;
   if (place.word == "global_step" || place.word == "global step") return place.step;
-  if (place.epoch == kNoStep) return over_rounds(place, total);
-  if (last_epoch_ != kNoStep && place.epoch > last_epoch_ && place.step < last_step_) {
-    base_ += place.step_total > 0 ? place.step_total : last_step_ + 1;
-  } else if (last_epoch_ != kNoStep && place.epoch < last_epoch_) {
-    base_ = 0;
+  const bool headed = place.epoch == kNoStep && headed_epoch_ != kNoStep && !is_of_round(place);
+  if (place.epoch == kNoStep && !headed) return over_rounds(place, total);
+  const int64_t epoch = headed ? headed_epoch_ : place.epoch;
+  const int64_t epochs = headed ? headed_epochs_ : place.epoch_total;
+  const bool back = place.step < last_step_ && (!headed || place.step <= std::max<int64_t>(1, stride_));
+  if (last_epoch_ != kNoStep && epoch > last_epoch_ && back) {
+    base_ += place.step_total > 0 ? place.step_total : last_step_ + (place.step == 0 ? stride_ : 0);
+  } else if (last_epoch_ != kNoStep && epoch < last_epoch_) {
+    const auto known = bases_.find(epoch);
+    base_ = known == bases_.end() ? 0 : known->second;
+  } else if (epoch == last_epoch_ && place.step > last_step_) {
+    stride_ = place.step - last_step_;
   }
-  last_epoch_ = place.epoch;
+  if (epoch != last_epoch_ && bases_.size() < kEpochs) bases_[epoch] = base_;
+  last_epoch_ = epoch;
   last_step_ = place.step;
-  if (place.epoch_total > 1 && place.step_total > 0) *total = place.step_total * place.epoch_total;
+  // Below a heading the steps may be those of the whole run, until they begin again.
+  if (epochs > 1 && place.step_total > 0 && (!headed || base_ > 0)) *total = place.step_total * epochs;
+  if (headed && base_ > 0 && epochs <= 1) *total = 0;
   return base_ + place.step;
+}
+
+/// Whether the line is the heading of an epoch's figures, of a trainer that counts nothing but epochs.
+bool GenericReader::begins_epoch(std::string_view text, const StepPlace& at) {
+  if (at.epoch == kNoStep || at.step != kNoStep) return false;
+  note_heading(text, at);
+  const bool sums_up = sums_up_epoch(text, at);
+  counts_epochs_ = counts_epochs_ || sums_up;
+  return sums_up;
+}
+
+/// "===== Epoch 2/5 =====", "Starting epoch 2": the steps below it are of that epoch, and may begin again with it.
+void GenericReader::note_heading(std::string_view text, const StepPlace& at) {
+  constexpr std::array<std::string_view, 6> kWords = {"starting", "start", "begin", "beginning", "training", "train"};
+  if (at.end == 0 || text.size() >= kHeadingBytes) return;
+  const std::string rest = to_lower(cat(text.substr(0, at.begin), " ", text.substr(at.end)));
+  for (size_t i = 0; i < rest.size();) {
+    size_t end = i;
+    while (end < rest.size() && is_letter(rest[end])) ++end;
+    const std::string_view word = std::string_view(rest).substr(i, end - i);
+    if (!word.empty() && std::find(kWords.begin(), kWords.end(), word) == kWords.end()) return;
+    if (word.empty() && rest[i] >= '0' && rest[i] <= '9') return;
+    i = std::max(end, i + 1);
+  }
+  headed_epoch_ = at.epoch;
+  headed_epochs_ = at.epoch_total;
+}
+
+/// One of so few that they are the updates of a round, by a word that does not name a step.
+bool GenericReader::is_of_round(const StepPlace& place) {
+  constexpr int64_t kRound = 8;
+  if (place.step_total <= 1 || place.step_total > kRound) return false;
+  const std::string word = to_lower(place.word);
+  return !word.starts_with("step") && !word.starts_with("it");
 }
 
 /// "[Update 1/4]" to "[Update 4/4]", again and again: so few are the updates of a round, and the rounds go on counting.
 int64_t GenericReader::over_rounds(const StepPlace& place, int64_t* total) {
-  constexpr int64_t kRound = 8;
-  const auto inner = [&place] {
-    const std::string word = to_lower(place.word);
-    return !word.starts_with("step") && !word.starts_with("it");
-  };
-  const bool few = place.step_total > 1 && place.step_total <= kRound;
-  const int64_t updates = few && inner() ? place.step_total : 0;
+  const int64_t updates = is_of_round(place) ? place.step_total : 0;
   if (updates == 0 || updates != round_.updates) round_.base = 0;
   if (updates != 0 && place.step == 1 && round_.last == updates) round_.base += updates;
   round_.updates = updates;

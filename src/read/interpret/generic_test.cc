@@ -150,6 +150,59 @@ TEST_CASE("steps that begin again in every epoch go on counting") {
   CHECK(next.found.total == 200);
 }
 
+TEST_CASE("the epoch may stand in a heading of its own") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const auto step = [&](int64_t number) {
+    return read(reader, *book, cat("step ", number, "/40 reward 0.5 loss 0.25")).found;
+  };
+  (void)read(reader, *book, "===== Epoch 1/3 =====");
+  CHECK(step(1).step == 1);
+  CHECK(step(40).step == 40);
+  (void)read(reader, *book, "===== Epoch 2/3 =====");
+  CHECK(step(1).step == 41);
+  CHECK(step(1).total == 120);
+  CHECK(step(15).step == 55);
+  (void)read(reader, *book, "===== Epoch 2/3 =====");  // it is killed, and begins the epoch anew
+  CHECK(step(1).step == 41);
+  CHECK(step(40).step == 80);
+  (void)read(reader, *book, "Starting epoch 3");
+  (void)read(reader, *book, "epoch time: 12.5, reward 0.5 loss 0.25");
+  CHECK(step(2).step == 82);
+}
+
+TEST_CASE("below the heading of an epoch steps may count over the whole run") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  int64_t number = 0;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    (void)read(reader, *book, cat("--- epoch ", epoch, " ---"));
+    for (int i = 0; i < 20; ++i) {
+      ++number;
+      const auto found = read(reader, *book, cat("step ", number, "/60 reward 0.5 loss 0.25")).found;
+      CHECK(found.step == number);
+      CHECK(found.total == 60);
+    }
+  }
+}
+
+TEST_CASE("epochs without a length are as long as they were, whether steps count from 0 or from 1") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  for (const int64_t first : {0, 1}) {
+    CAPTURE(first);
+    GenericReader reader(*book);
+    int64_t last = 0;
+    for (int epoch = 1; epoch <= 3; ++epoch) {
+      for (int64_t i = first; i < first + 20; ++i)
+        last = read(reader, *book, cat("[epoch ", epoch, "] step ", i, ": reward=0.5 loss=0.25")).found.step;
+    }
+    CHECK(last == 59 + first);
+  }
+}
+
 TEST_CASE("a progress bar inside a step, inside an epoch, over held-out questions") {
   const auto book = DialectBook::built_in();
   REQUIRE(book.ok());

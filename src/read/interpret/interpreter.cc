@@ -12,6 +12,7 @@
 #include "read/interpret/interpreter_code.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/interpreter_stream.h"
+#include "read/lines/sample_text.h"
 
 namespace mw {
 namespace {
@@ -20,7 +21,6 @@ constexpr std::string_view kIgnored = "Exception ignored in";        // as the i
 constexpr std::string_view kHelperLog = "[wandb_setup.py:_flush()";  // how W&B begins its debug.log
 constexpr uint64_t kHelperLines = 3;                                 // in which it does so
 constexpr uint64_t kIgnoredLines = 3;                                // within which its traceback begins
-constexpr size_t kSpeakerBytes = 32;                                 // of a line, in which it may name who speaks
 constexpr size_t kPendingMatches = 32;                               // signature matches inside one traceback
 constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
 constexpr uint64_t kEmittedSingly = 32;     // matches of a signature that are emitted singly; then at doubling counts
@@ -49,33 +49,6 @@ bool says_error(std::string_view text, RareBytes rare) {
 }
 
 bool warns(const LogLine& line) { return line.rare.may_hold('W') && contains(line.text, "Warning: "); }
-
-// Quoted or dumped conversation inside one line: what a model or a tool said.
-bool holds_sample_text(std::string_view text, RareBytes rare) {
-  static constexpr std::array<std::string_view, 6> kTags = {"<|im_start|>", "<|im_end|>",   "<|assistant|>",
-                                                            "</think>",     "</tool_call>", "<tool_response>"};
-  const size_t first = rare.may_hold('<') ? text.find('<') : std::string_view::npos;
-  for (size_t at = first; at != std::string_view::npos; at = text.find('<', at + 1)) {
-    const std::string_view rest = text.substr(at);
-    if (std::any_of(kTags.begin(), kTags.end(), [rest](std::string_view tag) { return rest.starts_with(tag); })) {
-      return true;
-    }
-  }
-  static constexpr std::array<std::string_view, 10> kSpeakers = {
-      "assistant:", "user:",       "human:",  "[sample]",  "[assistant]",
-      "response:",  "completion:", "prompt:", "question:", "model output:"};
-  const std::string_view head = trim(text.substr(0, kSpeakerBytes));
-  for (const std::string_view speaker : kSpeakers) {
-    const bool may = head.size() >= speaker.size() && (head[0] | 0x20) == (speaker[0] | 0x20);
-    if (may && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
-  }
-  const auto holds = [text, rare](std::string_view part) {  // each begins with a byte of RareBytes
-    return rare.may_hold(part.front()) && contains(text, part);
-  };
-  if (holds("```python") || holds("[ground_truth]")) return true;
-  if (holds("': '") && (holds("'role': '") || holds("'content': '"))) return true;
-  return holds("\": \"") && (holds("\"role\": \"") || holds("\"completion\": \""));
-}
 
 }  // namespace
 
@@ -213,7 +186,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
   const bool source = trace != nullptr && trace->reader.open() && trace->reader.took_source();
-  if (!quiet && !source) signatures(line, hits, sample, trace);
+  if (!quiet && !source) signatures(line, hits, sample || sample_began_, trace);
   if (shaped && record_made_) went_on(line);
   if (in_trace || shaped || quiet || sample) return 0;
   if (wants_all_lines() && make_generic(line)) {
@@ -380,8 +353,7 @@ void Interpreter::emit_message(uint32_t pattern, Message& message) {
 // True while `line` lies inside a rollout sample or a tool's output.
 bool Interpreter::sample_state(const LogLine& line) {
   if (sample_lines_ == 0) return false;
-  const bool stamped = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
-  if ((stamped && !sample_stamped_) || line.pid != sample_pid_ || (stamped && line.level >= Level::kInfo)) {
+  if (line.pid != sample_pid_ || ends_sample(line)) {
     sample_lines_ = 0;
     return false;
   }
@@ -389,9 +361,19 @@ bool Interpreter::sample_state(const LogLine& line) {
   return true;
 }
 
+/// A line with a time or a level comes of the program itself, unless the sample quotes a log: its printer ends each
+/// sample with a word, or goes on in the name of a process, in which no launcher speaks.
+bool Interpreter::ends_sample(const LogLine& line) const {
+  if (samples_end_) return false;
+  const bool timed = line.at.known() || line.clock_ms >= 0;
+  const bool levelled = line.level != Level::kNone && (timed || line.pid < 0);
+  if (!timed && !levelled) return false;
+  return !sample_stamped_ || line.level >= Level::kInfo;
+}
+
 bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet) {
   // The recognised trainer has the first word, layers the last; a line is one record and one bar at most.
-  bar_made_ = record_made_ = false;
+  bar_made_ = record_made_ = sample_began_ = false;
   const bool own = speaker_ && shapes_of(line, hits, sample, Turn::kSpeaker, quiet);
   own_record_ = own_record_ || (own && record_made_);
   const bool others = shapes_of(line, hits, sample, Turn::kOthers, quiet);
@@ -422,7 +404,9 @@ bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Tu
   const bool record = shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
   if ((record && record_made_) || (shape.make == Maker::kProgress && (bar_made_ || record_made_))) return false;
   // What a trainer says of an answer's format often quotes the answer.
-  return !sample || shape.make == Maker::kSampleEnd || shape.make == Maker::kFormat || shape.make == Maker::kScores;
+  const bool begins = shape.make == Maker::kSampleBegin && sample_lines_ == 0;  // its first line is part of it
+  return !sample || begins || shape.make == Maker::kSampleEnd || shape.make == Maker::kFormat ||
+         shape.make == Maker::kScores;
 }
 
 bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet) {
@@ -446,7 +430,8 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
     }
     if (!is_keepers(target.dialect, text)) continue;
     last_dialect = target.dialect;
-    any = true;
+    // What any script may announce says nothing against what else its line holds.
+    any = any || shape.make != Maker::kPhaseBegin || turn != Turn::kLayers;
     bar_made_ = bar_made_ || shape.make == Maker::kProgress;
     record_made_ =
         record_made_ || shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;

@@ -205,6 +205,7 @@ class Interpreter {
   bool is_keepers(size_t dialect, std::string_view text);
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
   bool sample_state(const LogLine& line);
+  bool ends_sample(const LogLine& line) const;
   size_t wanted() const;
   bool wanted_as_record() const;
   bool trainer_known() const;
@@ -314,6 +315,9 @@ class Interpreter {
   size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
   int64_t sample_pid_ = -1;
   bool sample_stamped_ = false;                  // its first line had a time stamp
+  bool announced_ = false;                       // a phase, and no record came since
+  bool sample_began_ = false;                    // on this line
+  bool samples_end_ = false;                     // a word ended one of them: the next ones end by it, too
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
   bool beside_rows_ = false;
   std::optional<std::string> keeper_;  // the nonce in its lines, once it is known

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/one_of.h"
 #include "base/text.h"
@@ -201,6 +202,7 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
       begin_sample(fields, line);
       break;
     case Maker::kSampleEnd:
+      samples_end_ = samples_end_ || sample_lines_ > 0;
       sample_lines_ = 0;
       break;
     case Maker::kQuiet:
@@ -248,6 +250,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::Resumed{step, clean_.take(fields.text("path"), kPathLimit)}, line.number, line.at);
       break;
     case Maker::kPhaseBegin:
+      if (std::exchange(announced_, fields.text("phase") == "eval") && fields.flag("announced")) break;
       put(event::PhaseBegan{clean_.take(fields.text("phase"), 40)}, line.number, line.at);
       break;
     case Maker::kPhaseEnd:
@@ -467,6 +470,7 @@ void Interpreter::make_configured(const Fields& fields, const LogLine& line) {
 }
 
 void Interpreter::begin_sample(const Fields& fields, const LogLine& line) {
+  sample_began_ = true;
   sample_lines_ =
       fields.flag("one") ? 0 : static_cast<size_t>(std::clamp<int64_t>(fields.integer("lines", kSampleLines), 1, 5000));
   sample_pid_ = line.pid;

@@ -215,6 +215,7 @@ void Interpreter::note_last_exception(const LogLine& line, bool other) {
 /// A step's figures: nothing ended of what was said before them.
 void Interpreter::went_on(const LogLine& line) {
   if (last_exception_.number < line.number) last_exception_ = {};
+  announced_ = false;
 }
 
 /// The program that lies in a folder for what is temporary is the run's own: nothing comes between its traceback and

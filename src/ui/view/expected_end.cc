@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/detect/support/pause.h"
 #include "core/incident_kind.h"
 #include "core/written_span.h"
 #include "ui/view/overview.h"
@@ -88,7 +89,7 @@ ExpectedEnd expected_end(const State& state) {
   const int64_t last = last_step_now(state);
   if (state.verdict != "running" && state.verdict != "unknown") return {};
   if (state.total_steps <= 0 || last == kNoStep || last >= state.total_steps) return {};
-  if (!state.last_at.known() || has_ended(state)) return {};
+  if (!state.last_at.known() || has_ended(state) || detect::is_paused(state)) return {};
   std::vector<StepGap> gaps = step_gaps(state);
   double late = kLate;
   if (gaps.size() < kLeastGaps) {

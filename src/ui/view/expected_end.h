@@ -18,8 +18,8 @@ struct ExpectedEnd {
 /// ten steps, and as its change between the halves would go on; a tenth earlier to a fifth later, as more runs slow
 /// down than speed up. Where the steps have no clock, by the progress bar over them, else by the clock of who watches
 /// the run live, else from what the trainer says that a step takes; its evaluations and saves are not in that, so that
-/// the latest is a third later. Unknown where the plan or the pace is not known, the run has ended, or its next step is
-/// long overdue.
+/// the latest is a third later. Unknown where the plan or the pace is not known, the run has ended or is paused, or
+/// its next step is long overdue.
 ExpectedEnd expected_end(const State& state);
 
 /// "2026-01-15T15:00Z to 17:10Z", "2026-01-15T15:00Z to 2026-01-16T02:10Z"; one time where both are the same minute;

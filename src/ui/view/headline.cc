@@ -246,6 +246,12 @@ void set_word(StatusLine& line, const State& state, const Incident* worst) {
   }
 }
 
+/// As midwatch counts those that it starts; a counter within one of them may begin anew, in a stage of its own.
+size_t newest_attempt(const State& state) {
+  const auto& started = state.supervision.attempts;
+  return started.empty() ? state.attempts.size() : static_cast<size_t>(std::max<int64_t>(0, started.back().number));
+}
+
 }  // namespace
 
 bool nothing_known(const State& state) {
@@ -271,7 +277,8 @@ StatusLine status_line(const State& state) {
   // What a program without a step has finished nobody knows: a preparation, an evaluation, a server's work.
   const bool stepless = verdict == "finished" && nothing_known(state);
   line.rest = cat(said ? "" : stepless ? "ended in order, " : verdict + ", ", in_summary ? "" : steps);
-  if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
+  const size_t attempt = newest_attempt(state);
+  if (attempt > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", attempt);
   line.rest += overcome_text(state);
   if (worst == nullptr) line.rest += log_ends_with(state);
   if (worst != nullptr) {

@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/detect/support/pause.h"
 #include "core/entropy_forecast.h"
 #include "core/save_forecast.h"
 #include "core/written_span.h"
@@ -98,7 +99,7 @@ class Now {
 
   /// ", expected 2026-02-19T14:42:00Z" for the end of a step.
   std::string due(int64_t step) const {
-    if (pace_ <= 0 || !state_.last_at.known()) return "";
+    if (pace_ <= 0 || !state_.last_at.known() || detect::is_paused(state_)) return "";
     const Time last = done_at();
     const Time at = last + Duration::seconds(pace_ * static_cast<double>(step - done_));
     // A log without clocks is dated when midwatch looks: what came since then is not known yet.

@@ -1,7 +1,6 @@
 #include "core/detect/support/sooner.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/components.h"
 #include "core/detect/support/pause.h"
@@ -11,15 +10,6 @@ namespace mw::detect {
 namespace {
 
 constexpr double kStepsLeast = 5;  // of this attempt: the first ones load, compile and evaluate
-
-/// What may take long by design, and what only it says.
-bool in_announced_pause(const State& state, size_t attempt) {
-  constexpr std::array<std::string_view, 3> kLong = {"eval", "save", "init"};
-  if (std::find(kLong.begin(), kLong.end(), state.current_phase) != kLong.end()) return true;
-  if (state.checkpoints.empty()) return false;
-  const auto& [moment, saved] = state.checkpoints.back();
-  return !saved.complete && moment.attempt == attempt;  // a save has begun
-}
 
 /// The planned end is known and not near: what follows the last step takes as long as it takes.
 bool is_amid_its_plan(const State& state, const AttemptState& attempt) {
@@ -65,7 +55,9 @@ std::optional<Sooner> stalls_sooner(const State& state, const Rhythm& rhythm, Ti
   if (quiet < kWitnessLeast.value) return {};  // most ticks
   const Rhythm watched = rhythm_by_ticks(state, kStepsLeast);
   const bool regular = static_cast<double>(rhythm.gaps) >= kRegular.value && watched.known();
-  if (!regular || !is_amid_its_plan(state, attempt) || in_announced_pause(state, state.attempts.size() - 1)) return {};
+  if (!regular || !is_amid_its_plan(state, attempt) ||
+      announced_phase(state, state.attempts.size() - 1, now) != nullptr)
+    return {};
   const double usual = std::max({rhythm.usual, rhythm.lately, watched.usual});
   const double longest = std::max(rhythm.longest, watched.longest);
   const double least = witnessed_patience(usual, longest);
