@@ -2,6 +2,7 @@
 // itself moves: a verifier that cannot read the answers, or a task that is never solved.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/support/settled.h"
@@ -16,7 +17,9 @@ constexpr Knob kPoints{"points", 20, "points", "A cold start may give nothing fo
 constexpr Knob kOver{"over", 10, "points", "The same of a run that is over: nothing is learned any more", "own"};
 constexpr Knob kGives{"gives", 0.05, "ratio", "Mean of another component, of its range, by which answers are in form",
                       "own"};
-constexpr Knob kKnobs[] = {kPoints, kOver, kGives};
+constexpr Knob kPays{"pays", 3, "points", "So many records above 0 since, and the whole is over", "own"};
+constexpr Knob kPaysShare{"pays_share", 0.1, "ratio", "Of the records since the first of them", "own"};
+constexpr Knob kKnobs[] = {kPoints, kOver, kGives, kPays, kPaysShare};
 
 /// Does the component measure what the run is for? Penalties and bonuses may well be 0 for ever.
 bool measures_success(std::string_view name) {
@@ -64,6 +67,14 @@ bool others_give(const State& state, JudgeMemory& memory, const Series& dead, co
   return false;
 }
 
+/// The record after which a component that gave nothing for the first `zeros` records gives something time and again.
+std::optional<size_t> pays_since(const Track& track, size_t zeros) {
+  const auto rest = track.slice(zeros, track.size());
+  const auto paid = std::count_if(rest.begin(), rest.end(), [](double value) { return value > 0; });
+  const double least = std::max(kPays.value, kPaysShare.value * static_cast<double>(rest.size()));
+  return static_cast<double>(paid) >= least ? std::optional(zeros) : std::nullopt;
+}
+
 void judge_one(const State& state, JudgeMemory& memory, const Series& component, std::vector<Finding>& out) {
   for (const Track& track : memory.tracks(state, &component)) {
     const auto end = std::find_if(track.values.begin(), track.values.end(), [](double value) { return value != 0; });
@@ -73,10 +84,14 @@ void judge_one(const State& state, JudgeMemory& memory, const Series& component,
     if (zeros < least) continue;
     const size_t detected = least - 1;
     if (!moves(state, memory, component, track.points[detected])) continue;
-    Finding finding =
-        make_finding("dead-component", "zero-reward", Severity::kWarning, track.points[0], track.points[detected],
-                     cat(component.raw, " is exactly 0 from the first step on, ", zeros,
-                         " records in a row, while the reward moves: no answer was ever judged right"));
+    const std::optional<size_t> pays = pays_since(track, zeros);
+    Finding finding = make_finding("dead-component", "zero-reward", pays ? Severity::kInfo : Severity::kWarning,
+                                   track.points[0], track.points[detected],
+                                   cat(component.raw, pays ? " was" : " is", " exactly 0 from the first step on, ",
+                                       zeros, " records in a row, while the reward moves: no answer ",
+                                       pays ? "was judged right" : "was ever judged right",
+                                       pays ? cat(" before step ", track.points[*pays].step) : ""));
+    if (pays) resolve(finding, track.points[*pays]);
     add_figures(finding, track, 0, detected, 3);
     const bool formed = others_give(state, memory, component, track.points[detected]);
     const Finding::Suggestion broken{"reward-function-broken-all-zero", formed ? 0.5 : 0.3,

@@ -48,13 +48,21 @@ constexpr Knob kAbsurd{"absurd", 1e6, "1", "No baseline is needed to judge it",
 constexpr Knob kEarly{"early", 2, "points",
                       "So many before a spike of `grave` times the largest of them and `early_least`", "own"};
 constexpr Knob kEarlyLeast{"early_least", 10, "1", "First gradients of small models are small", "own"};
+constexpr Knob kAlone{"alone", 100, "x",
+                      "Times the median of its neighbours: of a run of few records, where the loss or the KL of the "
+                      "same record stands out of them as well",
+                      "isolated spikes of 10-40 x heal by themselves in real runs"};
+constexpr Knob kBeside{"beside", 5, "points", "Neighbours after it, and before it where there are as many", "own"};
+constexpr Knob kLossAlone{"loss_alone", 1.25, "x", "Times the loss of the record before it and of the one after",
+                          "own"};
 constexpr Knob kClip{"clip", 1, "1",
                      "A norm that clipping lets through as it is moves the weights no further than any other; this, "
                      "where the run does not say at which it clips",
                      "max_grad_norm of most trainers"};
 constexpr Knob kStays{"stays", 10, "points", "So many in a row are a level, and no spikes", "own"};
-constexpr Knob kKnobs[] = {kStays,   kClip, kHistory, kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel, kRise,
-                           kPersist, kHarm, kNews,    kShort,  kWith,    kAway,  kFaded, kAbsurd, kEarly, kEarlyLeast};
+constexpr Knob kKnobs[] = {kAlone, kBeside, kLossAlone, kStays, kClip,   kHistory, kWindow,    kNotable,
+                           kGrave, kAgain,  kLarge,     kLevel, kRise,   kPersist, kHarm,      kNews,
+                           kShort, kWith,   kAway,      kFaded, kAbsurd, kEarly,   kEarlyLeast};
 
 struct Spike {
   size_t index;
@@ -265,6 +273,66 @@ void judge_early(const Track& track, std::vector<Finding>& out) {
   }
 }
 
+/// The records of a series at the step of a point, and right before and after it.
+struct Beside {
+  std::optional<double> before, at, after;
+};
+
+Beside beside(const Series* series, const Point& point) {
+  Beside found;
+  if (series == nullptr) return found;
+  for (const Point& one : series->points()) {
+    if (one.attempt != point.attempt || !std::isfinite(one.value)) continue;
+    if (one.step < point.step) found.before = one.value;
+    if (one.step == point.step) found.at = one.value;
+    if (one.step > point.step) {
+      found.after = one.value;
+      break;
+    }
+  }
+  return found;
+}
+
+/// Whether the loss or the KL of the record stands out of those before and after it. Pairs have no level of a loss that
+/// a single record could leave.
+bool stands_out_too(const State& state, const Point& at) {
+  const Beside kl = beside(state.find("kl.ref"), at);
+  if (kl.before && kl.at && kl.after && *kl.at >= kAway.value &&
+      *kl.at >= kWith.value * std::max(std::abs(*kl.before), std::abs(*kl.after))) {
+    return true;
+  }
+  if (state.find("margin") != nullptr || has_reward(state)) return false;
+  const Beside loss = beside(state.find("loss.total"), at);
+  return loss.before && loss.at && loss.after && *loss.before > 0 && *loss.after > 0 &&
+         *loss.at >= kLossAlone.value * std::max(*loss.before, *loss.after);
+}
+
+/// One record of the first ones, too few for a baseline before it: those after it show the level.
+void judge_alone(const State& state, const Track& track, std::vector<Finding>& out) {
+  const size_t beside = points_of(kBeside);
+  for (size_t i = points_of(kEarly); i + beside < track.size() && i < points_of(kHistory); ++i) {
+    if (!(track.values[i] >= kEarlyLeast.value)) continue;
+    const auto before = track.slice(i > beside ? i - beside : 0, i), after = track.slice(i + 1, i + 1 + beside);
+    std::vector<double> others(before.begin(), before.end());
+    others.insert(others.end(), after.begin(), after.end());
+    const double level = median(std::move(others)), next = *std::max_element(after.begin(), after.end());
+    if (!(level > 0) || track.values[i] < kAlone.value * level || track.values[i] < kLarge.value * next) continue;
+    if (!stands_out_too(state, track.points[i])) continue;
+    Finding finding =
+        make_finding("gradient-spike", "gradient-spike", Severity::kWarning, track.points[i], track.points[i + beside],
+                     cat("Gradient norm ", track.values[i], " at step ", track.points[i].step, ", ",
+                         format_short(track.values[i] / level, 3), " times that of the records beside it"));
+    add_figures(finding, track, i - 1, i + 1);
+    finding.suggests.push_back({"grad-norm-spike", 0.6, "one record far above those before and after it"});
+    const auto kl = value_at(state.find("kl.ref"), track.points[i]);
+    if (kl && *kl > 1) {
+      finding.suggests.push_back({"kl-explosion", 0.3, cat("KL to the reference is ", *kl, " at the same step")});
+    }
+    resolve(finding, track.points[i + 1]);
+    return out.push_back(std::move(finding));
+  }
+}
+
 /// Spikes that clipping lets through, after the first of them: where most groups are uniform nearly each gradient that
 /// is one stands out, and a line for each would say nothing new.
 struct Small {
@@ -313,7 +381,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       k = last;
     }
     if (small) add_small(track, *small, *clip, out[small->finding]);
+    const size_t before = out.size();
     if (reported == 0) judge_early(track, out);
+    if (reported == 0 && out.size() == before) judge_alone(state, track, out);
     if (reported == 0) judge_level(state, track, out);
   }
 }

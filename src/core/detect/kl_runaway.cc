@@ -40,6 +40,11 @@ constexpr Knob kBlind{"blind", 5, "nats",
                       "Without a reward: a slow rise above the level after warm-up by this and `blind_factor` times it",
                       "own"};
 constexpr Knob kBlindFactor{"blind_factor", 100, "x", "See `blind`", "own"};
+constexpr Knob kClimb{"climb", 2, "x",
+                      "Of the records before, as the level of the last ones: a KL that has found its level does not "
+                      "double",
+                      "own"};
+constexpr Knob kClimbTrend{"climb_trend", 2.5, "sigma", "Mann-Kendall score within those last ones", "Mann 1945"};
 constexpr Knob kLost{"lost", 30, "nats",
                      "As the median of a level, and `lost_factor` times the one after warm-up: lost, whatever a reward "
                      "says",
@@ -49,9 +54,9 @@ constexpr Knob kEarly{"early", 3, "points",
                       "So few are a level where as many in a row lie `blind` above zero and `blind_factor` times above "
                       "their largest, and the reward gains nothing",
                       "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth,       kFactor,    kDelta,      kPersist,  kGain, kLoss,
-                           kBeyond,  kSlowFactor,  kSlowDelta, kSlowLoss,   kStanding, kNear, kFar,
-                           kBlind,   kBlindFactor, kLost,      kLostFactor, kEarly};
+constexpr Knob kKnobs[] = {kClimb, kClimbTrend, kHistory, kWidth,       kFactor,    kDelta,      kPersist,
+                           kGain,  kLoss,       kBeyond,  kSlowFactor,  kSlowDelta, kSlowLoss,   kStanding,
+                           kNear,  kFar,        kBlind,   kBlindFactor, kLost,      kLostFactor, kEarly};
 
 /// Over the tokens of an answer, by its name.
 bool is_sum(const Track& track) { return track.series != nullptr && contains(track.series->raw, "objective/"); }
@@ -207,8 +212,33 @@ bool judge_start(const State& state, KeptTrack& track, std::vector<Finding>& out
   return true;
 }
 
+/// From nothing in the first records to a level of `blind` in a row, and all the way up: sums over an answer stand
+/// there in healthy runs, and stand.
+std::optional<Rise> steady_climb(const Track& track) {
+  const size_t width = points_of(kWidth);
+  if (track.size() < points_of(kHistory) || !(track.values[0] < kNear.value)) return std::nullopt;
+  for (size_t i = points_of(kHistory) - 1; i < track.size(); ++i) {
+    const auto last = track.slice(i + 1 - width, i + 1);
+    const double level = median({last.begin(), last.end()}),
+                 before = median_of_last(track.slice(0, i + 1 - width), width);
+    if (level < kBlind.value || level < kClimb.value * before) continue;
+    if (level < kBlindFactor.value * std::abs(track.values[0])) return std::nullopt;
+    if (trend_score(last) < kClimbTrend.value) return std::nullopt;
+    Rise rise;
+    rise.onset = i;
+    while (rise.onset > 0 && track.values[rise.onset - 1] > kStanding.value) --rise.onset;
+    rise.first = rise.onset;
+    rise.detected = i;
+    rise.base = track.values[0];
+    rise.peak = track.values[i];
+    return rise;
+  }
+  return std::nullopt;
+}
+
 /// A slow rise where no reward is known that could pay for it.
 void judge_blind(KeptTrack& track, const State& state, std::vector<Finding>& out) {
+  if (const std::optional<Rise> climb = steady_climb(track)) return add_finding(state, track, *climb, out);
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kBlindFactor.value, kBlind.value, points_of(kPersist)};
   const std::vector<Rise> found = track.rises("kl-runaway, blind", rule);
   if (!found.empty()) add_finding(state, track, found.front(), out);

@@ -17,6 +17,9 @@ namespace {
 constexpr Knob kRecords{"records", 100, "points", "A warm-up may leave the loss where it is for tens of records",
                         "own"};
 constexpr Knob kSteps{"steps", 500, "steps", "And for hundreds of steps", "own"};
+constexpr Knob kLate{"late", 500, "steps",
+                     "A run that begins after so many goes on with what it learned before: its loss falls slowly",
+                     "own"};
 constexpr Knob kChange{"change", 0.01, "ratio", "Of the mean: a change from the first fifth to the last that is none",
                        "two of 515 real runs, both without learning"};
 constexpr Knob kPower{"power", 3, "standard errors", "So many of the difference must be less than that change", "own"};
@@ -46,9 +49,10 @@ constexpr Knob kGuessSteps{"guess_steps", 100, "steps", "Likewise for so long: t
                            "own"};
 constexpr Knob kGuessFall{"guess_fall", 0.03, "ratio", "Likewise from the first third to the last: no fall", "own"};
 constexpr Knob kGuessRight{"guess_right", 0.1, "ratio", "Of the tokens: whoever guesses has fewer right", "own"};
-constexpr Knob kKnobs[] = {kGuessLeast, kGuessMost, kGuessSteps, kGuessFall, kGuessRight,  kZero,       kZeroBefore,
-                           kZeroLeast,  kRecords,   kSteps,      kChange,    kPower,       kLeast,      kPairRecords,
-                           kPairSteps,  kPairLoss,  kPairMargin, kSame,      kSameFigures, kSameDigits, kPlan};
+constexpr Knob kKnobs[] = {kLate,  kGuessLeast,  kGuessMost,   kGuessSteps, kGuessFall, kGuessRight,
+                           kZero,  kZeroBefore,  kZeroLeast,   kRecords,    kSteps,     kChange,
+                           kPower, kLeast,       kPairRecords, kPairSteps,  kPairLoss,  kPairMargin,
+                           kSame,  kSameFigures, kSameDigits,  kPlan};
 
 bool rate_is_zero(const State& state) {
   const Series* rate = state.find("lr");
@@ -230,6 +234,12 @@ bool judge_guessing(const State& state, JudgeMemory& memory, std::vector<Finding
   return false;
 }
 
+/// Do its records go on from steps that are not among them?
+bool begins_late(const Track& track) {
+  const int64_t first = track.points[0].step, interval = track.points[1].step - first;
+  return static_cast<double>(first - interval) > kLate.value;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_evaluations(state, out)) return;
   if (!has_reward(state) && judge_zero(state, memory, out)) return;
@@ -237,7 +247,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   if (judge_pairs(state, memory, out) || judge_guessing(state, memory, out)) return;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     const size_t n = track.size(), fifth = n / 5;
-    if (n < points_of(kRecords)) continue;
+    if (n < points_of(kRecords) || begins_late(track)) continue;
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value) continue;
     const double all = mean(track.values), first = mean(track.slice(0, fifth)), last = mean(track.slice(n - fifth, n));
     const double allowed = kChange.value * all;

@@ -72,6 +72,24 @@ TEST_CASE("of a short run that is over the whole is judged, and not of one that 
   CHECK(judged(20, 20, 0, true) == "");  // too few to say
 }
 
+TEST_CASE("two hundred steps are long enough whatever was planned, unless the rate still warms up") {
+  const auto judged = [](int64_t last, double rate_rise) {
+    PlantedRun run;
+    run.say(event::Planned{2000});
+    for (int64_t step = 1; step <= last; ++step) {
+      const double reward = 0.3 + 0.04 * static_cast<double>(step * 7 % 11 - 5) / 5;
+      const double rate = 1e-6 + rate_rise * static_cast<double>(step);
+      run.say(event::Measured{step, false, {{"reward.mean", "reward", reward}, {"lr", "lr", rate}}});
+    }
+    const auto incidents = run.close();
+    const Incident* found = flat(incidents);
+    return found == nullptr ? std::string() : std::string(severity_name(found->severity));
+  };
+  CHECK(judged(200, 0) == "warning");
+  CHECK(judged(200, 1e-8) == "info");
+  CHECK(judged(150, 0) == "info");
+}
+
 TEST_CASE("training on pairs that ranks them as a guess does, at the loss of a guess, does not learn") {
   const auto trained = [](double last_share, double loss, int64_t steps) {
     PlantedRun run;

@@ -57,6 +57,11 @@ constexpr Knob kRanks{
     "Mann-Whitney, of the best window and the last: rewards that are mostly low and now and then high "
     "have their best window by luck, and no spread by which that would show",
     "normal approximation; without a tie-correction it errs towards silence"};
+constexpr Knob kUsual{"usual", 0.5, "ratio", "Of the points of the noise's window that were as low: no fall", "own"};
+constexpr Knob kSpread{"spread", 5, "standard errors",
+                       "By the spread within the two windows themselves, where most records before were as low: the "
+                       "noise from record to record says little of the few that were not",
+                       "Welch 1947; gradual_sigma"};
 constexpr Knob kAlike{"alike", 0.1, "ratio", "Of the reward's range: what differs by less is alike in those ranks",
                       "own"};
 constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
@@ -90,12 +95,12 @@ constexpr Knob kFloorRow{"floor_row", 5, "points", "So many in a row exactly on 
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {
-    kLuck,         kAlike,        kRanks,      kStays,       kHistory,        kWidth,        kLow,
-    kBack,         kPersist,      kEvidence,   kSure,        kSurePersist,    kSomeEvidence, kChance,
-    kGradualShare, kGradualSigma, kClearShare, kClearSigma,  kGradualHistory, kPointSigma,   kSwing,
-    kYoung,        kCaution,      kWindows,    kNoiseWindow, kNotableShare,   kNotableSigma, kHeight,
-    kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow,       kHolds,        kSaidBefore,
-    kSaidAfter,    kSaidSeldom};
+    kUsual,        kSpread,     kLuck,         kAlike,        kRanks,      kStays,       kHistory,
+    kWidth,        kLow,        kBack,         kPersist,      kEvidence,   kSure,        kSurePersist,
+    kSomeEvidence, kChance,     kGradualShare, kGradualSigma, kClearShare, kClearSigma,  kGradualHistory,
+    kPointSigma,   kSwing,      kYoung,        kCaution,      kWindows,    kNoiseWindow, kNotableShare,
+    kNotableSigma, kHeight,     kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow,
+    kHolds,        kSaidBefore, kSaidAfter,    kSaidSeldom};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -177,6 +182,12 @@ bool all_at(const Track& track, size_t from, size_t to, double floor) {
   return std::all_of(values.begin(), values.end(), [floor](double value) { return value == floor; });
 }
 
+/// Did most points before lie that low? Then it is where the reward usually is, and the level above it was luck.
+bool is_usual(std::span<const double> before, double low) {
+  const auto lows = std::count_if(before.begin(), before.end(), [low](double value) { return value <= low; });
+  return static_cast<double>(lows) > kUsual.value * static_cast<double>(before.size());
+}
+
 /// How likely so many points in a row below `low` are by the points before them.
 double chance_of(std::span<const double> before, size_t streak, double low) {
   const auto lows = std::count_if(before.begin(), before.end(), [low](double value) { return value <= low; });
@@ -189,6 +200,7 @@ double chance_of(std::span<const double> before, size_t streak, double low) {
 bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double evidence) {
   const size_t lately = first > points_of(kNoiseWindow) ? first - points_of(kNoiseWindow) : 0;
   const double windows = std::max(1.0, static_cast<double>(first) / kNoiseWindow.value);  // each had its chance
+  if (is_usual(track.slice(lately, first), low)) return false;
   if (evidence >= kEvidence.value) return chance_of(track.slice(lately, first), streak, low) < kLuck.value / windows;
   return evidence >= kSomeEvidence.value && chance_of(track.slice(0, first), streak, low) < kChance.value;
 }
@@ -340,6 +352,8 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   const size_t lately_from = i + 1 - std::min(i + 1, std::max(last, 2 * points_of(kFloorRow)));
   if (left_to_zero_reward(track, lately_from, i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
+  const bool usual = is_usual(track.slice(0, i + 1 - last), now + kAlike.value * range);
+  if (usual && best - now < kSpread.value * error_of_means(track.slice(from, best_end), window)) return std::nullopt;
   if (ranks_above(track.slice(from, best_end), window, kAlike.value * range) < kRanks.value) return std::nullopt;
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }

@@ -1,6 +1,7 @@
 // A proxy reward rises while the true one, logged beside it and not optimised, stays flat.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -277,7 +278,38 @@ bool judge_gap(const State& state, const Series& series, JudgeMemory& memory, st
   return false;
 }
 
+/// A reward that the run names as a proxy, or as the one measured by what it must not be optimised for.
+bool is_named(const Series& series, std::initializer_list<std::string_view> words) {
+  std::string name = to_lower(series.raw.empty() ? series.signal : series.raw);
+  for (const std::string_view part : {"std", "min", "max", "count", "loss", "gap", "minus", "kl", "lr", "weight"}) {
+    if (contains(name, part)) return false;
+  }
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !(c >= 'a' && c <= 'z'); }, ' ');
+  const std::string padded = cat(" ", name, " ");
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return contains(padded, cat(" ", word, " ")); });
+}
+
+/// Over-optimisation as it is studied: the reward model's score beside the true one, under whatever other names.
+void judge_proxy(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const Series& paid : state.series) {
+    if (!is_named(paid, {"proxy"})) continue;
+    for (const Series& real : state.series) {
+      if (&real == &paid || !is_named(real, {"gold", "true", "oracle", "heldout", "held out"})) continue;
+      for (KeptTrack& proxy : memory.tracks(state, &paid)) {
+        for (KeptTrack& truth : memory.tracks(state, &real)) {
+          if (judge_fall(proxy, truth, out)) return;
+        }
+      }
+    }
+  }
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  const size_t before = out.size();
+  judge_proxy(state, memory, out);
+  if (out.size() > before) return;
   for (KeptTrack& reward : memory.tracks(state, state.find("reward.mean"))) {
     for (const Series& series : state.series) {
       if (judge_gap(state, series, memory, out)) return;

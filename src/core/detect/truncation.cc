@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/stands_low.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -36,12 +37,15 @@ constexpr Knob kFew{"few", 10, "steps", "A run that is over and has logged once 
                     "a Trainer's record is the mean of its logging_steps"};
 constexpr Knob kAll{"all", 0.99, "ratio",
                     "A run that is over and in each of whose records, two or more, all are cut off", "own"};
+constexpr Knob kThird{"third", 1.0 / 3, "ratio",
+                      "Of a run that is over, in each of whose `always` records, while the reward stands low", "own"};
+constexpr Knob kAlways{"always", 10, "points", "See `third`", "own"};
 constexpr Knob kHalved{"halved", 0.5, "ratio",
                        "Loss of the reward in the same records that makes two of them a warning",
                        "a policy that rambles loses both at once"};
 constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
-constexpr Knob kKnobs[] = {kHalved, kJump,  kShare, kMost,    kPersist, kMostPersist, kBegin, kImproving,
-                           kAtCap,  kStill, kRound, kGlimpse, kBrief,   kFew,         kAll};
+constexpr Knob kKnobs[] = {kThird,     kAlways, kHalved, kJump,  kShare,   kMost,  kPersist, kMostPersist, kBegin,
+                           kImproving, kAtCap,  kStill,  kRound, kGlimpse, kBrief, kFew,     kAll};
 
 /// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
 bool whole_sequences(const State& state) {
@@ -119,7 +123,17 @@ bool is_short_and_cut_off(const State& state, const Track& track, size_t streak)
   return (many_steps && least >= kMost.value) || (track.size() >= points_of(kGlimpse) && least >= kAll.value);
 }
 
-void judge_track(const State& state, const Shares& shares, std::vector<Finding>& out) {
+/// A third or more of the answers is lost in every record to the run's end, and nothing is learned meanwhile.
+bool is_always_cut_off(const State& state, JudgeMemory& memory, const Track& track) {
+  const size_t n = track.size();
+  if (n < points_of(kAlways) || !is_over(state, track.points.back().attempt)) return false;
+  if (*std::min_element(track.values.begin(), track.values.end()) < kThird.value) return false;
+  const size_t third = n / 3;
+  const bool better = mean(track.slice(n - third, n)) < mean(track.slice(0, third)) - kImproving.value;
+  return !better && stands_low(state, memory, track.points[0], track.points[n - 1]);
+}
+
+void judge_track(const State& state, JudgeMemory& memory, const Shares& shares, std::vector<Finding>& out) {
   const Track& track = shares.track;
   size_t streak = 0;
   std::optional<size_t> glimpse;
@@ -128,7 +142,8 @@ void judge_track(const State& state, const Shares& shares, std::vector<Finding>&
     if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
     if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, shares, i + 1 - streak, i, out);
   }
-  if (is_short_and_cut_off(state, track, streak)) return add_finding(state, shares, 0, track.size() - 1, out);
+  if (is_short_and_cut_off(state, track, streak) || is_always_cut_off(state, memory, track))
+    return add_finding(state, shares, 0, track.size() - 1, out);
   if (!glimpse) return;
   const size_t first = *glimpse + 1 - points_of(kGlimpse);
   add_finding(state, shares, first, *glimpse, out);
@@ -136,7 +151,7 @@ void judge_track(const State& state, const Shares& shares, std::vector<Finding>&
 }
 
 /// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
-void judge_lengths(const State& state, std::vector<Finding>& out) {
+void judge_lengths(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   ValueCursor longest(state.find("response.length_max"));
   for (Track track : tracks_of(state.find("response.length"))) {
     const Track shown = track;
@@ -153,7 +168,7 @@ void judge_lengths(const State& state, std::vector<Finding>& out) {
       track.points[i].value = at_cap ? 1 : 0;
     }
     for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;
-    judge_track(state, {track, shown}, out);
+    judge_track(state, memory, {track, shown}, out);
   }
 }
 
@@ -161,12 +176,12 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   const size_t before = out.size();
   for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
     const auto& shares = memory.tracks(state, state.find(name));
-    for (const Track& track : shares) judge_track(state, {track, track}, out);
+    for (const Track& track : shares) judge_track(state, memory, {track, track}, out);
     // A missing end token may be counted among the longest sequences only, prompts included.
     const bool may_miss = name == "response.no_eos" && out.size() == before && whole_sequences(state);
     if (!shares.empty() && !may_miss) return;
   }
-  judge_lengths(state, out);
+  judge_lengths(state, memory, out);
 }
 
 }  // namespace

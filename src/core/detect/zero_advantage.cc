@@ -31,6 +31,8 @@ constexpr Knob kSolved{"solved", 0.9, "ratio",
                        "Above this share of the reward's range the data is solved, which is arguable, not a fault",
                        "DAPO, dynamic sampling"};
 constexpr Knob kMost{"most", 0.8, "ratio", "Mean share of `short` records that is a fault by itself", "own"};
+constexpr Knob kWorth{"worth", 0.2, "ratio",
+                      "Gain of the reward, of its range, for which a run may waste even `most` of its groups", "own"};
 constexpr Knob kShort{"short", 10, "points", "Fewer records say little",
                       "failure catalogue, zero-advantage-all-groups"};
 constexpr Knob kHalf{"half", 0.5, "ratio", "The same of `long` records: half of the rollouts are wasted",
@@ -40,6 +42,10 @@ constexpr Knob kMixed{"mixed", 0.6, "ratio",
                       "The same of twice `long` records that say only whether all rewards of a step are equal: of one "
                       "group per step two in five may be",
                       "own"};
+constexpr Knob kMostSteps{"most_steps", 0.75, "ratio",
+                          "The same of the steps, as far as records that are means of several of them show it", "own"};
+constexpr Knob kQuarter{"quarter", 0.25, "ratio", "Fewer records without any spread show nothing of the steps in them",
+                        "own"};
 constexpr Knob kReason{"reason", 0.1, "ratio", "Groups that are too easy or too hard, or answers lost to errors: named",
                        "field guide 4.3 rule 12 (split: too hard, solved)"};
 constexpr Knob kCut{"cut", 0.5, "ratio", "Answers that are cut off: named; less is common in runs that learn", "own"};
@@ -51,8 +57,8 @@ constexpr Knob kFew{"few", 20, "steps",
                     "a Trainer's record is the mean of its logging_steps"};
 constexpr Knob kAlive{"alive", 0.05, "norm",
                       "A gradient of this size does not come of the penalty for leaving the reference alone", "own"};
-constexpr Knob kKnobs[] = {kAlive, kMixed, kAllCut, kFew,  kShare, kPersist, kChance, kSolved,
-                           kMost,  kShort, kHalf,   kLong, kFlat,  kNear,    kReason, kCut};
+constexpr Knob kKnobs[] = {kMostSteps, kQuarter, kWorth, kAlive, kMixed, kAllCut, kFew,  kShare,  kPersist, kChance,
+                           kSolved,    kMost,    kShort, kHalf,  kLong,  kFlat,   kNear, kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -212,16 +218,21 @@ void add_share(const State& state, JudgeMemory& memory, const Track& track, cons
   const std::optional<Ended> ended = ended_after(track, first, window.last);
   size_t last = window.last;  // a resumed attempt has too few rewards at first to say whether they rise
   while (last + 1 < track.size() && track.points[last + 1].attempt == track.points[window.last].attempt) ++last;
-  const bool rose =
-      !ended && has_reward(state) && !stands_low(state, memory, track.points[window.first], track.points[last]);
-  const bool quiet = rose || (ended && ended->past);
   const double share = mean(track.slice(first, ended ? ended->last + 1 : track.size()));
+  const auto rises_by = [&](double gain) {
+    return has_reward(state) && !stands_low(state, memory, track.points[window.first], track.points[last], gain);
+  };
+  const bool slightly = !ended && rises_by(kFlat.value);
+  const bool rose = slightly && (share < kMost.value || rises_by(kWorth.value));
+  const bool quiet = rose || (ended && ended->past);
   std::string summary = cat("In ", format_short(100 * share, 3), " % of the ", of, " all rewards ");
   const int64_t begun = track.points[first].step;
   if (ended) {
     summary += cat("were equal from step ", begun, " to step ", track.points[ended->last].step);
   } else {
-    const std::string_view reward = rose ? ", though the reward has risen" : ", and the reward does not rise";
+    const std::string_view reward = rose       ? ", though the reward has risen"
+                                    : slightly ? ", and the reward hardly rises"
+                                               : ", and the reward does not rise";
     summary += cat("are equal since step ", begun, has_reward(state) ? reward : "", ": most rollouts teach nothing");
   }
   Finding finding = make_finding("zero-advantage", "zero-advantage", quiet ? Severity::kInfo : Severity::kWarning,
@@ -329,24 +340,78 @@ bool is_unmeasured(const State& state, JudgeMemory& memory, const Track& track, 
   return gradient && *gradient >= kAlive.value && reward_moves(state, memory, from, to);
 }
 
+/// The first window in which so many groups have no spread that it is a fault.
+std::optional<Wasteful::Window> faulty_window(const State& state, JudgeMemory& memory, KeptTrack& track) {
+  for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
+    const double share = mean(track.slice(window.first, window.last + 1));
+    // Without a reward nobody can say what the rest teaches: only what is a fault by itself is one.
+    const bool fault = has_reward(state)
+                           ? stands_low(state, memory, track.points[window.first], track.points[window.last])
+                           : share >= kMost.value;
+    if (fault) return window;
+  }
+  return std::nullopt;
+}
+
+void judge_groups(const State& state, JudgeMemory& memory, KeptTrack& track, std::vector<Finding>& out) {
+  size_t first = 0, detected = 0;
+  const bool streak = find_streak(track, kShare.value, false, first, detected);
+  if (streak) add_finding(state, memory, track, track, first, detected, out);
+  if (streak && out.back().severity == Severity::kInfo) return;
+  const auto window = faulty_window(state, memory, track);
+  if (!window || (streak && window->last + points_of(kPersist) > detected)) return;
+  // Most groups may have gone without a spread long before the first row of records in which all did.
+  std::vector<Finding> shares;
+  add_share(state, memory, track, *window, "groups", shares);
+  if (streak && shares.front().severity == Severity::kInfo) return;
+  if (streak) out.pop_back();
+  out.push_back(std::move(shares.front()));
+}
+
+/// A record of several steps is without a spread only where all of them are: the share of such steps that the last
+/// records speak for, by the share of such records.
+Track uniform_steps(const Track& spread, double steps) {
+  Track uniform = uniform_in(spread);
+  const std::vector<double> whole = uniform.values;
+  for (size_t i = 0; i < uniform.size(); ++i) {
+    const size_t from = i + 1 > points_of(kShort) ? i + 1 - points_of(kShort) : 0;
+    const double share = mean(std::span<const double>(whole).subspan(from, i + 1 - from));
+    uniform.values[i] = uniform.points[i].value = share > 0 ? std::pow(share, 1 / steps) : 0;
+  }
+  return uniform;
+}
+
+/// The steps of which each of TRL's records is the mean.
+double steps_of_record(const State& state, const Track& track) {
+  if (state.framework != "trl" || track.size() < 2) return 1;
+  std::vector<double> gaps;
+  for (size_t i = 1; i < track.size(); ++i) {
+    gaps.push_back(static_cast<double>(track.points[i].step - track.points[i - 1].step));
+  }
+  return std::max(1.0, median(std::move(gaps)));
+}
+
+/// Records of several steps each, so many of them without any spread that most steps are.
+void judge_means(const State& state, JudgeMemory& memory, const Track& spread, double steps,
+                 std::vector<Finding>& out) {
+  const auto equal = std::count(spread.values.begin(), spread.values.end(), 0.0);
+  if (static_cast<double>(equal) < kQuarter.value * static_cast<double>(spread.size())) return;
+  const Track uniform = uniform_steps(spread, steps);
+  Wasteful found{kSteps, {}};
+  found.tests[0].second = kMostSteps.value;
+  for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);
+  for (const Wasteful::Window& window : found.windows) {
+    if (!stands_low(state, memory, uniform.points[window.first], uniform.points[window.last])) continue;
+    add_share(state, memory, uniform, window, "steps", out);
+    return;
+  }
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
   size_t first = 0, detected = 0;
   for (KeptTrack& track : memory.tracks(state, state.find("reward.zero_std_groups"))) {
-    if (find_streak(track, kShare.value, false, first, detected)) {
-      add_finding(state, memory, track, track, first, detected, out);
-      continue;
-    }
-    for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
-      const double share = mean(track.slice(window.first, window.last + 1));
-      // Without a reward nobody can say what the rest teaches: only what is a fault by itself is one.
-      const bool fault = has_reward(state)
-                             ? stands_low(state, memory, track.points[window.first], track.points[window.last])
-                             : share >= kMost.value;
-      if (!fault) continue;
-      add_share(state, memory, track, window, "groups", out);
-      break;
-    }
+    judge_groups(state, memory, track, out);
   }
   if (out.size() > before || state.find("reward.zero_std_groups") != nullptr) return;
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
@@ -356,6 +421,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
         add_finding(state, memory, track, uniform_in(track), first, detected, out);
       } else if (is_short_and_uniform(state, track)) {
         add_finding(state, memory, track, uniform_in(track), 0, track.size() - 1, out);
+      } else if (const double steps = steps_of_record(state, track); steps > 1) {
+        judge_means(state, memory, track, steps, out);
       } else {
         judge_wasted(state, memory, track, name == "advantage.std" ? Wasteful{} : Wasteful{kSteps, {}}, out);
       }

@@ -161,8 +161,20 @@ bool planned_so_short(const State& state, const Point& last) {
   return plan <= 0 || static_cast<double>(last.step) >= kOfPlan.value * static_cast<double>(plan);
 }
 
+/// Was the learning rate on its way up until the run's last record?
+bool warms_up(const State& state, JudgeMemory& memory, const Point& last) {
+  constexpr double kRisen = 1.2;  // times the rate in the middle
+  for (const Track& rate : memory.tracks(state, state.find("lr"))) {
+    if (rate.points.empty() || rate.points[0].attempt != last.attempt) continue;
+    const double now = rate.values.back();
+    return now >= *std::max_element(rate.values.begin(), rate.values.end()) &&
+           now > kRisen * rate.values[rate.size() / 2];
+  }
+  return false;
+}
+
 /// Of a run that is over all of it counts, however short it was.
-void judge_short(const State& state, const Track& track, std::vector<Finding>& out) {
+void judge_short(const State& state, JudgeMemory& memory, const Track& track, std::vector<Finding>& out) {
   if (track.size() < points_of(kPoints) || !is_over(state, track.points.back().attempt)) return;
   Stretch whole = stretch_of(track.values);
   whole.trend = trend_score(track.values);
@@ -172,7 +184,10 @@ void judge_short(const State& state, const Track& track, std::vector<Finding>& o
   if (whole.trend > kNoRise.value || learning(state, track, whole) != Learning::kNone) return;
   Finding finding = finding_of(state, track, whole);
   const bool reached = solved(state, scale_of(state, track, whole), whole.after, kHigh.value);
-  if (reached || !planned_so_short(state, track.points.back())) finding.severity = Severity::kInfo;
+  const auto steps = static_cast<double>(track.points.back().step - track.points[0].step);
+  const bool long_enough = steps >= kSteps.value - 1 && !warms_up(state, memory, track.points.back());
+  const bool due = long_enough || planned_so_short(state, track.points.back());
+  if (reached || !due) finding.severity = Severity::kInfo;
   out.push_back(std::move(finding));
 }
 
@@ -192,7 +207,7 @@ bool judge_flat(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   for (KeptTrack& track : tracks) {
     if (out.size() == before) judge_reward(state, track, out);
   }
-  if (out.size() == before && !tracks.empty()) judge_short(state, tracks.back(), out);
+  if (out.size() == before && !tracks.empty()) judge_short(state, memory, tracks.back(), out);
   return out.size() > before;
 }
 

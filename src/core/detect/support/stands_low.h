@@ -16,7 +16,8 @@ inline constexpr Knob kFlat{"flat", 0.05, "ratio",
 inline constexpr Knob kNear{"near", 0.8, "ratio", "Share of the reward's range above which the data is nearly solved",
                             "DAPO, dynamic sampling"};
 
-/// Does the reward neither come near its ceiling nor rise between two points? No where no reward is known.
-bool stands_low(const State& state, JudgeMemory& memory, const Point& from, const Point& to);
+/// Does the reward neither come near its ceiling nor rise, by more than `gain` of its range, between two points? No
+/// where no reward is known.
+bool stands_low(const State& state, JudgeMemory& memory, const Point& from, const Point& to, double gain = kFlat.value);
 
 }  // namespace mw::detect

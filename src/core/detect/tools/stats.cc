@@ -77,6 +77,17 @@ double noise(std::span<const double> values) {
   return mean(differences) * 0.886;
 }
 
+double error_of_means(std::span<const double> first, std::span<const double> second) {
+  const auto squared = [](std::span<const double> values) {
+    const double middle = mean(values);
+    double sum = 0;
+    for (const double value : values) sum += (value - middle) * (value - middle);
+    const auto n = static_cast<double>(values.size());
+    return n > 1 ? sum / ((n - 1) * n) : 0;
+  };
+  return std::sqrt(squared(first) + squared(second));
+}
+
 std::vector<double> rolling_median(std::span<const double> values, size_t width) {
   std::vector<double> out;
   out.reserve(values.size());

@@ -29,6 +29,9 @@ size_t quantile_index(size_t size, double q);
 /// 0 for fewer than two values.
 double noise(std::span<const double> values);
 
+/// The standard error of the difference of two means, each by the spread of its own values.
+double error_of_means(std::span<const double> first, std::span<const double> second);
+
 /// Rolling median of up to `width` values that end at each index.
 std::vector<double> rolling_median(std::span<const double> values, size_t width);
 

@@ -7,6 +7,18 @@
 
 namespace mw::detect {
 
+namespace {
+
+/// What the environment itself pays, beside what is given for the form of the answers: a level.
+bool is_environments(const Series& series) {
+  if (series.signal.rfind("reward.component.", 0) != 0) return false;
+  const std::string name = to_lower(series.raw);
+  if (!contains(name, "env_reward") && !contains(name, "environment_reward")) return false;
+  return !contains(name, "std") && !contains(name, "min") && !contains(name, "max");
+}
+
+}  // namespace
+
 bool is_true_measure(const Series& series) {
   if (series.signal == "reward.pass_rate") return true;
   if (series.signal.rfind("reward.component.", 0) != 0) return false;
@@ -31,6 +43,22 @@ bool nothing_was_right(const State& state, uint16_t attempt, int64_t from, int64
       any = true;
     }
     return any;
+  });
+}
+
+bool hardly_anything_was_right(const State& state, uint16_t attempt, int64_t from, int64_t to) {
+  constexpr double kNextToNothing = 0.02;
+  return std::any_of(state.series.begin(), state.series.end(), [=](const Series& series) {
+    if (!is_true_measure(series) && !is_environments(series)) return false;
+    double sum = 0;
+    size_t count = 0;
+    for (const Point& point : series.points()) {
+      if (point.attempt != attempt || point.step < from || point.step > to) continue;
+      if (!(point.value >= 0)) return false;
+      sum += point.value;
+      ++count;
+    }
+    return count > 0 && sum <= kNextToNothing * static_cast<double>(count);
   });
 }
 

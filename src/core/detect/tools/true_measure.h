@@ -14,4 +14,7 @@ bool is_true_measure(const Series& series);
 /// True when such a figure was recorded between two steps of an attempt, and all of its values there are exactly 0.
 bool nothing_was_right(const State& state, uint16_t attempt, int64_t from, int64_t to);
 
+/// The same of such a figure, or of the reward of the environment itself, whose mean there is next to nothing.
+bool hardly_anything_was_right(const State& state, uint16_t attempt, int64_t from, int64_t to);
+
 }  // namespace mw::detect
