@@ -57,8 +57,10 @@ void judge_trace(const State& state, const FailureChain& chain, std::vector<Find
   describe(state, chain, finding);
   finding.detector = "crash-trace";
   if (trace.exception.empty() && finding.kind == "crash") finding.kind = kind_beside(chain);
-  finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
-  finding.summary = cat(words_of(trace, sure), sure ? "" : kNotSettled);
+  finding.severity = sure ? settled_severity(chain) : provisional_severity(chain);
+  finding.summary = cat(words_of(trace, sure && !chain.replaced), !sure            ? kNotSettled
+                                                                  : chain.replaced ? kReplaced
+                                                                                   : "");
   if (!trace.frame.empty())
     finding.evidence.push_back({chain.lead.moment.where, cat("in ", trace.frame), "", kNoStep, 0});
   out.push_back(std::move(finding));

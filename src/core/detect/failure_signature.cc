@@ -38,6 +38,7 @@ std::string_view clause(std::string_view symptom) {
 
 /// What came of it. "Nothing" holds for its own attempt: a later one may have trained.
 std::string what_followed(const State& state, const FailureChain& chain) {
+  if (chain.replaced) return std::string(kReplaced);
   const bool trained_later =
       std::any_of(state.attempts.begin() + std::min<std::ptrdiff_t>(chain.attempt + 1, std::ssize(state.attempts)),
                   state.attempts.end(), [](const AttemptState& later) { return later.first_step != kNoStep; });
@@ -51,7 +52,7 @@ void judge_fatal(const State& state, const FailureChain& chain, std::vector<Find
   Finding finding;
   describe(state, chain, finding);
   finding.detector = "failure-signature";
-  finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
+  finding.severity = sure ? settled_severity(chain) : provisional_severity(chain);
   if (!sure && lasts(state, chain)) finding.severity = std::max(finding.severity, Severity::kWarning);
   const std::string step = finding.onset.step == kNoStep ? std::string() : cat(", at step ", finding.onset.step);
   finding.summary =

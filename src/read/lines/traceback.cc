@@ -126,7 +126,9 @@ bool frame_is_library(std::string_view frame) {
 /// even when it was raised in generated code ("<string>"): a caught one lists no frames above the function that caught.
 bool trains(std::string_view function) {
   constexpr std::array<std::string_view, 4> kParts = {"training_loop", "training_step", "train_step", "train_loop"};
-  return function == "train" || function == "fit" ||
+  if (function.starts_with("train_test_")) return false;  // that is a split of data
+  return function == "train" || function == "fit" || function.starts_with("train_") || function.ends_with("_train") ||
+         function.ends_with("_training") ||
          std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) { return contains(function, part); });
 }
 

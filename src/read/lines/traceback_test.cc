@@ -94,6 +94,21 @@ TEST_CASE("IPython's traceback of older versions; what no library of training is
   CHECK(seen[0].trace.sample);
 }
 
+TEST_CASE("a cell that calls a training function of the notebook's own trains; one that only draws may be a tool's") {
+  const auto is_sample = [](const char* function) {
+    const auto seen =
+        read({"KeyboardInterrupt                         Traceback (most recent call last)",
+              "/tmp/ipython-input-7-1203.py in <cell line: 0>()", "     40 for epoch in range(9):", "---> 41     go()",
+              function, "     12 total.backward()", "---> 13 print(total)", "KeyboardInterrupt: "});
+    REQUIRE(seen.size() == 1);
+    return seen[0].trace.sample;
+  };
+  CHECK_FALSE(is_sample("/tmp/ipython-input-6-1198.py in small_batch_train()"));
+  CHECK_FALSE(is_sample("/tmp/ipython-input-6-1198.py in train_policy(batch)"));
+  CHECK(is_sample("/tmp/ipython-input-6-1198.py in draw_curves()"));
+  CHECK(is_sample("/tmp/ipython-input-6-1198.py in train_test_split(rows)"));
+}
+
 TEST_CASE("a bar that is closed behind an exception is no part of its message") {
   const auto seen = read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 43, in odd",
                           "    return [scores[c] for c in completions]", "KeyError: '129'",

@@ -1,6 +1,7 @@
 #include "core/detect/support/failure_chain.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "core/detect/support/helper_threads.h"
 #include "core/detect/support/join_traces.h"
 #include "core/detect/support/named_rank.h"
+#include "core/detect/support/outlive_start.h"
 #include "core/detect/support/progress.h"
 #include "core/detect/support/server_restarts.h"
 #include "core/detect/support/step_cleanup.h"
@@ -149,6 +151,23 @@ class StatusEnds {
   std::map<uint16_t, bool> ends_;  ///< by attempt: was its plan open?
 };
 
+/// The attempt's record says that it failed, and a log without a clock ends with an exception that nobody caught: that
+/// another file has a later step on record, which the log has not, shows nothing.
+bool explains_status(const State& state, const Symptom& symptom) {
+  constexpr uint64_t kBlankLines = 4;
+  const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
+  const uint32_t number = symptom.moment.where.source;
+  if (attempt == nullptr || !attempt->ended || number >= state.sources.size() || symptom.moment.at.known())
+    return false;
+  const event::Ended& end = *attempt->ended;
+  const bool failed = end.how == event::Ended::How::kFailed || (end.how == event::Ended::How::kExit && end.code > 0);
+  const SourceState& source = state.sources[number];
+  const bool raised = symptom.trace != nullptr || symptom.within != nullptr;
+  const bool elsewhere = attempt->ended_at.where.source != number;
+  return failed && elsewhere && raised && is_root(symptom) && source.kind == "text" && source.ended &&
+         static_cast<int64_t>(symptom.last_line + kBlankLines) >= source.lines;
+}
+
 void place(const State& state, const Progress& progress, const StatusEnds& ends, const Closing& closing,
            Symptom& symptom) {
   if (closing.breaks_save(symptom)) return;  // neither survived nor a matter of the teardown
@@ -167,7 +186,7 @@ void place(const State& state, const Progress& progress, const StatusEnds& ends,
     symptom.teardown = true;  // only echoes follow a plan that was carried out
   }
   if (!symptom.teardown && !symptom.survived) {
-    symptom.survived = progress.after(symptom.moment, symptom.last_line);
+    symptom.survived = progress.after(symptom.moment, symptom.last_line) && !explains_status(state, symptom);
     symptom.idle = !symptom.survived && attempt != nullptr && attempt->last_step != kNoStep;
     symptom.survived = symptom.survived || lived_on(state, symptom);
   }
@@ -377,6 +396,14 @@ void order_by_line(std::vector<Symptom>& symptoms) {
   }
 }
 
+/// An exit status that is a signal's says of what its process died, where it is the signal of a segmentation fault.
+bool names_segfault(const Symptom& symptom) {
+  static constexpr std::array<std::string_view, 4> kWords = {"SIGSEGV", "Signal 11 ", "code: -11)", "code 139"};
+  if (symptom.signature->id != "signal-exit-status") return false;
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&symptom](std::string_view word) { return contains(symptom.text, word); });
+}
+
 }  // namespace
 
 std::string kind_of(const Symptom& symptom) {
@@ -386,7 +413,9 @@ std::string kind_of(const Symptom& symptom) {
 
 std::string cause_of(const Symptom& symptom) {
   if (symptom.consequence) return "slurm-cancelled";
-  if (symptom.signature != nullptr) return symptom.signature->id;
+  if (symptom.signature != nullptr) {
+    return names_segfault(symptom) ? std::string("segfault-generic") : symptom.signature->id;
+  }
   return std::string(symptom.type.cause);
 }
 
@@ -415,6 +444,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   follow_failures(symptoms);
   outlive(symptoms);
   outlive_helpers(helpers, symptoms);
+  outlive_start(state, progress, symptoms);
   outlive_server_restarts(state, knowledge, symptoms);
   outlive_recurrent_errors(state, symptoms);
   outlive_recurrent_words(state, symptoms);

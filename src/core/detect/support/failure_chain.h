@@ -58,6 +58,7 @@ struct FailureChain {
   Symptom lead;
   std::vector<Symptom> others;  ///< in order; before or after the lead
   std::string kind;
+  bool replaced = false;  ///< a start, which failed; one that came after it in the same log got further
   bool ended = false;  ///< the lead ends the process that says it; else it is only the last grave thing that was said
 };
 

@@ -14,6 +14,8 @@ namespace mw::detect {
 namespace {
 
 constexpr double kSilenceSeconds = 1800;  // as long as no start-up, save or evaluation says nothing
+// Between a start that failed at once and one that somebody made after it; the ranks of one start fail sooner.
+constexpr double kRestartSeconds = 60;
 constexpr size_t kOthersKept = 24;
 // What a failure of the same moment says of itself: the ranks of one crash and the links of one chain come this close.
 constexpr uint64_t kNearLines = 300;
@@ -33,14 +35,37 @@ bool a_root_ends(const std::vector<Symptom>& symptoms, size_t begin) {
   return false;
 }
 
-/// The end of the episode that begins at `begin`: the next attempt, or a long silence in an attempt that never did a
-/// step (two starts in one log whose beginnings no dialect knows).
+/// When a symptom happened; of one without a clock, what the lines before it say.
+Time clock_at(const State& state, const Symptom& symptom) {
+  const uint32_t number = symptom.moment.where.source;
+  if (symptom.moment.at.known() || number >= state.sources.size()) return symptom.moment.at;
+  return state.sources[number].clock.before(symptom.moment.where.line);
+}
+
+/// The start that failed with `one` is not what failed with `other`: a program that lacks a module, a script or a
+/// setting has not begun, and an error of another kind a good while later is that of a start which got further.
+bool of_another_start(const State& state, const Symptom& one, const Symptom& other) {
+  if (one.survived || one.teardown || other.survived || other.teardown) return false;
+  const std::string kind = kind_of(one);
+  if ((kind != "dependency-broken" && kind != "config-error") || kind == kind_of(other)) return false;
+  if (!is_root(one) || !is_root(other) || may_be_echo(other) || !ends_for_sure(one) || !ends_for_sure(other))
+    return false;
+  if (kind_of(other) == "interrupted" || one.moment.where.source != other.moment.where.source) return false;
+  const Time at = clock_at(state, one), later = clock_at(state, other);
+  if (at.known() && later.known()) return (later - at).seconds() > kRestartSeconds;
+  return !at.known() && !later.known() && other.moment.where.line > one.last_line + kNearLines;
+}
+
+/// The end of the episode that begins at `begin`: the next attempt, or, in an attempt that never did a step, where what
+/// follows is of another start in the same log, whose beginnings no dialect knows: after a long silence, or a start
+/// that cannot have come so far.
 size_t end_of_episode(const State& state, const std::vector<Symptom>& symptoms, size_t begin) {
   const uint16_t attempt = symptoms[begin].moment.attempt;
   const bool trained = attempt < state.attempts.size() && state.attempts[attempt].last_step != kNoStep;
   Time last = symptoms[begin].moment.at;
   size_t end = begin + 1;
   for (; end < symptoms.size() && symptoms[end].moment.attempt == attempt; ++end) {
+    if (!trained && of_another_start(state, symptoms[end - 1], symptoms[end])) break;
     const Time at = symptoms[end].moment.at;
     if (!at.known()) continue;
     const bool silence = last.known() && (at - last).seconds() > kSilenceSeconds;
@@ -219,6 +244,8 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
       lead = killed;
     }
     chain.kind = kind_of(chain.lead);
+    chain.replaced = end < symptoms.size() && of_another_start(state, symptoms[end - 1], symptoms[end]) &&
+                     symptoms[end].moment.attempt == chain.attempt;
     chain.ended = chain.ended || barren || ends_for_sure(*lead);
     for (size_t i = begin; i < end; ++i) {
       if (&symptoms[i] == lead || symptoms[i].survived || symptoms[i].teardown) continue;

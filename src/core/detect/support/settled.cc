@@ -78,6 +78,10 @@ bool lasts(const State& state, const FailureChain& chain) {
   return times >= kOften && pace.usual > 0 && since >= std::max(kSeconds, pace.longest);
 }
 
+Severity settled_severity(const FailureChain& chain) {
+  return chain.replaced ? Severity::kWarning : Severity::kCritical;
+}
+
 Severity provisional_severity(const FailureChain& chain) { return chain.ended ? Severity::kWarning : Severity::kInfo; }
 
 }  // namespace mw::detect

@@ -25,6 +25,10 @@ bool lasts(const State& state, const FailureChain& chain);
 
 /// The severity of a failure that is not settled, and what is said of it beside what was seen.
 Severity provisional_severity(const FailureChain& chain);
+
+/// Of a failure that is settled: of a start that another one followed in the same log, which got further, a warning.
+Severity settled_severity(const FailureChain& chain);
 inline constexpr std::string_view kNotSettled = "; whether the run survives it is not known yet";
+inline constexpr std::string_view kReplaced = "; a later start in the same log got further";
 
 }  // namespace mw::detect
