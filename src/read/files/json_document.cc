@@ -69,15 +69,17 @@ bool is_list_of_numbers(std::string_view value) {
   return c == '-' || c == 'N' || c == 'I' || c == 't' || c == 'f' || c == 'n' || (c >= '0' && c <= '9');
 }
 
+/// Of a document that holds each figure's values in one piece.
+struct SeriesPoint {
+  int64_t step;
+  uint32_t key;    // its name's place among those of the document
+  uint32_t order;  // in which it was read
+  double value;
+};
+
 /// Collects the points of a document whose leaves are named by their step.
 class SeriesLeaves : public JsonLeaves {
  public:
-  struct Point {
-    int64_t step;
-    uint32_t key;
-    uint32_t order;
-    double value;
-  };
   void number(std::string_view path, double value) override {
     const size_t slash = path.rfind('/');
     const auto step = slash == std::string_view::npos ? std::nullopt : parse_int(path.substr(slash + 1));
@@ -90,7 +92,7 @@ class SeriesLeaves : public JsonLeaves {
   void string(std::string_view, std::string_view) override { ++others; }
   bool enter_array(std::string_view) override { return ++others, false; }
 
-  std::vector<Point> points;
+  std::vector<SeriesPoint> points;
   std::vector<std::string> keys;
   size_t others = 0;
 };
@@ -107,12 +109,6 @@ bool is_history_name(std::string_view name) {
 /// Collects the points of lists whose records are a step and one value: [{"step": 10, "value": 0.3}, …].
 class SteppedLists {
  public:
-  struct Point {
-    int64_t step;
-    uint32_t key;
-    uint32_t order;
-    double value;
-  };
   /// False where a list of records holds something else, or the text is garbled.
   bool collect(std::string_view object, const std::string& path, int depth) {
     constexpr int kDeepest = 4;
@@ -128,7 +124,7 @@ class SteppedLists {
     return whole && fit;
   }
 
-  std::vector<Point> points;
+  std::vector<SeriesPoint> points;
   std::vector<std::string> keys;
 
  private:
