@@ -1,6 +1,7 @@
 #include "sim/prune.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -27,7 +28,8 @@ namespace {
 
 constexpr uint64_t kLongestPlan = 400;    // calls to the disk after which a plan of the largest tree is over, about
 constexpr uint64_t kLongestRemoval = 40;  // likewise of one removal, with its checks
-constexpr int kTurns = 200'000;           // of the task, until it is idle; most of them wait for its thread
+constexpr int kQuick = 20'000;            // turns of the task, most of which wait for its thread
+constexpr int kTurns = 80'000;            // until it is idle; those behind the quick ones wait a millisecond each
 const std::string kLabel = "attempt-1-of-run";
 
 /// The journal: what it takes is durable, and it takes nothing of a dead midwatch.
@@ -178,7 +180,8 @@ class Prune : Judged<PruneVerdict> {
         for (const std::string& one : std::exchange(paper_.said, {})) say(cat("  ", one));
         return;
       }
-      std::this_thread::yield();
+      // Its threads are real: on a busy machine one of them may not run for seconds.
+      i < kQuick ? std::this_thread::yield() : std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     wrong("midwatch does not come to rest");
   }
