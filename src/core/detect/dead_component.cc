@@ -2,7 +2,6 @@
 // itself moves: a verifier that cannot read the answers, or a task that is never solved.
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "base/text.h"
 #include "core/detect/support/settled.h"
@@ -67,12 +66,12 @@ bool others_give(const State& state, JudgeMemory& memory, const Series& dead, co
   return false;
 }
 
-/// The record after which a component that gave nothing for the first `zeros` records gives something time and again.
-std::optional<size_t> pays_since(const Track& track, size_t zeros) {
+/// Does a component that gave nothing for the first `zeros` records give something time and again since?
+bool pays_since(const Track& track, size_t zeros) {
   const auto rest = track.slice(zeros, track.size());
   const auto paid = std::count_if(rest.begin(), rest.end(), [](double value) { return value > 0; });
   const double least = std::max(kPays.value, kPaysShare.value * static_cast<double>(rest.size()));
-  return static_cast<double>(paid) >= least ? std::optional(zeros) : std::nullopt;
+  return static_cast<double>(paid) >= least;
 }
 
 void judge_one(const State& state, JudgeMemory& memory, const Series& component, std::vector<Finding>& out) {
@@ -84,14 +83,14 @@ void judge_one(const State& state, JudgeMemory& memory, const Series& component,
     if (zeros < least) continue;
     const size_t detected = least - 1;
     if (!moves(state, memory, component, track.points[detected])) continue;
-    const std::optional<size_t> pays = pays_since(track, zeros);
+    const bool pays = pays_since(track, zeros);
     Finding finding = make_finding("dead-component", "zero-reward", pays ? Severity::kInfo : Severity::kWarning,
                                    track.points[0], track.points[detected],
                                    cat(component.raw, pays ? " was" : " is", " exactly 0 from the first step on, ",
                                        zeros, " records in a row, while the reward moves: no answer ",
                                        pays ? "was judged right" : "was ever judged right",
-                                       pays ? cat(" before step ", track.points[*pays].step) : ""));
-    if (pays) resolve(finding, track.points[*pays]);
+                                       pays ? cat(" before step ", track.points[zeros].step) : ""));
+    if (pays) resolve(finding, track.points[zeros]);
     add_figures(finding, track, 0, detected, 3);
     const bool formed = others_give(state, memory, component, track.points[detected]);
     const Finding::Suggestion broken{"reward-function-broken-all-zero", formed ? 0.5 : 0.3,

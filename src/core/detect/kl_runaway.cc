@@ -214,16 +214,19 @@ bool judge_start(const State& state, KeptTrack& track, std::vector<Finding>& out
 
 /// From nothing in the first records to a level of `blind` in a row, and all the way up: sums over an answer stand
 /// there in healthy runs, and stand.
-std::optional<Rise> steady_climb(const Track& track) {
-  const size_t width = points_of(kWidth);
-  if (track.size() < points_of(kHistory) || !(track.values[0] < kNear.value)) return std::nullopt;
-  for (size_t i = points_of(kHistory) - 1; i < track.size(); ++i) {
+struct ClimbWalk {
+  std::optional<Rise> found;
+  bool over = false;  // the first level that is high enough decides
+
+  void step(const Track& track, size_t i) {
+    const size_t width = points_of(kWidth);
+    if (over || i + 1 < points_of(kHistory) || !(track.values[0] < kNear.value)) return;
     const auto last = track.slice(i + 1 - width, i + 1);
     const double level = median({last.begin(), last.end()}),
                  before = median_of_last(track.slice(0, i + 1 - width), width);
-    if (level < kBlind.value || level < kClimb.value * before) continue;
-    if (level < kBlindFactor.value * std::abs(track.values[0])) return std::nullopt;
-    if (trend_score(last) < kClimbTrend.value) return std::nullopt;
+    if (level < kBlind.value || level < kClimb.value * before) return;
+    over = true;
+    if (level < kBlindFactor.value * std::abs(track.values[0]) || trend_score(last) < kClimbTrend.value) return;
     Rise rise;
     rise.onset = i;
     while (rise.onset > 0 && track.values[rise.onset - 1] > kStanding.value) --rise.onset;
@@ -231,14 +234,14 @@ std::optional<Rise> steady_climb(const Track& track) {
     rise.detected = i;
     rise.base = track.values[0];
     rise.peak = track.values[i];
-    return rise;
+    found = rise;
   }
-  return std::nullopt;
-}
+};
 
 /// A slow rise where no reward is known that could pay for it.
 void judge_blind(KeptTrack& track, const State& state, std::vector<Finding>& out) {
-  if (const std::optional<Rise> climb = steady_climb(track)) return add_finding(state, track, *climb, out);
+  const std::optional<Rise>& climb = track.follow("kl-runaway, climb", ClimbWalk{}).found;
+  if (climb) return add_finding(state, track, *climb, out);
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kBlindFactor.value, kBlind.value, points_of(kPersist)};
   const std::vector<Rise> found = track.rises("kl-runaway, blind", rule);
   if (!found.empty()) add_finding(state, track, found.front(), out);

@@ -352,8 +352,8 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   const size_t lately_from = i + 1 - std::min(i + 1, std::max(last, 2 * points_of(kFloorRow)));
   if (left_to_zero_reward(track, lately_from, i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
-  const bool usual = is_usual(track.slice(0, i + 1 - last), now + kAlike.value * range);
-  if (usual && best - now < kSpread.value * error_of_means(track.slice(from, best_end), window)) return std::nullopt;
+  const bool small = best - now < kSpread.value * error_of_means(track.slice(from, best_end), window);
+  if (small && is_usual(track.slice(0, i + 1 - last), now + kAlike.value * range)) return std::nullopt;
   if (ranks_above(track.slice(from, best_end), window, kAlike.value * range) < kRanks.value) return std::nullopt;
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }

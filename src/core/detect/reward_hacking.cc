@@ -292,24 +292,25 @@ bool is_named(const Series& series, std::initializer_list<std::string_view> word
 }
 
 /// Over-optimisation as it is studied: the reward model's score beside the true one, under whatever other names.
-void judge_proxy(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+bool judge_proxy(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Series& paid : state.series) {
-    if (!is_named(paid, {"proxy"})) continue;
+    const bool may =
+        contains_folded(paid.raw.empty() ? paid.signal : paid.raw, "proxy");  // most names: no copy is made
+    if (!may || !is_named(paid, {"proxy"})) continue;
     for (const Series& real : state.series) {
       if (&real == &paid || !is_named(real, {"gold", "true", "oracle", "heldout", "held out"})) continue;
       for (KeptTrack& proxy : memory.tracks(state, &paid)) {
         for (KeptTrack& truth : memory.tracks(state, &real)) {
-          if (judge_fall(proxy, truth, out)) return;
+          if (judge_fall(proxy, truth, out)) return true;
         }
       }
     }
   }
+  return false;
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  const size_t before = out.size();
-  judge_proxy(state, memory, out);
-  if (out.size() > before) return;
+  if (judge_proxy(state, memory, out)) return;
   for (KeptTrack& reward : memory.tracks(state, state.find("reward.mean"))) {
     for (const Series& series : state.series) {
       if (judge_gap(state, series, memory, out)) return;

@@ -77,6 +77,19 @@ struct SeriesPoint {
   double value;
 };
 
+/// A row for each step; `rows` came before. Returns how many there are with them.
+uint64_t hand_over_by_step(std::vector<SeriesPoint>& points, const std::vector<std::string>& keys, RowBuilder& row,
+                           uint64_t rows, RecordSink& sink) {
+  std::sort(points.begin(), points.end(),
+            [](const auto& a, const auto& b) { return a.step != b.step ? a.step < b.step : a.order < b.order; });
+  for (size_t i = 0; i < points.size(); ++i) {
+    const SeriesPoint& point = points[i];
+    row.add_number(keys[point.key], point.value);
+    if (i + 1 == points.size() || points[i + 1].step != point.step) row.hand_over(sink, ++rows, point.step, {});
+  }
+  return rows;
+}
+
 /// Collects the points of a document whose leaves are named by their step.
 class SeriesLeaves : public JsonLeaves {
  public:
@@ -228,7 +241,7 @@ bool JsonDocumentDecoder::series(std::string_view text, RecordSink& sink) {
   SeriesLeaves leaves;
   if (!for_each_leaf(text, leaves) || leaves.points.size() < 2 || leaves.others * 10 > leaves.points.size())
     return false;
-  hand_over_by_step(leaves, sink);
+  rows_ = hand_over_by_step(leaves.points, leaves.keys, row_, rows_, sink);
   return true;
 }
 
@@ -236,21 +249,8 @@ bool JsonDocumentDecoder::series(std::string_view text, RecordSink& sink) {
 bool JsonDocumentDecoder::stepped_lists(std::string_view text, RecordSink& sink) {
   SteppedLists lists;
   if (!lists.collect(text, "", 0) || lists.points.size() < 2) return false;
-  hand_over_by_step(lists, sink);
+  rows_ = hand_over_by_step(lists.points, lists.keys, row_, rows_, sink);
   return true;
-}
-
-template <typename Points>
-void JsonDocumentDecoder::hand_over_by_step(Points& of, RecordSink& sink) {
-  std::sort(of.points.begin(), of.points.end(),
-            [](const auto& a, const auto& b) { return a.step != b.step ? a.step < b.step : a.order < b.order; });
-  for (size_t i = 0; i < of.points.size(); ++i) {
-    const auto& point = of.points[i];
-    row_.add_number(of.keys[point.key], point.value);
-    if (i + 1 == of.points.size() || of.points[i + 1].step != point.step) {
-      row_.hand_over(sink, ++rows_, point.step, {});
-    }
-  }
 }
 
 /// {"loss": [0.3, …], "reward": [0.1, …], …}: lists of numbers, one per metric.

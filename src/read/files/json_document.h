@@ -28,8 +28,6 @@ class JsonDocumentDecoder : public Decoder {
   bool series(std::string_view text, RecordSink& sink);
   bool columns(std::string_view text, RecordSink& sink);
   bool stepped_lists(std::string_view text, RecordSink& sink);
-  template <typename Points>
-  void hand_over_by_step(Points& of, RecordSink& sink);
   void records(std::string_view array, std::string_view prefix, RecordSink& sink);
   void record(std::string_view text, std::string_view prefix, RecordSink& sink);
 

@@ -47,7 +47,7 @@ Time clock_at(const State& state, const Symptom& symptom) {
 bool of_another_start(const State& state, const Symptom& one, const Symptom& other) {
   if (one.survived || one.teardown || other.survived || other.teardown) return false;
   const std::string kind = kind_of(one);
-  if ((kind != "dependency-broken" && kind != "config-error") || kind == kind_of(other)) return false;
+  if (!is_of_a_start(kind) || kind == kind_of(other)) return false;
   if (!is_root(one) || !is_root(other) || may_be_echo(other) || !ends_for_sure(one) || !ends_for_sure(other))
     return false;
   if (kind_of(other) == "interrupted" || one.moment.where.source != other.moment.where.source) return false;

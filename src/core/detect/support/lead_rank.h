@@ -2,12 +2,17 @@
 // it: the lines of several processes in one log stand in the order in which they were flushed.
 #pragma once
 
+#include <string_view>
+
 #include "core/detect/support/failure_chain.h"
 
 namespace mw::detect {
 
 /// Is this a symptom after which a process normally does nothing more?
 bool ends_a_process(const Symptom& symptom);
+
+/// Does a failure of that kind keep a program from beginning: a module, a script or a setting that it lacks?
+inline bool is_of_a_start(std::string_view kind) { return kind == "dependency-broken" || kind == "config-error"; }
 
 /// How much a symptom deserves to lead: 0 not at all. A symptom that only says "crash" says less than one that says of
 /// what: the exception of a traceback does, though it be the echo of a failure elsewhere. `barren`: its attempt came to

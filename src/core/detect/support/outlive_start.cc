@@ -1,7 +1,6 @@
 #include "core/detect/support/outlive_start.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/detect/support/lead_rank.h"
 
@@ -11,8 +10,6 @@ namespace {
 // The tracebacks of one crash stand closer to each other than the lines of a start-up are many.
 constexpr uint64_t kStartUpLines = 100;
 constexpr uint64_t kFirstLines = 20;  // of a file: nothing of the trainer's start stands before it
-
-bool is_of_a_start(std::string_view kind) { return kind == "dependency-broken" || kind == "config-error"; }
 
 /// It keeps a program from beginning at all.
 bool keeps_from_beginning(const Symptom& symptom) {
