@@ -33,7 +33,8 @@ WORDS = [  # (what each of its places holds in lower case, expression, what to w
     ("consent", B + r"[Cc]onsents?" + E, "approval"),
     ("aside", r"\bset aside\b|\bsets aside\b|set[-_]aside", "quarantine"),
     ("back", r"\bgo[-_]back\b|\bGoBack\b|\bway[-_]back\b|\bWayBack\b", "rollback, resume probe"),
-    ("standing housekeeping leftover ballast", B + r"(?:RunStanding|housekeeping|Housekeeping|leftovers?|Leftovers?|ballast|Ballast)" + E, "run status, cleanup, stale resource"),
+    ("standing housekeeping leftover ballast", B + r"(?:RunStanding|housekeeping|Housekeeping|leftovers?|Leftovers?|ballast|Ballast)" + E,
+     "run status, cleanup, stale resource"),
     ("deed", B + r"[Dd]eeds?" + E, "action"),
     ("companion", r"\bCompanions?\b|\bcompanions?\b", "task"),  # a notebook is Jupyter's
     ("look", ARTICLE + r"looks?\b(?! (?:like|as|at)\b)|\blooks (?:were|are|in a row)\b|\b(?:Look|Looker)\b|" + B + r"Look(?:ed|s)?(?=[A-Z])",

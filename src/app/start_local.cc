@@ -167,8 +167,7 @@ class LocalLook {
     const auto theirs = other.empty() ? std::vector<int64_t>() : checkpoint_steps(disk_, other, scope_.layout);
     if (!theirs.ok() && is_silent(theirs.error())) return theirs.error();
     if (!theirs.ok() || theirs->empty()) return std::optional<int64_t>();
-    const auto later = std::distance(std::upper_bound(steps.begin(), steps.end(), theirs->back()), steps.end());
-    if (is_left_behind(other, later)) return std::optional<int64_t>();
+    if (is_left_behind(other, *theirs, steps)) return std::optional<int64_t>();
     role_steps_ = *theirs;
     const auto pointer = ask_pointer(disk_, other, scope_.layout);
     if (!pointer.ok()) return pointer.error();

@@ -185,10 +185,7 @@ std::string roles_apart(Disk& disk, const RollbackScope& scope, const std::vecto
     const auto named = text ? step_in(scope.layout.pointer_text, *text) : std::nullopt;
     const int64_t then = beside != plans.end() && beside->set_pointer ? beside->keep : named.value_or(plan.keep);
     if (then == plan.keep) continue;
-    const auto mine = steps_of(plan.root), theirs = steps_of(other);
-    const auto later =
-        theirs.empty() ? 0 : std::distance(std::upper_bound(mine.begin(), mine.end(), theirs.back()), mine.end());
-    if (is_left_behind(other, later)) continue;
+    if (is_left_behind(other, steps_of(other), steps_of(plan.root))) continue;
     const auto said = [](int64_t step) {
       return step == kNoStep ? std::string("from nothing") : cat("from step ", step);
     };

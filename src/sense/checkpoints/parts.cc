@@ -1,6 +1,7 @@
 #include "sense/checkpoints/parts.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "sense/checkpoints/find.h"
@@ -70,6 +71,11 @@ void add_other_roles(std::vector<std::string>& declared) {
 bool is_left_behind(const std::string& root, int64_t later_saves) {
   constexpr int64_t kWentOn = 3;
   return basename(root) == kCritic && later_saves > kWentOn;
+}
+
+bool is_left_behind(const std::string& root, const std::vector<int64_t>& own, const std::vector<int64_t>& others) {
+  if (own.empty()) return false;
+  return is_left_behind(root, std::distance(std::upper_bound(others.begin(), others.end(), own.back()), others.end()));
 }
 
 std::vector<std::string> role_folders(const std::string& folder) {

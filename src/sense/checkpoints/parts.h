@@ -26,6 +26,8 @@ void add_other_roles(std::vector<std::string>& declared);
 /// After so many saves of the other role since the last in `root` the run trains that role no more. Actors are always
 /// trained.
 bool is_left_behind(const std::string& root, int64_t later_saves);
+/// The same by the steps of both, ascending: of `root` and of the other role.
+bool is_left_behind(const std::string& root, const std::vector<int64_t>& own, const std::vector<int64_t>& others);
 /// Where the roles of a training keep theirs, which was given `folder` for all of them.
 std::vector<std::string> role_folders(const std::string& folder);
 
