@@ -4,6 +4,7 @@ supervisor) and a retry loop of the shell, in turn; and how soon midwatch tells 
     bench_restart.py [ATTEMPTS]     of each (default 50; midwatch starts a command again 50 times at most)
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def under_midwatch(folder):
         [MIDWATCH, "run", "--config", "none", "--home", folder + "/home", "--quiet", "--first-wait", "0", "--", "sh", "train.sh"],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
-        if line.startswith("midwatch: attempt") and " ended: " in line:
+        if re.match(r"midwatch: attempt \d+ ended\b", line):
             reported.append(time.time_ns())
     assert process.wait() == 0
     with open(os.path.join(folder, "ends")) as file:
