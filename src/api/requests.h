@@ -224,6 +224,7 @@ struct CleanupAnswer {
 /// Of which run quarantined checkpoints are to be put back.
 struct RestoreRequest {
   std::string home, run;
+  std::string checkpoints;  ///< instead of a run: what was moved in this folder before a run that never began; ""
 };
 /// What was quarantined, or what came of putting it back.
 struct RestoreAnswer {

@@ -66,6 +66,8 @@ struct PullRequest {
   StoreAddress store;
   std::string folder;      ///< that is made
   int64_t step = kNoStep;  ///< kNoStep: the newest
+  /// Takes what lies in its place out of the way, once all of it has come and is right; nullptr: nothing may lie there.
+  std::function<Result<void>()> make_way = nullptr;
 };
 struct PullAnswer {
   std::string folder, checkpoint, name;  ///< the checkpoint's id; the name that its folder had
@@ -108,6 +110,7 @@ struct StartAnswer {
   std::string fingerprint;  ///< of the run that shipped it, docs/formats/fingerprint.md; "": the store does not say
   std::string pointer;      ///< file that names the checkpoint; "": its framework has none
   std::string pointer_was;  ///< what it named before, where that is something else; ""
+  std::vector<std::string> moved;  ///< what was quarantined or got another name, a sentence each; also in the notes
   std::string warning;  ///< why the command may begin from scratch all the same, and what to type; "": nothing says so
   PullAnswer pulled;
 };

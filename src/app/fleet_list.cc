@@ -9,14 +9,13 @@
 #include "act/vault/catalogue.h"
 #include "app/fleet_desk.h"
 #include "app/harbour.h"
+#include "app/store_runs.h"
 #include "base/text.h"
 
 namespace mw {
 namespace {
 
 using What = FleetRequest::What;
-
-constexpr std::string_view kSpecification = "fleet/run.json", kManifests = "manifests/";
 
 /// The specification files that are meant: a file itself, of a folder those that end in ".toml".
 Result<std::vector<std::string>> files_of(Disk& disk, const std::vector<std::string>& paths) {
@@ -80,27 +79,6 @@ FleetAnswer by_store(Disk& disk, const StoreAddress& address, const std::string&
   if (!desk.ok()) return unread(name, address.place, desk.error());
   auto answer = (*desk)->check(What::kStatus);
   return answer.ok() ? std::move(*answer) : unread(name, address.place, answer.error());
-}
-
-/// The places of the runs below a place, as prefixes: whatever has a specification or a checkpoint's manifest. Those of
-/// a run's own folders ("runs/NAME/…" are logs) are not looked into.
-Result<std::set<std::string>> prefixes_below(Harbour& harbour) {
-  std::string below = harbour.prefix;
-  if (!below.empty()) below += "/";
-  const auto listed = list_all(*harbour.store, below);
-  if (!listed.ok()) return listed.error();
-  std::set<std::string> out;
-  for (const ObjectInfo& one : *listed) {
-    const std::string_view key = one.key;
-    if (key == kSpecification || key.ends_with(cat("/", kSpecification))) {
-      out.emplace(key.substr(0, key.size() - std::min(key.size(), kSpecification.size() + 1)));
-    }
-    const size_t folder = key.rfind('/') == std::string_view::npos ? 0 : key.rfind('/') + 1;
-    const std::string_view path = key.substr(0, folder);
-    if (!key.ends_with(".json") || !(path == kManifests || path.ends_with(cat("/", kManifests)))) continue;
-    out.emplace(path.substr(0, path.size() - std::min(path.size(), kManifests.size() + 1)));
-  }
-  return out;
 }
 
 /// The address of what lies under a prefix of the same store.

@@ -14,6 +14,7 @@
 #include "app/ship.h"
 #include "app/start_fence.h"
 #include "app/start_local.h"
+#include "app/start_place.h"
 #include "app/start_roles.h"
 #include "app/start_shipped.h"
 #include "app/start_words.h"
@@ -110,77 +111,6 @@ Result<std::string> root_for(const StartRequest& request, const vault::Checkpoin
                "Say --checkpoints DIR."};
 }
 
-/// Broken ones leave the trainer's way where that is allowed, which is noted; else what kept them there is.
-bool move_away(Disk& disk, const StartRequest& request, const LocalScope& scope, const LocalCheckpoint& one,
-               int64_t keep, StartAnswer& answer) {
-  const std::string folder = run_folder_of(request.home, answer.name);
-  const auto clock = make_posix_clock();
-  const bool broken = one.how == LocalCheckpoint::How::kBroken;
-  const std::string what = cat(one.path, broken ? " is broken (" : " is not what was shipped (", one.why, ")");
-  const auto moved =
-      request.may_move && one.other.empty()
-          ? move_broken(disk, scope, folder, clock->now(), {one.step}, keep,
-                        broken ? "It was broken, and in the way of the run that began."
-                               : "It was not what the run has of that step in its store, and in its way.")
-          : Result<std::string>(Error{
-                Error::Code::kDenied,
-                one.other.empty() ? "restart of [actions] does not let it" : cat("run ", one.other, " saved it"), ""});
-  if (moved.ok()) {
-    answer.pulled.notes.push_back(
-        cat(what, ": moved to ", *moved, "; midwatch restore --run ", answer.name, " puts it back"));
-  } else {
-    answer.pulled.notes.push_back(
-        cat(what, ", and stays there: ", moved.error().what, ". To move it away: ", how_to_move(one.path)));
-  }
-  return moved.ok();
-}
-
-/// Whole by its structure: is it what the store has of that step? One that is not leaves its way; false: it did.
-Result<bool> is_the_shipped(Disk& disk, const StartRequest& request, const LocalScope& local, const std::string& folder,
-                            const vault::CheckpointManifest& shipped, StartAnswer& answer) {
-  const auto unlike = unlike_shipped(disk, folder, shipped, request.comparing);
-  if (!unlike.ok()) return unlike.error();
-  if (unlike->empty()) return true;
-  const auto number = step_in(local.layout.folder, basename(folder));
-  LocalCheckpoint one;
-  if (number) {
-    auto known = look_at_local_one(disk, local, *number);
-    if (!known.ok()) return known.error();
-    one = std::move(*known);
-  }
-  one.path = folder;
-  one.how = LocalCheckpoint::How::kUnproven;
-  one.why = *unlike;
-  if (one.step != kNoStep && move_away(disk, request, local, one, kNoStep, answer)) return false;
-  return Error{Error::Code::kDenied, cat(folder, " is not what the store has of step ", shipped.step, ": ", *unlike),
-               cat("Nothing is written over. Move it away, and run this again: ", how_to_move(folder),
-                   ". To go on from it all the same, push it to the store by hand, or begin with midwatch run.")};
-}
-
-/// What lies there under the checkpoint's name; false: nothing, or no longer, as it was broken and quarantined.
-Result<bool> is_here(Disk& disk, const StartRequest& request, const LocalScope& local, const std::string& folder,
-                     const vault::CheckpointManifest& shipped, StartAnswer& answer) {
-  const auto names = disk.list(folder);
-  if (!names.ok() && names.error().code == Error::Code::kNotFound) return false;
-  if (!names.ok()) return names.error();
-  if (names->empty()) return false;
-  const CheckpointScan scan = scan_checkpoint(disk, folder, shipped.step, nullptr);
-  if (scan.there && scan.seen.how != How::kBroken && !scan.doubtful)
-    return is_the_shipped(disk, request, local, folder, shipped, answer);
-  LocalCheckpoint one;
-  one.how = LocalCheckpoint::How::kBroken;
-  one.step = step_in(local.layout.folder, basename(folder)).value_or(kNoStep);
-  one.path = folder;
-  one.why =
-      scan.doubtful && scan.seen.how != How::kBroken ? "a file that its framework saves is not in it" : scan.seen.what;
-  if (one.step != kNoStep && move_away(disk, request, local, one, kNoStep, answer)) return false;
-  return Error{Error::Code::kDenied,
-               cat(folder, " is there and ",
-                   scan.doubtful ? "not whole ('midwatch checkpoint verify' says what is missing)"
-                                 : cat("broken: ", scan.seen.what)),
-               cat("Nothing is written over. Move it away, and run this again: ", how_to_move(folder))};
-}
-
 /// The framework's own resume takes what its pointer names.
 Result<void> set_pointer(Disk& disk, const CheckpointLayout& layout, StartAnswer& answer) {
   if (layout.pointer.empty()) return {};
@@ -222,51 +152,6 @@ void add_wandb(StartAnswer& answer) {
   if (!given) answer.environment["WANDB_RUN_ID"] = id;
   // Without it W&B would begin the run of that id anew, and its history would be gone.
   if (!variable("WANDB_RESUME")) answer.environment["WANDB_RESUME"] = "allow";
-}
-
-/// A rented machine beats meanwhile; one whose disk is too small says that it is not fit for the run.
-Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& folder, int64_t step,
-                           const EarlyEnd& early, Duration& time) {
-  Result<PullAnswer> pulled = Error{};
-  {
-    ReceivingBeat beat(early.send());
-    store.progress = [&beat, shown = store.progress](int64_t bytes, int64_t total) {
-      beat.moved(bytes, total);
-      if (shown) shown(bytes, total);
-    };
-    pulled = fetch_checkpoint(disk, {store, folder, step});
-    time = beat.receiving();
-  }
-  if (!pulled.ok() && pulled.error().code == Error::Code::kFull) {
-    (void)say_unfit(disk, cat("the checkpoint does not fit on its disk: ", pulled.error().what)).ok();
-  }
-  return pulled;
-}
-
-/// Puts one there. False: what the store has of it is not what was pushed, which shows only in its bytes; a note says
-/// so, and nothing of it is left, as some trainers take any folder for a checkpoint.
-Result<bool> take(Disk& disk, const StartRequest& request, const LocalScope& local,
-                  const vault::CheckpointManifest& manifest, const EarlyEnd& early, StartAnswer& answer) {
-  const std::string folder = cat(answer.root, "/", manifest.name);
-  const auto here = is_here(disk, request, local, folder, manifest, answer);
-  if (!here.ok()) return here.error();
-  answer.here = *here;
-  if (!answer.here) MW_TRY(make_way_for_parts(disk, request, local, manifest, answer));
-  std::vector<std::string> notes = std::move(answer.pulled.notes);
-  if (answer.here) {
-    answer.pulled = as_pulled(manifest, folder);
-  } else {
-    auto pulled = receive(disk, request.store, folder, manifest.step, early, answer.receiving);
-    if (!pulled.ok() && pulled.error().code != Error::Code::kNotFound) return pulled.error();
-    if (!pulled.ok()) {
-      notes.push_back(pulled.error().hint.empty() ? pulled.error().what : pulled.error().hint);
-      answer.pulled.notes = std::move(notes);
-      return false;
-    }
-    answer.pulled = std::move(*pulled);
-  }
-  answer.pulled.notes.insert(answer.pulled.notes.begin(), notes.begin(), notes.end());
-  return true;
 }
 
 Error none_is_whole(const StartRequest& request, const StartAnswer& answer) {
@@ -387,6 +272,13 @@ class Start {
       : disk_(disk), processes_(processes), knowledge_(knowledge), request_(request), hold_(hold) {}
 
   Result<StartAnswer> run() {
+    auto done = prepare();
+    return done.ok() ? Result<StartAnswer>(std::move(answer_)) : with_moved(done.error(), answer_);
+  }
+
+ private:
+  Result<void> prepare() {
+    MW_TRY(known_framework());
     const EarlyEnd early;
     MW_TRY(await_turn(disk_, early.send()));
     const auto clock = make_posix_clock();
@@ -394,8 +286,9 @@ class Start {
         request_.name.empty() ? new_run_name(disk_, request_.home, clock->now(), request_.command) : request_.name;
     const auto own = new_run_folder(disk_, request_.home, answer_.name);
     if (!own.ok()) return own.error();
+    MW_TRY(disk_.make_folders(folder_of(*own)));  // before anything is received or moved
     if (!request_.folder.empty()) answer_.root = *root_for(request_, {});
-    if (!answer_.root.empty() && is_taken(clock->now())) return answer_;
+    if (!answer_.root.empty() && is_taken(clock->now())) return {};
     auto shipped = shipped_in(disk_, request_.store);
     if (!shipped.ok()) return shipped.error();
     answer_.empty = shipped->whole.empty();
@@ -404,17 +297,23 @@ class Start {
       if (!root.ok()) return root.error();
       answer_.root = std::move(*root);
     }
-    if (request_.folder.empty() && is_taken(clock->now())) return answer_;
+    if (request_.folder.empty() && is_taken(clock->now())) return {};
     MW_TRY(choose(*shipped, early));
     if (!answer_.empty) note_passed_over(*shipped, answer_);
     if (!answer_.empty && request_.folder.empty()) {
       std::string other = in_other_folder(answer_.root, request_.command, absolute_path(""));
       if (!other.empty()) answer_.pulled.notes.push_back(std::move(other));
     }
-    return std::move(answer_);
+    return {};
   }
 
- private:
+  Result<void> known_framework() const {
+    const std::string& word = request_.framework;
+    if (word.empty() || word == "custom" || knowledge_.book().find(word)) return {};
+    return Error{Error::Code::kInvalid, cat("no dialect is called '", word, "'"),
+                 "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
+  }
+
   /// Where the folder is not known, the store stands for it.
   bool is_taken(Time now) {
     const auto locks = make_posix_locks();
@@ -442,7 +341,7 @@ class Start {
       scope.after = one.step;
       const auto gone_on = try_local(scope, &one);
       if (!gone_on.ok()) return gone_on.error();
-      const auto took = *gone_on ? Result<bool>(true) : take(disk_, request_, scope, one, early, answer_);
+      const auto took = *gone_on ? Result<bool>(true) : take_shipped(disk_, request_, scope, one, early, answer_);
       if (!took.ok()) return took.error();
       if (*took) return lead_to(disk_, knowledge_, request_, scope, answer_);
     }

@@ -8,6 +8,7 @@
 #include "app/config/settings.h"
 #include "app/journal_pages.h"
 #include "app/run_status.h"
+#include "app/start_fence.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
@@ -73,6 +74,23 @@ Result<std::vector<FoundManifest>> manifests_of(Disk& disk, const std::string& r
         manifest->root = plan.root;
         found.push_back({path, std::move(*manifest)});
       }
+    }
+  }
+  return found;
+}
+
+/// What `onstart` moved out of the way of a run that never began, so that nothing but this records it.
+std::vector<FoundManifest> manifests_without_run(Disk& disk, const std::string& root) {
+  std::vector<FoundManifest> found;
+  for (const OwnFolder& place : quarantine_places(root)) {
+    const auto labels = disk.list(place.path());
+    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+      std::string path;
+      auto manifest = find_manifest(disk, cat(place.path(), "/", label), "", &path);
+      if (!manifest.ok() || manifest->attempt != 0 || manifest->restored) continue;
+      if (!run_spec_path(disk, manifest->run_folder).empty()) continue;
+      manifest->root = root;
+      found.push_back({path, std::move(*manifest)});
     }
   }
   return found;
@@ -212,7 +230,8 @@ Result<void> put_back(Disk& disk, const Candidate& one) {
   return disk.rename(thing.from, thing.path);
 }
 
-Result<void> restore_one(Disk& disk, const FoundManifest& found, JournalPages& pages, RestoreAnswer& answer) {
+/// `pages`: of the run's journal; nullptr: it has none.
+Result<void> restore_one(Disk& disk, const FoundManifest& found, JournalPages* pages, RestoreAnswer& answer) {
   bool back = true, all = true;  // the checkpoints; pointers, too
   for (Candidate& one : candidates_of(disk, found.manifest)) {
     Thing& thing = one.thing;
@@ -222,13 +241,15 @@ Result<void> restore_one(Disk& disk, const FoundManifest& found, JournalPages& p
       thing.outcome = "not all checkpoints are back, and it stays";
     }
     if (thing.may) {
-      const auto action = pages.intend({0, std::string(kRestore), thing.path, 0, "A person said so."});
+      const auto action = pages == nullptr
+                              ? Result<uint32_t>(0)
+                              : pages->intend({0, std::string(kRestore), thing.path, 0, "A person said so."});
       if (!action.ok()) return action.error();
       const auto done = put_back(disk, one);
       thing.done = done.ok();
       thing.outcome =
           done.ok() ? thing.pointer ? cat("it says ", trim(thing.from), " again") : "it is back" : done.error().what;
-      pages.acted({*action, thing.done, thing.outcome, 0});
+      if (pages != nullptr) pages->acted({*action, thing.done, thing.outcome, 0});
     }
     all = all && (thing.done || !one.left);
     back = back && (thing.pointer || thing.done || !one.left);
@@ -241,9 +262,31 @@ Result<void> restore_one(Disk& disk, const FoundManifest& found, JournalPages& p
   return write_durably(disk, found.path, manifest_text(over));
 }
 
+/// The folder of checkpoints, as its manifests name it.
+std::string root_of(const RestoreRequest& request) { return real_path(absolute_path(request.checkpoints)); }
+
+Result<RestoreAnswer> restore_in_folder(Disk& disk, Processes& processes, const RestoreRequest& request) {
+  RestoreAnswer answer;
+  answer.run = root_of(request);
+  const auto locks = make_posix_locks();
+  const auto fence = fence_start(disk, *locks, processes, make_posix_clock()->now(), request.home, answer.run);
+  if (!fence.by.empty()) return Error{Error::Code::kDenied, fence.by, fence.hint};
+  const auto all = manifests_without_run(disk, answer.run);
+  for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, nullptr, answer));
+  return answer;
+}
+
 }  // namespace
 
 Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
+  if (!request.checkpoints.empty()) {
+    RestoreAnswer answer;
+    answer.run = root_of(request);
+    for (const FoundManifest& found : manifests_without_run(disk, answer.run)) {
+      for (Candidate& one : candidates_of(disk, found.manifest)) answer.things.push_back(std::move(one.thing));
+    }
+    return answer;
+  }
   const auto folder = supervised_folder(disk, request);
   if (!folder.ok()) return folder.error();
   RestoreAnswer answer;
@@ -260,6 +303,7 @@ Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
 
 Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
                                       const std::string& who) {
+  if (!request.checkpoints.empty()) return restore_in_folder(disk, processes, request);
   const auto folder = supervised_folder(disk, request);
   if (!folder.ok()) return folder.error();
   const auto how = run_status(disk, processes, *folder, Supervision());
@@ -281,7 +325,7 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
   const auto all = manifests_of(disk, *folder, state.supervision);
   if (!all.ok()) return all.error();
   // The latest move first: an earlier one may have set the pointer to what it found.
-  for (auto found = all->rbegin(); found != all->rend(); ++found) MW_TRY(restore_one(disk, *found, pages, answer));
+  for (auto found = all->rbegin(); found != all->rend(); ++found) MW_TRY(restore_one(disk, *found, &pages, answer));
   MW_TRY((*recorder)->sync());
   return answer;
 }

@@ -391,12 +391,14 @@ Result<CleanupAnswer> DaemonServices::clean_up(const CleanupRequest& request) {
 }
 
 Result<RestoreAnswer> DaemonServices::could_restore(const RestoreRequest& request) {
+  if (!request.checkpoints.empty()) return mw::could_restore(*disk_, request);
   const auto chosen = of_chosen(request);
   if (!chosen.ok()) return chosen.error();
   return mw::could_restore(*disk_, *chosen);
 }
 
 Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
+  if (!request.checkpoints.empty()) return restore_by_hand(*disk_, *make_posix_processes(), request, this_user(*disk_));
   const auto chosen = of_chosen(request);
   if (!chosen.ok()) return chosen.error();
   return restore_by_hand(*disk_, *make_posix_processes(), *chosen, this_user(*disk_));

@@ -16,6 +16,7 @@
 #include "app/run_of_folder.h"
 #include "app/start_fence.h"
 #include "app/store_mark.h"
+#include "app/store_runs.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "platform/lock.h"
@@ -145,7 +146,9 @@ Result<std::pair<std::string, Named>> newest_of(Disk& disk, const KnowledgeBase&
     const std::string folder = cat(path, "/", name);
     const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr, &verdict);
     const bool wrong = verdict && (verdict->state == State::kCorrupt || verdict->state == State::kPartial);
-    const bool other = wrong && scan.may_hold_weights && verdict->problems.front().trouble == Trouble::kMetadataOnly;
+    const bool known = wrong && (!verdict->framework.empty() || !verdict->layouts.empty());
+    const bool other =
+        wrong && !known && scan.may_hold_weights && verdict->problems.front().trouble == Trouble::kMetadataOnly;
     const bool broken = scan.seen.how == event::CheckpointSeen::How::kBroken || (wrong && !other) ||
                         (!suspect && was_found_bad(disk, folder));
     if (broken && below.size() > 1) continue;
@@ -230,6 +233,12 @@ Result<std::optional<std::pair<std::string, Named>>> slot_at(Disk& disk, const s
   return std::optional(std::pair(slot, named));
 }
 
+/// The step that the files of a checkpoint say, whatever its folder is called ("restored2").
+std::optional<int64_t> step_of_files(Disk& disk, const std::string& folder) {
+  const auto verdict = verify_checkpoint(disk, folder, {});
+  return verdict.ok() && verdict->step != kNoStep ? std::optional(verdict->step) : std::nullopt;
+}
+
 /// Which folder or file is meant, and which step it is.
 Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   std::string path = absolute_path(request.path);
@@ -255,6 +264,7 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   const bool named = !own.layout.empty() || step_of_name(basename(path)) != kNoStep;
   if (!named && !files.empty()) return newest_file(disk, files, path, request.step);
   MW_TRY(check_below(disk, path, *names));
+  if (request.step == kNoStep && !named) own.step = step_of_files(disk, path).value_or(own.step);
   if (request.step != kNoStep) own.step = request.step;
   if (own.step == kNoStep) {
     return Error{Error::Code::kInvalid, cat("which step ", path, " is cannot be seen from its name"),
@@ -395,6 +405,7 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
   while (options.folder.size() > 1 && options.folder.ends_with('/')) options.folder.pop_back();
   options.step = request.step;
   options.pace = pace_of(request.store);
+  options.make_way = request.make_way;
   options.discard = [](const std::string& partial) {
     (void)remove_tree(real_path(folder_of(partial)), std::string(basename(partial))).ok();
   };
@@ -404,6 +415,10 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
   MW_TRY(disk.make_folders(folder_of(options.folder)));
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
   const auto pulled = vault::pull(doors, options);
+  if (!pulled.ok() && pulled.error().code == Error::Code::kNotFound && pulled.error().hint.empty()) {
+    const std::string runs = named_runs_below(**harbour);
+    if (!runs.empty()) return runs_lie_below(request.store.place, runs);
+  }
   if (!pulled.ok()) return pulled.error();
   const vault::CheckpointManifest& manifest = pulled->manifest;
   PullAnswer answer;
@@ -445,6 +460,9 @@ Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& reques
                                   static_cast<int64_t>(of.files.size()), of.bytes(), of.epoch, of.pushed, one.latest,
                                   one.trouble, of.run});
   }
+  if (!found->checkpoints.empty()) return answer;
+  if (const std::string runs = named_runs_below(**harbour); !runs.empty())
+    answer.notes.push_back(cat(runs_lie_below(request.store.place, runs).what, "."));
   return answer;
 }
 

@@ -58,8 +58,8 @@ Result<void> make_way_for_parts(Disk& disk, const StartRequest& request, const L
     if (info->kind == FileInfo::Kind::kFile) {
       const std::string other = cat(place, ".replaced-", answer.name);
       MW_TRY(disk.rename(place, other));
-      answer.pulled.notes.push_back(
-          cat(place, " was not what belongs to step ", manifest.step, ": it is ", other, " now"));
+      answer.moved.push_back(cat(place, " was not what belongs to step ", manifest.step, ": it is ", other, " now"));
+      answer.pulled.notes.push_back(answer.moved.back());
       continue;
     }
     LocalScope scope = local;
@@ -69,8 +69,8 @@ Result<void> make_way_for_parts(Disk& disk, const StartRequest& request, const L
     const auto moved = move_broken(disk, scope, run_folder_of(request.home, answer.name), make_posix_clock()->now(),
                                    {*step}, kNoStep, why);
     if (!moved.ok()) return moved.error();
-    answer.pulled.notes.push_back(cat(place, " was not what belongs to step ", manifest.step, ": moved to ", *moved,
-                                      "; midwatch restore --run ", answer.name, " puts it back"));
+    answer.moved.push_back(cat(place, " was not what belongs to step ", manifest.step, ": moved to ", *moved));
+    answer.pulled.notes.push_back(cat(answer.moved.back(), "; midwatch restore --run ", answer.name, " puts it back"));
   }
   return {};
 }

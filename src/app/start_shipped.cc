@@ -5,6 +5,7 @@
 #include "act/vault/catalogue.h"
 #include "app/harbour.h"
 #include "app/store_mark.h"
+#include "app/store_runs.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
@@ -61,6 +62,10 @@ Result<Shipped> shipped_in(Disk& disk, const StoreAddress& address) {
   for (auto one = proven; one != lacking && proven != out.whole.begin(); ++one) {
     out.passed_over.emplace_back(one->step, cat(one->id, " is passed over: nothing proves that it is whole, and step ",
                                                 out.whole.front().step, " is as far as its files prove it."));
+  }
+  if (found->checkpoints.empty()) {
+    const std::string runs = named_runs_below(**harbour);
+    if (!runs.empty()) return runs_lie_below(address.place, runs);
   }
   if (!out.whole.empty() || found->checkpoints.empty()) return out;
   return Error{Error::Code::kNotFound, cat("no checkpoint in ", address.place, " is whole: ", why),

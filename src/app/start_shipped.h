@@ -22,7 +22,7 @@ struct Shipped {
   Time back;  ///< when its pointer was moved last, where later steps of before do not count any more
 };
 
-/// kNotFound: there are some, and none of them is whole.
+/// kNotFound: there are some, and none of them is whole; or there is none, and other runs' lie below the place.
 Result<Shipped> shipped_in(Disk& disk, const StoreAddress& address);
 
 /// What the store knows of the run that shipped it; "": not that.

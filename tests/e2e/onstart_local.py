@@ -166,6 +166,44 @@ def not_what_was_shipped(base):
     assert len(glob.glob(base + "/out/.midwatch-quarantine/*/global_step_20")) == 1
 
 
+def content(folder):
+    files = {}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(root, name), "rb") as file:
+                files[os.path.relpath(os.path.join(root, name), folder)] = file.read()
+    return files
+
+
+def store_is_rotten(base):
+    """What lies here leaves its place only for one that has come and is right; without a record of the run it is put back, too."""
+    store = fill_store(base, "verl", [20])
+    command = trainer(base, "verl", 20)
+    save("verl", base + "/out", 20)
+    own = base + "/out/global_step_20"
+    before = content(own)
+    shutil.copytree(store, base + "/share/rotten")
+    kept = glob.glob(base + "/share/rotten/checkpoints/*/actor/optim_world_size_1_rank_0.pt") + \
+        glob.glob(base + "/share/rotten/checkpoints/*/files/actor/optim_world_size_1_rank_0.pt")
+    with open(kept[0], "r+b") as file:
+        file.seek(1000)
+        byte = file.read(1)
+        file.seek(1000)
+        file.write(bytes([byte[0] ^ 1]))
+    for words in ([store + "/../rotten"], [store, "--framework", "nope"]):
+        code, text = through(base, "onstart", "one", command, "--from", *words)
+        assert code in (2, 3) and "quarantine" not in text, (code, text)
+        assert content(own) == before and not os.path.exists(base + "/out/.midwatch-quarantine"), text
+    code, text = through(base, "onstart", "two", command, "--from", store)
+    assert code == 0 and "global_step_20 is not what was shipped" in text and "step 20 was received" in text, text
+    shutil.rmtree(base + "/home/runs/two")
+    shutil.rmtree(own)
+    done = subprocess.run([PROGRAM, "restore", "--checkpoints", base + "/out", "--home", base + "/home", "--yes"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0 and "it is back" in done.stdout and "before the first" in done.stdout, done.stdout
+    assert content(own) == before
+
+
 def insane_or_foreign_here(base):
     """What is further here is read before it is gone on from, and must have the files that the run has in the store."""
     store = fill_store(base, "trl", [20])
@@ -295,6 +333,28 @@ def empty_store(base):
     assert code == 0 and "step 40 is here and whole, and there is no checkpoint in" in text and "BEGAN 40" in text, text
 
 
+def one_folder_too_high(base):
+    """Where nothing is in the place, and runs lie below it, a person named the folder above: nothing is begun or shipped there."""
+    fill_store(base, "verl", [20])
+    share = base + "/share"
+    code, text = through(base, "onstart", "one", trainer(base, "verl", 20), "--from", share)
+    assert code == 3 and "runs lie below it: run" in text and "BEGAN" not in text, text
+    assert not os.path.exists(share + "/checkpoints") and not os.path.exists(share + "/runs"), os.listdir(share)
+    for words in (("pull", share, base + "/got"), ("remote", share)):
+        done = subprocess.run([PROGRAM, "checkpoint", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        assert done.returncode != 0 and "runs lie below it: run" in done.stdout, done.stdout
+    # A folder's own name does not say its step where its files do.
+    save("trl", base + "/first", 20)
+    shutil.copytree(base + "/first/checkpoint-20", base + "/restored2")
+    done = checkpoint("push", base + "/restored2", base + "/share/other", "--json")
+    assert done.get("step") == 20, done
+    # What has no weights is not shipped, whatever else it holds.
+    os.unlink(base + "/restored2/model.safetensors")
+    done = subprocess.run([PROGRAM, "checkpoint", "push", base + "/restored2", base + "/share/third"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 2 and "there are no weights in it" in done.stdout, done.stdout
+
+
 def begins_from_nothing(base):
     """The trainer does not resume: it is ended before it saves over what was received, and what it saves elsewhere is not shipped over it."""
     store = fill_store(base, "verl", [20, 30])
@@ -329,7 +389,7 @@ def passed_over(base):
 
 
 def main():
-    cases = (another_runs, further_here, not_what_was_shipped, insane_or_foreign_here, another_run_lives, at_once, broken_here, empty_store, passed_over,
+    cases = (another_runs, further_here, not_what_was_shipped, store_is_rotten, insane_or_foreign_here, another_run_lives, at_once, broken_here, empty_store, one_folder_too_high, passed_over,
              begins_from_nothing)
     for case in cases:
         if sys.argv[3:] and case.__name__ not in sys.argv[3:]:

@@ -64,7 +64,7 @@ class Pull {
  private:
   Result<void> check_folder() {
     const auto there = doors_.disk.list(options_.folder);
-    if (there.ok() && !there->empty()) {
+    if (there.ok() && !there->empty() && !options_.make_way) {
       return Error{Error::Code::kInvalid, cat(options_.folder, " is there and not empty"),
                    "Nothing is written over: name a folder that is not there."};
     }
@@ -167,7 +167,7 @@ class Pull {
     if (!claimed.ok()) return as_local(claimed.error());
     receiving_.push_back(std::move(*claimed));
     const std::string& partial = receiving_.back().path();
-    if (const auto there = doors_.disk.list(options_.folder); there.ok() && !there->empty()) return of_two({}, partial);
+    if (is_taken()) return of_two({}, partial);
     std::string root;
     if (!manifest.own.empty()) {
       auto holds = root_for_parts(manifest, options_.folder);
@@ -184,6 +184,8 @@ class Pull {
     if (!tree.ok()) return of_two(as_local(tree.error()), partial);
     if (!has_all(*tree, own)) return written_by_others(partial);
     out_.moved = meter.now();
+    if (options_.make_way && !way_is_made_) MW_TRY(as_disk(options_.make_way()));
+    way_is_made_ = true;
     // The others first: where its own folder is there, all of it is.
     if (!manifest.own.empty())
       MW_TRY(as_disk(place_parts(doors_.disk, beside_of(manifest), partial + kPartsEnd, root)));
@@ -203,8 +205,9 @@ class Pull {
     CheckpointManifest beside = beside_of(manifest);
     for (const std::string& part : manifest.beside) {
       const auto placed = is_placed(doors_.disk, beside, root, part);
-      if (!placed.ok()) return as_local(placed.error());
-      if (!*placed) continue;
+      const bool goes = !placed.ok() && placed.error().code == Error::Code::kDenied && options_.make_way;
+      if (!placed.ok() && !goes) return as_local(placed.error());
+      if (goes || !*placed) continue;
       std::erase_if(beside.files, [&part](const ManifestFile& file) { return belongs_to(file, part); });
     }
     if (beside.files.empty()) return {};
@@ -228,10 +231,16 @@ class Pull {
     return {Error::Code::kDenied, cat("somebody else wrote into ", partial), "Remove it and pull again."};
   }
 
+  /// Something lies in the place of the checkpoint that make_way() does not take away.
+  bool is_taken() const {
+    if (options_.make_way && !way_is_made_) return false;
+    const auto there = doors_.disk.list(options_.folder);
+    return there.ok() && !there->empty();
+  }
+
   /// Where the folder is there by now, another process received into it meanwhile: what this one wrote is of no use.
   Error of_two(const Error& error, const std::string& partial) {
-    const auto there = doors_.disk.list(options_.folder);
-    if (!there.ok() || there->empty()) return error;
+    if (!is_taken()) return error;
     unused_.insert(unused_.end(), {partial, partial + kPartsEnd});
     return {Error::Code::kDenied, cat("another process received into ", options_.folder, " at the same time"),
             "It is there: what follows is the other process's to do."};
@@ -267,6 +276,7 @@ class Pull {
   std::deque<ReceivingFolder> receiving_;  ///< of each checkpoint that was begun, the last one's at the end
   std::vector<std::string> passed_over_;   ///< ids
   std::vector<std::string> unused_;        ///< folders that nobody goes on with
+  bool way_is_made_ = false;
   Pulled out_;
 };
 

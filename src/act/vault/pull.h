@@ -20,6 +20,9 @@ struct PullOptions {
   std::function<void(const std::string&)> discard;  ///< removes a folder that nobody goes on with
   Locks* locks = nullptr;  ///< against others who receive into the same folder; nullptr: there are none
   std::string own;         ///< a word that no other process has
+  /// Takes what lies in the place of `folder`, and of the parts beside it, out of their way. It is called once all of
+  /// the checkpoint has come and is right; before that nothing there is touched. nullptr: nothing may lie there.
+  std::function<Result<void>()> make_way;
 };
 
 struct Pulled {
@@ -29,7 +32,7 @@ struct Pulled {
   std::vector<std::string> notes;  ///< which checkpoints were passed over, and why; what is wrong with the pointer
 };
 
-/// Either `folder` is there with all of it afterwards, or it is not there. Nothing else is written than
+/// Either `folder` is there with all of it afterwards, or what lay there before. Nothing else is written than
 /// `folder`.partial-ID beside it, from which another call goes on; of one that was passed over it does not stay. Others
 /// who receive into `folder` meanwhile have folders of their own, and the first that is complete gets the name.
 /// kNotFound: the run has no checkpoint there that holds what its manifest says.

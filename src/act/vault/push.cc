@@ -67,9 +67,10 @@ Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
 
 /// What its files call for and is not there, or contradicts them: as `midwatch checkpoint verify` has it. "": nothing.
 /// Without a clock: one that is not whole a moment after its save will not be shipped whole either. `other`: a file in
-/// it may hold weights in a format that is not read.
+/// it may hold weights in a format that is not read; of a framework and of layouts that are recognised none does.
 std::string what_breaks(const std::optional<CheckpointVerdict>& verdict, bool other) {
   if (!verdict) return "";  // the scan says it
+  other = other && verdict->framework.empty() && verdict->layouts.empty();
   const bool broken =
       verdict->state == CheckpointVerdict::State::kPartial || verdict->state == CheckpointVerdict::State::kCorrupt;
   if (!broken) return "";

@@ -16,6 +16,7 @@ using Thing = RestoreAnswer::Thing;
 void declare(ArgSpec& spec) {
   spec.flag("list", "only say what is quarantined");
   spec.flag("yes", "put it back without asking");
+  spec.option("checkpoints", "DIR", "what onstart moved there before a run that never began");
   declare_which(spec);
   spec.flag("json", "print it as JSON, schema midwatch.restore/1");
 }
@@ -40,7 +41,8 @@ std::string restore_json(const RestoreAnswer& answer, bool restored) {
 std::string thing_text(const Thing& thing) {
   if (!thing.may && !thing.outcome.empty()) return cat(thing.path, ": ", thing.outcome);
   if (thing.pointer) return cat(thing.path, " said ", trim(thing.from));
-  return cat(thing.path, " lies in ", folder_of(thing.from), ", after attempt ", thing.attempt, " — ", thing.why);
+  const std::string when = thing.attempt == 0 ? "before the first attempt" : cat("after attempt ", thing.attempt);
+  return cat(thing.path, " lies in ", folder_of(thing.from), ", ", when, " — ", thing.why);
 }
 
 std::string list_text(const RestoreAnswer& answer, const Console& console) {
@@ -71,10 +73,13 @@ bool says_yes(const Console& console) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  RestoreRequest request{args.get("home"), args.get("run")};
+  RestoreRequest request{args.get("home"), args.get("run"), args.get("checkpoints")};
+  if (!request.run.empty() && !request.checkpoints.empty()) {
+    return report_error(console, {Error::Code::kInvalid, "--run and --checkpoints name two things", "Name one."});
+  }
   const auto listed = services.could_restore(request);
   if (!listed.ok()) return report_error(console, listed.error());
-  request.run = listed->run;
+  if (request.checkpoints.empty()) request.run = listed->run;
   const bool json = args.has("json");
   const bool any = std::any_of(listed->things.begin(), listed->things.end(), [](const Thing& one) { return one.may; });
   const bool nothing = !any || args.has("list");
@@ -107,6 +112,7 @@ const Verb restore = {
     "  midwatch restore --list              what is quarantined, since when and why\n"
     "  midwatch restore --run NAME          the same, then it asks\n"
     "  midwatch restore --yes --json\n"
+    "  midwatch restore --checkpoints DIR   what onstart moved there for a run that then could not begin\n"
     "\nNothing is written over: where something else has the name by now, it says so. Not while the run is watched or\n"
     "its command lives. Exit code 7: nothing was done, as nobody said yes or none of it can\n"
     "be put back.\n",

@@ -28,16 +28,12 @@ void declare_supervised(ArgSpec& spec) {
   spec.flag("unattended",
             "nobody is there to ask: do what midwatch would ask for (end a hang or a poisoned attempt, make room on a "
             "full disk)");
-  spec.flag("dry-run",
-            "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
-            "[cleanup])");
   spec.option("checkpoints", "DIR",
               "folder of the run's checkpoints, if its log does not name it; may be repeated. Tainted ones are "
               "quarantined there");
   spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
   spec.option("cost-per-hour", "PRICE", "what the run's machines cost, in your currency: shows what it costs");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files and checkpoints");
-  spec.option("reattach", "RUN", "watch a run again whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag(
       "quiet",
@@ -58,6 +54,10 @@ void declare(ArgSpec& spec) {
   declare_supervised(spec);
   spec.option("store", "PLACE",
               "ship each checkpoint there when it is whole, with the journal and logs: s3://BUCKET/RUN, or a folder");
+  spec.flag("dry-run",
+            "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
+            "[cleanup])");
+  spec.option("reattach", "RUN", "watch a run again whose midwatch is gone: its name, or 'newest'");
 }
 
 /// What the command line says wins over what the file said.
