@@ -99,7 +99,7 @@ Result<std::string> root_for(const StartRequest& request, const vault::Checkpoin
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
   if (!root.empty() && !request.folder.empty() && !manifest.id.empty())
     root = folder_below(manifest, root, output_folders(request.command, absolute_path("")));
-  if (!root.empty() && !request.folder.empty()) root = role_folder(manifest, root);
+  if (!root.empty() && !request.folder.empty()) root = trial_holder(manifest, role_folder(manifest, root));
   if (root.empty()) {
     return Error{Error::Code::kInvalid, "where the run looks for its checkpoints is not known",
                  "Say it: --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};

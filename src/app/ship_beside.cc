@@ -18,6 +18,7 @@
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/below_declared.h"
 #include "sense/checkpoints/parts.h"
+#include "sense/checkpoints/recover_slot.h"
 #include "sense/fingerprint/fingerprinting.h"
 
 namespace mw {
@@ -75,6 +76,22 @@ void add_below(Disk& disk, const std::vector<std::string>& roots, std::string fo
   }
 }
 
+/// AReaL writes all its saves to one place, of which the log names a part: the whole of it is shipped, as of the step
+/// that it says now. Second names would keep nothing, as its files are written over in place.
+Result<void> take_slot(Disk& disk, vault::ShipOptions& options) {
+  const std::string slot = recover_slot_of(disk, options.push.folder);
+  const int64_t step = slot.empty() ? kNoStep : step_of_slot(disk, slot);
+  if (step == kNoStep || !is_slot_complete(disk, slot)) {
+    return Error{Error::Code::kInvalid,
+                 cat("the checkpoint is still being written: recover_info beside ", options.push.folder,
+                     " is not of these weights yet"),
+                 ""};
+  }
+  options.push.folder = slot;
+  options.push.step = step;
+  return {};
+}
+
 Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Shipper& who, const ShipJob& job,
                                vault::SeenConditions& conditions, const vault::StopFlag& stop) {
   lower_own_priority();
@@ -95,12 +112,13 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
   options.push.conditions = &conditions;
   options.push.pace = pace_of(address);
   MW_TRY(bound_push(*(*harbour)->store, (*harbour)->prefix, options.push));
+  if (is_part_of_slot(job.what.path)) MW_TRY(take_slot(disk, options));
   if (const auto info = disk.info(job.what.path); info.ok() && info->kind == FileInfo::Kind::kFile) {
     options.push.folder = folder_of(job.what.path);
     options.push.file = basename(job.what.path);
     return vault::push(stoppable(**harbour, disk, store, stop), options.push);
   }
-  options.least_bytes = job.least_bytes;
+  if (options.push.folder == job.what.path) options.least_bytes = job.least_bytes;
   MW_TRY(add_parts(disk, options.push));
   for (auto& [name, value] : options.push.run) {
     if (name == "folder") value = folder_of(options.push.folder);
@@ -108,7 +126,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
   add_below(disk, who.roots, folder_of(options.push.folder), options.push.run);
   if (options.push.folder != job.what.path) options.least_bytes = 0;  // another role's
   options.owner = who.owner;
-  options.links = job.links;
+  options.links = job.links && options.push.folder == job.what.path;
   options.beside = job.beside;
   return vault::ship(stoppable(**harbour, disk, store, stop), options);
 }

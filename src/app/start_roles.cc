@@ -1,5 +1,7 @@
 #include "app/start_roles.h"
 
+#include <algorithm>
+
 #include "act/vault/place_parts.h"
 #include "app/begin_run.h"
 #include "app/ship_beside.h"
@@ -41,6 +43,15 @@ std::string folder_below(const vault::CheckpointManifest& manifest, const std::s
     if (root.ends_with(cat("/", below.substr(0, end)))) return cat(root, below.substr(end));
   }
   return cat(root, "/", below);
+}
+
+std::string trial_holder(const vault::CheckpointManifest& manifest, const std::string& root) {
+  const bool slot = std::any_of(manifest.files.begin(), manifest.files.end(), [](const vault::ManifestFile& file) {
+    return file.path == "recover_info/step_info.json";
+  });
+  if (!slot || manifest.name.empty()) return root;
+  const size_t at = cat(root, "/").rfind(cat("/", manifest.name, "/"));
+  return at == std::string::npos || at == 0 ? root : root.substr(0, at);
 }
 
 Result<void> make_way_for_parts(Disk& disk, const StartRequest& request, const LocalScope& local,

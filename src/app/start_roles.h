@@ -20,6 +20,10 @@ std::string role_folder(const vault::CheckpointManifest& manifest, const std::st
 std::string folder_below(const vault::CheckpointManifest& manifest, const std::string& root,
                          const std::vector<std::string>& outputs);
 
+/// The folder that holds AReaL's trial, where `root` is the trial itself or a folder in it, as a person declares it;
+/// `root` itself for any other checkpoint.
+std::string trial_holder(const vault::CheckpointManifest& manifest, const std::string& root);
+
 /// What lies in the place of a part that is to be received, and is something else, leaves it: a role's checkpoint is
 /// quarantined, a file gets another name beside it; a note says so. Where that is not allowed it stays, and nothing is
 /// received.

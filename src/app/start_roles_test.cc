@@ -21,6 +21,19 @@ TEST_CASE("whichever folder of a training with roles is named, the actor's comes
   CHECK(role_folder(manifest, "/ck/_critic") == "/ck/_actor");
 }
 
+TEST_CASE("a trial that is declared itself, or a folder in it, holds no second one") {
+  vault::CheckpointManifest manifest;
+  manifest.name = "trial0";
+  CHECK(trial_holder(manifest, "/ck/exp/trial0") == "/ck/exp/trial0");
+  vault::ManifestFile file;
+  file.path = "recover_info/step_info.json";
+  manifest.files = {file};
+  CHECK(trial_holder(manifest, "/ck/exp/trial0") == "/ck/exp");
+  CHECK(trial_holder(manifest, "/ck/exp/trial0/default") == "/ck/exp");
+  CHECK(trial_holder(manifest, "/ck/exp") == "/ck/exp");
+  CHECK(trial_holder(manifest, "/trial0") == "/trial0");
+}
+
 TEST_CASE("what lay below the declared folder comes to the same place below the one that is declared here") {
   vault::CheckpointManifest manifest;
   CHECK(folder_below(manifest, "/ck", {}) == "/ck");

@@ -67,6 +67,7 @@ std::string_view word_of(How how) {
 
 std::vector<Shipment> shipments(const State& state) {
   std::map<std::string, Shipment> found;
+  std::map<std::string, Time> since;  // of a place that all saves are written to: when its step was found there
   const std::map<int64_t, uint16_t> saved = saved_in(state);
   const event::CheckpointSeen* const received = to_go_on_from(state);  // it was there before the first attempt
   uint16_t received_in = 0;
@@ -79,7 +80,9 @@ std::vector<Shipment> shipments(const State& state) {
     }
     const auto said = saved.find(seen.step);
     // The first scan of what was there, whenever it comes, shows no save.
-    const bool there = received != nullptr && seen.path == received->path && found.count(seen.path) == 0;
+    const auto before = found.find(seen.path);
+    if (before != found.end() && before->second.step != seen.step) since[seen.path] = moment.at;
+    const bool there = received != nullptr && seen.path == received->path && before == found.end();
     const uint16_t scanned = there ? received_in : moment.attempt;
     const uint16_t attempt = said == saved.end() ? scanned : std::max(scanned, said->second);
     found[seen.path] = {seen.path, seen.step, How::kWaiting, {}, "", attempt};
@@ -87,7 +90,9 @@ std::vector<Shipment> shipments(const State& state) {
   for (const ActionState& action : state.actions) {
     const auto one = is_ship(action) ? found.find(action.intent.target) : found.end();
     if (one == found.end()) continue;
-    if (action.attempt < one->second.saved_in) continue;  // it was saved anew since
+    const auto anew = since.find(action.intent.target);
+    const bool earlier = action.attempt < one->second.saved_in || (anew != since.end() && action.at < anew->second);
+    if (earlier) continue;  // it was saved anew since
     one->second.how = !action.done ? How::kSending : action.ok ? How::kShipped : How::kFailed;
     one->second.at = action.done_at;
     one->second.text = action.outcome;

@@ -146,6 +146,35 @@ TEST_CASE("what the first attempt was to go on from and is in the store is shipp
   CHECK(run.how(60) == How::kWaiting);
 }
 
+TEST_CASE("of a place that every save is written to each step is shipped once") {
+  Run run;
+  const auto save = [&run](int64_t step) {
+    run.say(event::StepBegan{step});
+    event::CheckpointSeen seen;
+    seen.step = step;
+    seen.path = "/ck/trial/default/recover_checkpoint";
+    seen.how = event::CheckpointSeen::How::kWhole;
+    run.say(std::move(seen));
+  };
+  const auto ship = [&run](bool ok) {
+    run.say(event::Intended{++run.action, std::string(kShip), "/ck/trial/default/recover_checkpoint", 0, ""});
+    run.say(event::Acted{run.action, ok, "", 1});
+  };
+  save(9);
+  CHECK(run.next() != "none");
+  ship(true);
+  CHECK(run.next() == "none");
+  save(9);  // looked at again
+  CHECK(run.next() == "none");
+  save(19);
+  CHECK(run.how(19) == How::kWaiting);
+  CHECK(run.next() != "none");
+  ship(false);
+  CHECK(run.how(19) == How::kFailed);
+  ship(true);
+  CHECK(run.next() == "none");
+}
+
 TEST_CASE("an attempt that goes on from the newest leaves nothing behind") {
   Run run;
   run.save(10);

@@ -90,6 +90,29 @@ TEST_CASE("the step of a recover slot is the one in it, whatever its trial is ca
   }
 }
 
+TEST_CASE("a slot between its weights and its recover_info is not complete") {
+  FakeDisk disk{1};
+  const std::string trial = "/exp/trial0";
+  const auto write = [&](int64_t at, const std::string& name) {
+    disk.set_time(Time{at});
+    put(disk, cat(trial, "/", name));
+  };
+  write(100, "default/recover_checkpoint/__0_0.distcp");
+  CHECK_FALSE(is_slot_complete(disk, trial));
+  write(110, "recover_info/step_info.json");
+  CHECK(is_slot_complete(disk, trial));
+  write(111, "recover_info/dataloader_info.pkl");
+  CHECK(is_slot_complete(disk, trial));
+  write(200, "critic/recover_checkpoint/__0_0.distcp");  // the next save has begun
+  CHECK_FALSE(is_slot_complete(disk, trial));
+  write(210, "recover_info/step_info.json");
+  CHECK_FALSE(is_slot_complete(disk, trial));
+  write(211, "recover_info/dataloader_info.pkl");
+  CHECK(is_slot_complete(disk, trial));
+  write(300, "default/epoch0epochstep29globalstep29/model.safetensors");  // an export
+  CHECK(is_slot_complete(disk, trial));
+}
+
 TEST_CASE("whoever declares the folder of one role declares both") {
   std::vector<std::string> declared{"/ck/_critic", "/other"};
   add_other_roles(declared);

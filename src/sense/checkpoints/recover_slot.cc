@@ -43,6 +43,23 @@ int64_t step_of_slot(Disk& disk, const std::string& trial) {
   return step < 0 ? kNoStep : step;
 }
 
+bool is_slot_complete(Disk& disk, const std::string& trial) {
+  const auto step = disk.info(cat(trial, "/", kInfo, "/step_info.json"));
+  const auto data = disk.info(cat(trial, "/", kInfo, "/dataloader_info.pkl"));
+  const auto roles = disk.list(trial);
+  if (!step.ok() || !roles.ok()) return false;
+  const Time written = data.ok() ? std::min(step->changed, data->changed) : step->changed;
+  for (size_t i = 0; i < std::min(roles->size(), kRoles); ++i) {
+    const std::string weights = cat(trial, "/", (*roles)[i], "/", kWeights);
+    const auto files = disk.list(weights);
+    for (const std::string& name : files.ok() ? *files : std::vector<std::string>()) {
+      const auto file = disk.info(cat(weights, "/", name));
+      if (!file.ok() || file->changed > written) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<FoundCheckpoint> exports_of(Disk& disk, const std::string& slot) {
   std::vector<FoundCheckpoint> out;
   const auto roles = disk.list(slot);

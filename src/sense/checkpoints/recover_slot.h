@@ -18,6 +18,9 @@ bool is_part_of_slot(const std::string& path);
 bool is_recover_slot(Disk& disk, const std::string& trial);
 /// As its `recover_info` has it; kNoStep: that cannot be read.
 int64_t step_of_slot(Disk& disk, const std::string& trial);
+/// Is its recover_info, which is written after the weights, as new as all of these? Not while a save is between the
+/// two: then it names the step of the save before.
+bool is_slot_complete(Disk& disk, const std::string& trial);
 /// The exports of the trial `slot`, by step.
 std::vector<FoundCheckpoint> exports_of(Disk& disk, const std::string& slot);
 

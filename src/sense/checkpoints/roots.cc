@@ -115,6 +115,7 @@ event::CheckpointSeen with_logged_step(const State& state, const CheckpointLayou
 bool is_news(const State& state, const event::CheckpointSeen& seen) {
   const auto* const last = last_scan_of(state, seen.path);
   return last == nullptr || last->second.how != seen.how || last->second.bytes != seen.bytes ||
+         last->second.step != seen.step ||  // some trainers write all of theirs to one place
          last->second.lacks != seen.lacks || last->second.doubt != seen.doubt;
 }
 

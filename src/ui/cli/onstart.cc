@@ -62,12 +62,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
       return report_error(console, named.error());
     spec.store = args.get("from");
   }
-  if (spec.store.empty() || !request->reattach.empty() || spec.dry) {
-    const bool place = spec.store.empty();
-    return report_error(console, {Error::Code::kInvalid,
-                                  place ? "where the run was shipped is not said"
-                                        : "onstart begins a run: it goes with neither --reattach nor --dry-run",
-                                  place ? "Say --from s3://BUCKET/RUN, or place of [store] in midwatch.toml." : ""});
+  if (spec.store.empty()) {
+    return report_error(console, {Error::Code::kInvalid, "where the run was shipped is not said",
+                                  "Say --from s3://BUCKET/RUN, or place of [store] in midwatch.toml."});
   }
   StartRequest start{store_of(spec),
                      spec.checkpoints.empty() ? "" : spec.checkpoints.front(),
