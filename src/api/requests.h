@@ -29,6 +29,7 @@ struct ReplayRequest {
   std::function<void(int64_t, int64_t)> progress;
   std::string timezone;  ///< of clocks that name none, as TimeZone::parse() has it; "": UTC
   Heard heard;           ///< may be empty; not called for the runs that lie in one folder
+  std::string arm;       ///< of several arms of an experiment in one file; "": the one in the worst state
 };
 
 struct FolderRun;
@@ -41,6 +42,7 @@ struct Replayed {
   InputFigures input;
   std::vector<std::string> notes;  ///< for the reader, in words: skipped files, mixed runs, unreadable parts
   bool partial = false;            ///< something could not be read
+  std::vector<std::string> arms;   ///< of an experiment, that a file holds: this is of one of them; empty: one run
   bool unknown = false;            ///< nothing in it is what a run writes, as far as midwatch knows
 };
 

@@ -1,14 +1,20 @@
 #include "app/read_run.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "app/rule_watch.h"
+#include "base/text.h"
 #include "core/still_written.h"
 #include "platform/clock.h"
 #include "read/run_reader.h"
+#include "ui/view/overview.h"
 
 namespace mw {
 namespace {
+
+constexpr size_t kArmsJudged = 16;  // of one file: each is read by itself
 
 /// What was read, and the notebooks that were not.
 struct Read {
@@ -17,9 +23,10 @@ struct Read {
 };
 
 Read read_once(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& request,
-               const std::vector<std::string>& paths) {
+               const std::vector<std::string>& paths, const ArmChoice& arm = {}) {
   RunReader reader(disk, knowledge, Judge::kAtClose, nullptr, {});
-  reader.hear(request.heard);
+  reader.choose_arm(arm);
+  if (arm.only.empty() == request.arm.empty()) reader.hear(request.heard);
   if (const auto zone = reader.set_zone(request.timezone); !zone.ok()) return {zone.error(), {}};
   if (const auto opened = reader.open(paths, request.framework); !opened.ok())
     return {opened.error(), reader.notebooks()};
@@ -33,6 +40,7 @@ Read read_once(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& 
   for (std::string& idle : idle_rules(reader.state(), knowledge.knowledge(), 1))
     result->notes.push_back(std::move(idle));
   result->partial = reader.partial();
+  result->arms = reader.arms();
   result->state = std::move(reader.state());
   return {std::move(result), reader.notebooks()};
 }
@@ -42,11 +50,76 @@ bool shows_run(const State& state) {
          !state.checkpoints.empty();
 }
 
+/// How bad it is, and of two alike which wrote last.
+std::tuple<int, bool, uint64_t> badness(const State& state) {
+  int worst = -1;
+  for (const Incident& incident : state.incidents) {
+    if (incident.severity > Severity::kInfo) worst = std::max(worst, static_cast<int>(incident.severity));
+  }
+  uint64_t last = 0;
+  for (const SourceState& source : state.sources) last = std::max(last, source.last_line);
+  return {worst, status_line(state).mood == StatusLine::Mood::kBad, last};
+}
+
+/// "B" of "arm=B", or all of it.
+bool is_called(std::string_view arm, std::string_view name) {
+  const size_t set = arm.find('=');
+  return arm == name || (set != std::string_view::npos && arm.substr(set + 1) == name) || arm == cat("[", name, "]");
+}
+
+/// Each of the arms that `whole` was found to hold is read by itself.
+Result<std::unique_ptr<Replayed>> judge_arms(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& request,
+                                             const std::vector<std::string>& paths, Replayed& whole) {
+  std::unique_ptr<Replayed> chosen;
+  std::string shown, others;
+  for (const std::string& arm : whole.arms) {
+    const bool asked = request.arm.empty() ? &arm < whole.arms.data() + kArmsJudged : is_called(arm, request.arm);
+    if (!asked) continue;
+    ArmChoice choice;
+    choice.known = whole.arms;
+    choice.only = arm;
+    Read one = read_once(disk, knowledge, request, paths, choice);
+    if (!one.result.ok()) return std::move(one.result);
+    StatusLine status = status_line((*one.result)->state);
+    if (status.rest.ends_with('.')) status.rest.pop_back();
+    others += cat(others.empty() ? "" : "; ", arm, ": ", status.word, status.rest.empty() ? "" : ", ",
+                  brief(status.rest, 160));
+    if (chosen != nullptr && badness((*one.result)->state) < badness(chosen->state)) continue;
+    chosen = std::move(*one.result);
+    shown = arm;
+  }
+  if (chosen == nullptr) {
+    std::string names;
+    for (const std::string& arm : whole.arms) names += cat(names.empty() ? "" : ", ", arm);
+    return Error{Error::Code::kInvalid, cat("no arm there is called ", request.arm), cat("There are: ", names)};
+  }
+  chosen->arms = whole.arms;
+  chosen->state.config["arm"] = shown;
+  std::string words =
+      cat(whole.arms.size(), " arms of an experiment were logged together, and each is judged by itself. This is ",
+          shown, ".");
+  if (request.arm.empty()) words += cat(" All of them, for --arm: ", others);
+  if (request.arm.empty() && whole.arms.size() > kArmsJudged) words += cat("; the others were not judged");
+  chosen->notes.insert(chosen->notes.begin(), std::move(words));
+  return chosen;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Replayed>> read_run(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& request,
                                            const std::vector<std::string>& paths) {
   Read read = read_once(disk, knowledge, request, paths);
+  if (read.result.ok() && (*read.result)->arms.size() > 1) {
+    if (!request.heard || !request.arm.empty()) return judge_arms(disk, knowledge, request, paths, **read.result);
+    (*read.result)
+        ->notes.push_back(cat(
+            (*read.result)->arms.size(), " arms of an experiment were logged together, and where they take turns only ",
+            (*read.result)->arms.front(), " is followed here; midwatch replay judges each by itself"));
+  }
+  if (read.result.ok() && !request.arm.empty()) {
+    return Error{Error::Code::kInvalid, cat("no several arms of an experiment are found in ", paths.front()),
+                 "Leave --arm out."};
+  }
   if (read.notebooks.empty() || (read.result.ok() && shows_run((*read.result)->state))) return std::move(read.result);
   Read again = read_once(disk, knowledge, request, read.notebooks);
   const bool better = again.result.ok() && (shows_run((*again.result)->state) || !read.result.ok());

@@ -54,5 +54,35 @@ TEST_CASE("of an engine's own log the bar that it ends with shows whether the en
   CHECK(incidents("[2026-03-01 08:01:09] The server is fired up and ready to roll!") == 0);
 }
 
+/// Two arms, of which one ends early and the other has much lower rewards.
+std::string log_of_two_arms() {
+  std::string text = "arm,step,reward,loss\n";
+  for (int step = 1; step <= 100; ++step) {
+    const int wave = step * 7 % 5;
+    if (step <= 50) text += cat("high,", step, ",0.8", wave, ",0.5", wave, "\n");
+    text += cat("low,", step, ",0.1", wave, ",0.5", wave, "\n");
+  }
+  return text;
+}
+
+TEST_CASE("of several arms in one file each is judged by itself") {
+  const auto knowledge = KnowledgeBase::load({}, {});
+  REQUIRE(knowledge.ok());
+  FakeDisk disk;
+  disk.put("/w/arms.csv", log_of_two_arms());
+  ReplayRequest request;
+  const auto both = read_run(disk, **knowledge, request, {"/w/arms.csv"});
+  REQUIRE(both.ok());
+  CHECK((*both)->arms == std::vector<std::string>{"arm=high", "arm=low"});
+  for (const Incident& incident : (*both)->state.incidents) CHECK(incident.kind != "reward-collapse");
+  request.arm = "high";
+  const auto one = read_run(disk, **knowledge, request, {"/w/arms.csv"});
+  REQUIRE(one.ok());
+  CHECK((*one)->state.steps().last == 50);
+  CHECK((*one)->state.config.at("arm") == "arm=high");
+  request.arm = "middle";
+  CHECK_FALSE(read_run(disk, **knowledge, request, {"/w/arms.csv"}).ok());
+}
+
 }  // namespace
 }  // namespace mw

@@ -25,6 +25,7 @@ class Relay final : public RecordSink {
         source_(source),
         rows_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
         console_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source) {
+    rows_.choose_arm(&shared.arms);
     if (kind == FileKind::kWandb) console_.beside_rows();
   }
 

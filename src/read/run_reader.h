@@ -37,6 +37,12 @@ class RunReader final : public EventSink {
   /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the nonce
   /// is that of the first one.
   void trust_keeper(std::string nonce) { shared_.keeper_nonce = std::move(nonce); }
+  /// Of several arms of an experiment in one file only that one is read; before open().
+  void choose_arm(ArmChoice choice) { shared_.arms = std::move(choice); }
+  /// Those that were found, once all is read: two or more, or none.
+  std::vector<std::string> arms() const {
+    return shared_.arms.differ ? std::vector<std::string>() : shared_.arms.found;
+  }
   /// `heard` (may be empty) is called with every event that was read, once it is folded.
   void hear(std::function<void(const State&, const Event&)> heard) { heard_by_ = std::move(heard); }
   /// The zone of clocks that name none, as TimeZone::parse() has it; before open(). "": UTC, or in a live watch what

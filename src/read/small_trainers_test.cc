@@ -1,7 +1,9 @@
 // What scripts print that somebody wrote for one training: bars, epochs, lists.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "read/testing/whole_log.h"
@@ -335,6 +337,42 @@ TEST_CASE("steps that begin again below the heading of each epoch are of one att
   const State state = state_of(text);
   CHECK(state.attempts.size() == 1);
   CHECK(state.steps().last == 80);
+}
+
+TEST_CASE("the step of the optimizer, however it is printed") {
+  const auto last_of = [](const auto& line) {
+    std::string text;
+    for (int step = 1; step <= 40; ++step)
+      text += cat(line(step), " loss=0.4", step % 7, " reward=0.2", step % 9, "\n");
+    const State state = state_of(text);
+    CHECK(state.attempts.size() == 1);
+    return state.steps().last;
+  };
+  CHECK(last_of([](int step) { return cat("Iter ", (step - 1) % 10 + 1, "/10 (global ", step, ")"); }) == 40);
+  CHECK(last_of([](int step) { return cat("step ", step / 10, ".", step % 10, "0e+04"); }) == 40000);
+  CHECK(last_of([](int step) { return cat("step ", step, "e3"); }) == 40000);
+  CHECK(last_of([](int step) { return cat("micro_step ", step * 4, " optimizer_step ", step); }) == 40);
+}
+
+TEST_CASE("how many points of each figure there are is no record") {
+  std::string text;
+  for (int step = 1; step <= 20; ++step)
+    text += cat("step ", step, " loss=0.4", step % 7, " reward=0.2", step % 9, "\n");
+  const State state = state_of(text + "[plots] points of each series: {'step': 731, 'loss': 731, 'reward': 731}\n");
+  CHECK(state.steps().last == 20);
+  CHECK(state.attempts.size() == 1);
+}
+
+TEST_CASE("arms that take turns in a log that is being written: the first is followed") {
+  std::string text;
+  for (int step = 1; step <= 60; ++step) {
+    if (step <= 30) text += cat("[high] step ", step, "/60 reward=0.8", step % 7, " loss=0.4", step % 9, "\n");
+    text += cat("[low] step ", step, "/60 reward=0.1", step % 7, " loss=0.4", step % 9, "\n");
+  }
+  const State state = state_of(text);
+  const std::vector<double> rewards = values_of(state, "reward.mean");
+  CHECK(rewards.size() == 30);
+  CHECK(std::all_of(rewards.begin(), rewards.end(), [](double value) { return value > 0.5; }));
 }
 
 }  // namespace

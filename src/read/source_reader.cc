@@ -73,6 +73,7 @@ class SourceReader::Text : public SourceReader::Stage {
         log_(shared.knowledge.patterns(), interpreter_, sink, source) {
     if (shared.zone) interpreter_.set_zone(*shared.zone);
     interpreter_.set_date_hint(file.info.changed);
+    interpreter_.choose_arm(&shared.arms);
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
     if (const auto now = shared.live ? disk.info(file.path) : Result<FileInfo>(file.info); now.ok()) {
       lines_before_ = now->lines_before;

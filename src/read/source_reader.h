@@ -33,6 +33,7 @@ struct RunShared {
   bool live = false;             ///< the files are being written
   bool read_once = false;        ///< and no journal has what was read of them: their beginnings may be looked at first
   ConsoleCopy console;           ///< that metric files carry inside
+  ArmChoice arms;                ///< of an experiment, that write into one file
   std::string piece;             ///< what is being read just now; one for all, as each would keep a megabyte
 };
 

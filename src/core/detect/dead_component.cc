@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/track.h"
+#include "core/detect/tools/true_measure.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -19,15 +20,6 @@ constexpr Knob kGives{"gives", 0.05, "ratio", "Mean of another component, of its
 constexpr Knob kPays{"pays", 3, "points", "So many records above 0 since, and the whole is over", "own"};
 constexpr Knob kPaysShare{"pays_share", 0.1, "ratio", "Of the records since the first of them", "own"};
 constexpr Knob kKnobs[] = {kPoints, kOver, kGives, kPays, kPaysShare};
-
-/// Does the component measure what the run is for? Penalties and bonuses may well be 0 for ever.
-bool measures_success(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kWords = {"accuracy", "correct", "equation",   "answer",
-                                                      "solve",    "success", "exact_match"};
-  constexpr std::array<std::string_view, 7> kNot = {"std", "min", "max", "penalty", "incorrect", "format", "length"};
-  const auto holds = [name](std::string_view word) { return contains_folded(name, word); };
-  return std::any_of(kWords.begin(), kWords.end(), holds) && std::none_of(kNot.begin(), kNot.end(), holds);
-}
 
 bool varies(const State& state, JudgeMemory& memory, const Series* series, const Point& until) {
   for (const Track& track : memory.tracks(state, series)) {
@@ -106,7 +98,7 @@ void judge_one(const State& state, JudgeMemory& memory, const Series& component,
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Series* series : state.shown()) {
-    if (!series->signal.starts_with("reward.component.") || !measures_success(series->signal)) continue;
+    if (!series->signal.starts_with("reward.component.") || !names_success(series->signal)) continue;
     judge_one(state, memory, *series, out);
   }
 }

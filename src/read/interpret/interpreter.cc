@@ -161,6 +161,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   LogLine line = reader_.read(raw, number_);
   if (at.known()) line.at = at;
   if (!at.known()) note_clock(line.at);
+  if (arms_.chooses() && !of_wanted_arm(line.text)) return 0;
   clean_.read(line.whole);
   for (const uint32_t id : hits) {
     if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) continue;
@@ -442,6 +443,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 }
 
 void Interpreter::finish() {
+  arms_.finish();
   code_done();
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream, true);
@@ -452,6 +454,7 @@ void Interpreter::finish() {
     emit_last_exception();
   }
   records_.finish();
+  if (arms_.is_over()) put(event::Ended{event::Ended::How::kComplete, 0, ""}, number_, {});
   for (const auto& [key, sighting] : sightings_) {
     if (sighting.seen == sighting.emitted) continue;
     event::Matched body;

@@ -17,6 +17,7 @@
 #include "read/books/dialect_book.h"
 #include "read/books/signature_book.h"
 #include "read/interpret/answer_judge.h"
+#include "read/interpret/arms.h"
 #include "read/interpret/generic.h"
 #include "read/interpret/leading_rank.h"
 #include "read/interpret/recogniser.h"
@@ -120,6 +121,8 @@ class Interpreter {
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
   /// trainer's own. Without this call, the nonce is that of the first such line.
   void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }
+  /// Of several arms of an experiment, only the one that was chosen is read; those that are found are noted there.
+  void choose_arm(ArmChoice* choice) { arms_.choose(choice); }
   /// The source is the output of a notebook's cells: a traceback of IPython's that ends it is that of its last cell,
   /// and not that of a tool which runs a model's code.
   void read_cells() { of_cells_ = true; }
@@ -243,6 +246,8 @@ class Interpreter {
   bool pending_dict_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
+  bool of_wanted_arm(std::string_view text);
+  bool of_other_arm(std::string_view arm, int64_t step, std::span<const RowNumber> numbers, uint64_t number, Time at);
   bool settings_of(const Row& row);  ///< whether it is a record of settings
   void step_in_text(const Row& row, Record& record);
   void emit_answers();
@@ -283,6 +288,7 @@ class Interpreter {
   GenericReader generic_;
   ColumnTable columns_;
   LeadingRank ranks_;
+  Arms arms_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool emits_dialects_ = false, following_ = false;

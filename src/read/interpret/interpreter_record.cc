@@ -208,8 +208,22 @@ void Interpreter::follow_other_loop(const MetricLine& metrics, const Pending& as
   records_.steps_done(other_done_, steps_total_);
 }
 
+namespace {
+
+/// "{'step': 512, 'loss': 512, 'reward': 512}": how many points of each there are, and no record.
+bool counts_points(std::span<const RowNumber> numbers) {
+  constexpr size_t kNames = 3;
+  constexpr double kMany = 10;  // a first step may have all of its figures alike
+  if (numbers.size() < kNames || numbers[0].value < kMany || numbers[0].value != std::floor(numbers[0].value))
+    return false;
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&numbers](const RowNumber& one) { return one.value == numbers[0].value; });
+}
+
+}  // namespace
+
 void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
-  if (metrics.numbers().empty()) return;
+  if (metrics.numbers().empty() || counts_points(metrics.numbers())) return;
   const auto names = records_.names_of(metrics.numbers());
   recogniser_.names(names);
   follow_speaker();
@@ -329,12 +343,16 @@ bool Interpreter::make_generic(const LogLine& line) {
     records_.set_step(found.step);
     put(event::StepBegan{found.step}, line.number, line.at);
   }
-  if (!found.record) return found.heading || begin_block(line);
+  if (!found.record) {
+    arms_.note_heading(line.text);
+    return found.heading || begin_block(line);
+  }
   recogniser_.unknown_trainer();
   own_loop_ = true;
   const auto finite = [](const RowNumber& one) { return std::isfinite(one.value); };
   const auto numbers = metrics_.numbers();
   if (std::all_of(numbers.begin(), numbers.end(), finite) && !ranks_.leads(line.rank, numbers, found.step)) return true;
+  if (!found.held_out && of_other_arm(arms_.of_line(line.text), found.step, numbers, line.number, line.at)) return true;
   Pending as;
   as.step = found.step;
   as.eval = found.held_out;

@@ -10,6 +10,22 @@
 #include "read/lines/logged_message.h"
 
 namespace mw {
+namespace {
+
+/// The step that a row states, whoever the trainer is.
+int64_t step_by_name(const Row& row, std::span<KnownName* const> names) {
+  uint8_t best = KnownName::kNoRank;
+  int64_t step = row.step;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const double value = row.numbers[i].value;
+    if (names[i]->step_rank >= best || !(std::abs(value) < 1e15) || value != std::floor(value)) continue;
+    best = names[i]->step_rank;
+    step = static_cast<int64_t>(value);
+  }
+  return step;
+}
+
+}  // namespace
 
 /// "global_step/max_steps": "34/660": the step that a row states as text, and how many there will be.
 void Interpreter::step_in_text(const Row& row, Record& record) {
@@ -40,6 +56,20 @@ bool Interpreter::settings_of(const Row& row) {
   return true;
 }
 
+/// Of the lines of one arm: those that name it, and those below its heading that name none.
+bool Interpreter::of_wanted_arm(std::string_view text) {
+  arms_.note_heading(text);
+  return arms_.wanted(arms_.of_line(text));
+}
+
+/// Is the record of an arm of the experiment that is not read? That the arm goes on is a sign of life.
+bool Interpreter::of_other_arm(std::string_view arm, int64_t step, std::span<const RowNumber> numbers, uint64_t number,
+                               Time at) {
+  const Arms::Take take = arms_.take(arm, step, numbers);
+  if (take == Arms::Take::kOther) put(event::Measured{}, number, at);
+  return take != Arms::Take::kTake;
+}
+
 /// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will.
 void Interpreter::row(const Row& all) {
   const RecordKind kind = kind_of_record(all);
@@ -56,6 +86,11 @@ void Interpreter::row(const Row& all) {
   recogniser_.names(names);
   recogniser_.unknown_trainer();
   number_ = row.number;
+  const std::string_view arm = arms_.of_row(row.numbers, names, row.texts);
+  if (!arms_.wanted(arm)) return;
+  if (kind == RecordKind::kTraining && broken.empty() &&
+      of_other_arm(arm, step_by_name(row, names), row.numbers, row.number, row.at))
+    return;
   follow_speaker();
   Record record;
   record.numbers = row.numbers;

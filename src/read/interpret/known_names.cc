@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "read/interpret/arm_name.h"
 #include "read/lines/step_name.h"
 
 namespace mw {
@@ -63,7 +64,11 @@ KnownName* KnownNames::find(std::string_view raw) {
   }
   const auto* const special =
       std::find_if(kSpecial.begin(), kSpecial.end(), [raw](const Special& one) { return one.name == raw; });
-  if (special != kSpecial.end()) fresh->role = special->role;
+  if (special != kSpecial.end()) {
+    fresh->role = special->role;
+  } else if ((names_arm(raw) && !names_task(raw)) || names_run(raw)) {
+    fresh->role = KnownName::Role::kArm;
+  }
   const std::string_view key = fresh->raw;
   return names_.emplace(key, std::move(fresh)).first->second.get();
 }

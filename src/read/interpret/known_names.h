@@ -20,7 +20,7 @@ struct SignalUse;
 
 struct KnownName {
   /// What some names say beside being a figure's, whoever the trainer is.
-  enum class Role : uint8_t { kFigure, kBookkeeping, kPlan, kEpoch, kRuntime, kRate };
+  enum class Role : uint8_t { kFigure, kBookkeeping, kPlan, kEpoch, kRuntime, kRate, kArm };
 
   std::string raw;
   Role role = Role::kFigure;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,8 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_wide(char c) { return static_cast<unsigned char>(c) >= 0x80; }  // a byte of a letter beyond ASCII
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+constexpr std::string_view kGlobal = "global";  // in brackets beside another counter: "Iter 5/20 (global 105)"
+
 // Words that count steps, the surest first; the number is their rank.
 struct StepWord {
   std::string_view word;
@@ -29,10 +32,12 @@ struct StepWord {
 };
 constexpr std::array kStepWords = {StepWord{"global_step", 0},
                                    StepWord{"global step", 0},
+                                   StepWord{kGlobal, 0},
                                    StepWord{"step", 1},
                                    StepWord{"steps", 1},
                                    StepWord{"train_step", 1},
                                    StepWord{"training_step", 1},
+                                   StepWord{"optimizer_step", 1},
                                    StepWord{"training_iteration", 2},
                                    StepWord{"训练步", 1},
                                    StepWord{"步骤", 1},
@@ -101,6 +106,27 @@ bool thousands(std::string_view text, size_t* at, int64_t* n) {
   return true;
 }
 
+/// "1.41e+04", "12e3": a whole number that a float's format wrote, which begins at `begin`. `*at` goes behind it.
+bool with_exponent(std::string_view text, size_t begin, size_t* at, int64_t* n) {
+  size_t i = *at;
+  if (i < text.size() && text[i] == '.') {
+    for (++i; i < text.size() && is_digit(text[i]);) ++i;
+  }
+  if (i >= text.size() || lower(text[i]) != 'e') return false;
+  size_t end = i + 1;
+  if (end < text.size() && (text[end] == '+' || text[end] == '-')) ++end;
+  const size_t first = end;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  if (end == first || end > first + 3 || (end < text.size() && (is_letter(text[end]) || text[end] == '.')))
+    return false;
+  const auto value = parse_double(text.substr(begin, end - begin));
+  if (!value || !(*value >= 0) || *value > static_cast<double>(kStepLimit) || *value != std::floor(*value))
+    return false;
+  *n = static_cast<int64_t>(*value);
+  *at = end;
+  return true;
+}
+
 /// "step12:", "iter0003 loss", "train_step_12 |": digits right behind the word, which are no part of a file's name.
 bool is_glued(std::string_view text, size_t begin, size_t at) {
   constexpr std::string_view kBefore = "/\\-.=", kBehind = " \t:/])|,";
@@ -120,10 +146,11 @@ size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* t
   while (i < text.size() && i - at < 4 && kBetween.find(text[i]) != kNone) ++i;
   while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;  // "step:     12"
   if (i == at || i >= text.size()) return 0;
+  const size_t begin = i;
   const auto n = digits(text, &i);
   if (!n) return 0;
   *value = *n;
-  if (!thousands(text, &i, value)) {
+  if (!thousands(text, &i, value) && !with_exponent(text, begin, &i, value)) {
     if (i + 1 < text.size() && text[i] == '.' && is_digit(text[i + 1])) return 0;  // "epoch 0.5"
     if (i < text.size() && (is_letter(text[i]) || text[i] == '%')) return 0;       // "step 3s"
   }
@@ -197,6 +224,7 @@ std::optional<Candidate> word_at(std::string_view head, size_t i) {
                                  [](char a, char b) { return a == lower(b) || a == b; });
     if (!same) continue;
     if (is_length(head, i) || is_rate(head, i)) continue;
+    if (step.word == kGlobal && (i == 0 || (head[i - 1] != '(' && head[i - 1] != '['))) continue;
     constexpr std::string_view kMode = "(train)";  // "Epoch(train) [1][20/735]"
     const size_t mode = head.substr(i + size).starts_with(kMode) ? kMode.size() : 0;
     Candidate found{step.rank, i, 0, 0, 0, step.word};

@@ -20,6 +20,8 @@ void declare(ArgSpec& spec) {
               "of clocks that name none: UTC, local, +08:00 (default: by the name of W&B's folder, else UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("config", "FILE", "judge by the rules of this midwatch.toml, too");
+  spec.option("arm", "NAME",
+              "of several arms of an experiment in one file (seeds, methods) this one, by its name or value");
   spec.option("fail-on", "SEVERITY", "exit with 10 when an incident this severe is found", "", 0,
               {"info", "warning", "critical"});
   spec.flag("full", "also all signals, where the time goes, checkpoints and warnings");
@@ -64,6 +66,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   request.timezone = args.get("timezone");
   request.knowledge = args.list("knowledge");
   request.config = args.get("config");
+  request.arm = args.get("arm");
   const bool progress = console.err_is_terminal && !args.has("quiet");
   if (progress) {
     request.progress = [&console](int64_t done, int64_t all) {

@@ -20,6 +20,7 @@ void declare_run(ArgSpec& spec) {
   spec.option("timezone", "ZONE",
               "of clocks that name none: UTC, local, +08:00 (default: by the name of W&B's folder, else UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+  spec.option("arm", "NAME", "of several arms of an experiment in one file (seeds, methods) this one");
 }
 
 Error one_run_wanted(const std::string& folder, const Replayed& replayed) {
@@ -68,6 +69,7 @@ Result<std::unique_ptr<Replayed>> take_run_of(const std::vector<std::string>& pa
   request.timezone = args.get("timezone");
   request.knowledge = args.list("knowledge");
   request.heard = heard;
+  request.arm = args.get("arm");
   auto replayed = replay_known(request, services);
   if (request.paths.size() > 1) return replayed;
   return recorded_instead(std::move(replayed), request.paths.front(), args.get("home"), services, heard);

@@ -6,6 +6,8 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/mixture.h"
+#include "core/detect/tools/true_measure.h"
 #include "core/evaluation_name.h"
 
 namespace mw::detect {
@@ -73,12 +75,7 @@ std::string stepped(const State& state, const Span& span) {
 bool measures_skill(const Series& series, const Series* reward) {
   if (&series == reward || (reward != nullptr && series.raw == reward->raw && series.signal == reward->signal))
     return false;
-  if (series.signal == "reward.pass_rate") return true;
-  if (!series.signal.starts_with("reward.component.")) return false;
-  constexpr std::array<std::string_view, 5> kParts = {"accura", "correct", "solve", "success", "pass_rate"};
-  constexpr std::array<std::string_view, 6> kNot = {"std", "min", "max", "length", "format", "count"};
-  const auto holds = [&series](std::string_view part) { return contains_folded(series.signal, part); };
-  return std::any_of(kParts.begin(), kParts.end(), holds) && std::none_of(kNot.begin(), kNot.end(), holds);
+  return is_true_measure(series);
 }
 
 std::string held(const Series& series, const Point& onset, const Point& now) {
@@ -119,6 +116,12 @@ std::string objective_changed(const State& state, const Track& track, size_t ons
 void soften_by_objective(const State& state, const Track& track, Finding& finding) {
   if (finding.severity == Severity::kInfo) return;
   const size_t until = points_until(track, finding.onset.step);
+  if (const std::string words = until == 0 ? "" : mixture_changed(state, track, until - 1); !words.empty()) {
+    finding.severity = Severity::kInfo;
+    finding.summary += cat("; ", words);
+    finding.suggests.insert(finding.suggests.begin(), {std::string(kChanged), 0.75, words});
+    return;
+  }
   const std::string words = until == 0 ? "" : objective_changed(state, track, until - 1);
   if (words.empty()) return;
   finding.severity = Severity::kWarning;

@@ -1,6 +1,7 @@
 #include "core/detect/tools/true_measure.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "core/state.h"
@@ -19,18 +20,20 @@ bool is_environments(const Series& series) {
 
 }  // namespace
 
+bool names_success(std::string_view name) {
+  constexpr std::array<std::string_view, 13> kWords = {"accura", "correct",  "solve",    "success", "pass",
+                                                       "exact",  "equation", "answer",   "true",    "gold",
+                                                       "ground", "outcome",  "unit_test"};
+  constexpr std::array<std::string_view, 10> kNot = {"std",    "min",   "max", "count",   "length",
+                                                     "format", "minus", "gap", "penalty", "incorrect"};
+  const auto holds = [name](std::string_view word) { return contains_folded(name, word); };
+  return std::any_of(kWords.begin(), kWords.end(), holds) && std::none_of(kNot.begin(), kNot.end(), holds);
+}
+
 bool is_true_measure(const Series& series) {
   if (series.signal == "reward.pass_rate") return true;
   if (series.signal.rfind("reward.component.", 0) != 0) return false;
-  const std::string name = to_lower(series.raw);
-  for (const std::string_view word : {"minus", "gap", "std", "min", "max", "count"}) {
-    if (contains(name, word)) return false;  // not a level
-  }
-  for (const std::string_view word :
-       {"correct", "accuracy", "solve", "pass", "true", "gold", "ground", "exact", "outcome", "success", "unit_test"}) {
-    if (contains(name, word)) return true;
-  }
-  return false;
+  return names_success(series.raw);
 }
 
 bool nothing_was_right(const State& state, uint16_t attempt, int64_t from, int64_t to) {

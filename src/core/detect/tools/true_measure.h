@@ -2,10 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/state.h"
 
 namespace mw::detect {
+
+/// Is what has this name named for being right ("accuracy", "solve_rate", "exact_match"), and a level: no spread,
+/// extreme, count or difference, and nothing that is paid for the form of an answer?
+bool names_success(std::string_view name);
 
 /// The share solved, or a part of the reward that is named for correctness (`accuracy`, `correct`, `success`, …) and is
 /// a level: no spread, extreme, count or difference.
