@@ -17,6 +17,7 @@
 #include "read/books/dialect_book.h"
 #include "read/books/signature_book.h"
 #include "read/interpret/answer_judge.h"
+#include "read/interpret/first_lines.h"
 #include "read/interpret/generic.h"
 #include "read/interpret/leading_rank.h"
 #include "read/interpret/recogniser.h"
@@ -179,6 +180,8 @@ class Interpreter {
   size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
   void follow_speaker();
   void note_clock(Time at);
+  /// A line of no traceback: with it the log may begin again.
+  void heed_first_lines(const LogLine& line);
   void speak_as(std::optional<size_t> dialect);
   /// A whole traceback that a logger wrote into one line.
   bool feed_folded_trace(const LogLine& line, bool sample);
@@ -283,6 +286,7 @@ class Interpreter {
   GenericReader generic_;
   ColumnTable columns_;
   LeadingRank ranks_;
+  FirstLines first_lines_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool emits_dialects_ = false, following_ = false;

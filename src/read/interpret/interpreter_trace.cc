@@ -215,6 +215,7 @@ void Interpreter::note_last_exception(const LogLine& line, bool other) {
 /// A step's figures: nothing ended of what was said before them.
 void Interpreter::went_on(const LogLine& line) {
   if (last_exception_.number < line.number) last_exception_ = {};
+  first_lines_.went_on();
   announced_ = false;
 }
 
@@ -271,6 +272,7 @@ void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   judge_trace(stream, trace);
   const bool sample = trace.sample;
   const bool interrupted = ends_the_run(trace);
+  if (!sample && !trace.handled) first_lines_.failed();
   const uint64_t last = trace.last_line;
   const uint64_t first = stream.reader.first_line();
   put(std::move(trace), first != 0 ? first : number_, stream.at);

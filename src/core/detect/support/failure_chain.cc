@@ -171,7 +171,7 @@ bool explains_status(const State& state, const Symptom& symptom) {
 void place(const State& state, const Progress& progress, const StatusEnds& ends, const Closing& closing,
            Symptom& symptom) {
   if (closing.breaks_save(symptom)) return;  // neither survived nor a matter of the teardown
-  symptom.teardown = closing.shut_down(symptom);
+  symptom.teardown = closing.shut_down(symptom) || closing.failed_afterwards(symptom);
   if (symptom.teardown || ends.belied_by(symptom, progress)) return;
   const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
   const bool died = attempt != nullptr && only_exited(*attempt, progress.last_step(symptom.moment.attempt)) &&
