@@ -1,6 +1,8 @@
 // What scripts print that somebody wrote for one training: bars, epochs, lists.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include "base/text.h"
@@ -335,6 +337,28 @@ TEST_CASE("steps that begin again below the heading of each epoch are of one att
   const State state = state_of(text);
   CHECK(state.attempts.size() == 1);
   CHECK(state.steps().last == 80);
+}
+
+TEST_CASE("figures above the line that says which step is done are of that step") {
+  const auto onset = [](const std::function<std::string(int, const std::string&)>& step) {
+    std::string log = "using device cuda:0\n";
+    for (int i = 1; i <= 30; ++i) {
+      log += step(i, cat("loss: ", i < 20 ? cat("0.", 300 - 3 * i + i * 7 % 5) : std::string("nan"), " reward: 0.",
+                         200 + 5 * i, " kl: 0.01 grad_norm: 0.4\n"));
+    }
+    const State state = state_of(log);
+    const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                    [](const Incident& incident) { return incident.kind == "non-finite"; });
+    return found == state.incidents.end() ? kNoStep : found->onset.step;
+  };
+  CHECK(onset([](int i, const std::string& figures) { return cat(figures, "step ", i, " done\n"); }) == 20);
+  CHECK(onset([](int i, const std::string& figures) { return cat(figures, "Completed step ", i, "\n"); }) == 20);
+  // Below it, where the first one says nothing of what stands above; and where a line says which step begins.
+  CHECK(onset([](int i, const std::string& figures) { return cat("step ", i, " done\n", figures); }) == 20);
+  CHECK(onset([](int i, const std::string& figures) { return cat("Step ", i, "\n", figures); }) == 20);
+  CHECK(onset([](int i, const std::string& figures) {
+          return cat("Starting step ", i, "\n", figures, "step ", i, " done\n");
+        }) == 20);
 }
 
 }  // namespace

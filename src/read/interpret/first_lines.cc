@@ -8,8 +8,9 @@
 namespace mw {
 namespace {
 
-constexpr size_t kCompared = 48;  // bytes: what follows in a line are often arguments, which are changed after a failure
-constexpr size_t kOfPath = 160;   // of a line that begins with a path, as Python's warnings do
+constexpr size_t kCompared =
+    48;                          // bytes: what follows in a line are often arguments, which are changed after a failure
+constexpr size_t kOfPath = 160;  // of a line that begins with a path, as Python's warnings do
 constexpr size_t kLetters = 4;
 
 /// "Sun Aug 17 00:40:32 CEST 2025", as `date` prints it.

@@ -254,6 +254,7 @@ class Interpreter {
   void configure_clean(std::string_view key, std::string&& text, Where where, Time at);
   void configure_by_command(const LogLine& line);
   Where where(uint64_t number) const { return {source_, number}; }
+  void note_heading(const LogLine& line, int64_t step);
   bool make_generic(const LogLine& line);
   bool make_save(const LogLine& line);
   bool make_resume(const LogLine& line);
@@ -323,6 +324,9 @@ class Interpreter {
   bool sample_began_ = false;                    // on this line
   bool samples_end_ = false;                     // a word ended one of them: the next ones end by it, too
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
+  uint64_t placeless_line_ = 0;                  // of the last record that nobody's dialect knows and that says no step
+  bool closes_steps_ = false;                    // figures stand above the line that says which step is done
+  int64_t closed_step_ = kNoStep, step_stride_ = 1;  // the last step that such a line named, and from one to the next
   bool beside_rows_ = false;
   std::optional<std::string> keeper_;  // the nonce in its lines, once it is known
   static constexpr std::string_view kOwnLine = "=== midwatch: ", kOwnReport = "=== midwatch: report";

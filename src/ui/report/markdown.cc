@@ -219,7 +219,8 @@ std::string one_incident(const State& state, const IncidentChains& chains, const
 /// The last notes of people on the run, or the lessons that they noted.
 std::string notes(const State& state, const Cycle& cycle, std::string_view kind, std::string_view heading) {
   std::vector<PersonsNote> all = notes_of(state);
-  std::erase_if(all, [&](const PersonsNote& note) { return note.kind != kind || !in_cycle(state, cycle, note.moment); });
+  std::erase_if(all,
+                [&](const PersonsNote& note) { return note.kind != kind || !in_cycle(state, cycle, note.moment); });
   std::string out;
   for (size_t i = all.size() > kNotesShown ? all.size() - kNotesShown : 0; i < all.size(); ++i) {
     const PersonsNote& note = all[i];
