@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "base/text.h"
 #include "read/testing/whole_log.h"
@@ -104,6 +106,53 @@ TEST_CASE("a training that only says so, or loses its result, has crashed") {
   // The disk, not the program.
   CHECK(state_of(kHead + steps(1, 40) + kOver + fails("OSError: [Errno 28] No space left on device")).verdict ==
         "crashed");
+}
+
+/// A notebook of cells that failed of these exceptions, as Jupyter saves it.
+std::string notebook(std::initializer_list<std::string_view> exceptions) {
+  std::string cells;
+  int number = 0;
+  for (const std::string_view exception : exceptions) {
+    const std::string_view name = exception.substr(0, exception.find(':'));
+    cells +=
+        cat(cells.empty() ? "" : ",\n", "  {\n   \"cell_type\": \"code\",\n   \"outputs\": [\n    {\n",
+            "     \"ename\": \"", name, "\",\n     \"output_type\": \"error\",\n     \"traceback\": [\n      \"", name,
+            "  Traceback (most recent call last)\",\n      \"Cell In[", ++number,
+            "], line 2\\n      1 x\\n----> 2 trainer.train()\\n\",\n"
+            "      \"File /v/site-packages/trl/trainer.py:7, in train(self)\\n      6 x\\n----> 7 f()\\n\",\n      \"",
+            exception, "\"\n     ]\n    }\n   ],\n   \"source\": [\n    \"from trl import GRPOTrainer\\n\"\n   ]\n  }");
+  }
+  return cat("{\n \"cells\": [\n", cells, "\n ],\n \"nbformat\": 4\n}\n");
+}
+
+TEST_CASE("cells of a notebook that fail of different things are different failures, and the last one is its end") {
+  const State state =
+      state_of(notebook({"KeyboardInterrupt: ", "ImportError: cannot import name 'x' from 'trl'"}), "train.ipynb");
+  CHECK(state.verdict == "crashed");
+  REQUIRE(of_kind(state, "interrupted") != nullptr);
+  REQUIRE(of_kind(state, "dependency-broken") != nullptr);
+  CHECK(of_kind(state, "dependency-broken")->severity == Severity::kCritical);
+  const State mended =
+      state_of(notebook({"ModuleNotFoundError: No module named 'abc'", "KeyError: 'reward'"}), "train.ipynb");
+  REQUIRE(of_kind(mended, "dependency-broken") != nullptr);
+  CHECK(of_kind(mended, "dependency-broken")->severity == Severity::kWarning);
+  REQUIRE(of_kind(mended, "code-error") != nullptr);
+  CHECK(of_kind(mended, "code-error")->severity == Severity::kCritical);
+  // The same again is one failure.
+  CHECK(state_of(notebook({"KeyError: 'reward'", "KeyError: 'reward'"}), "train.ipynb").incidents.size() == 1);
+  CHECK(state_of(notebook({"KeyError: 'reward'", "KeyboardInterrupt: "}), "train.ipynb").verdict == "interrupted");
+}
+
+TEST_CASE("an exception in what prints exceptions is not what failed") {
+  const std::string log =
+      kHead + "Traceback (most recent call last):\n  File \"/srv/x/train.py\", line 40, in main\n    out = f(x)\n" +
+      "KeyError: 'reward'\n\nDuring handling of the above exception, another exception occurred:\n\n" +
+      "Traceback (most recent call last):\n  File \"/v/site-packages/IPython/core/ultratb.py\", line 9, in lines\n" +
+      "    return self._sd.lines\n  File \"/v/site-packages/stack_data/core.py\", line 4, in pieces\n    raise E(x)\n" +
+      "AssertionError: pieces do not fit\n";
+  const State state = state_of(log);
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  CHECK(contains(of_kind(state, "code-error")->summary, "KeyError"));
 }
 
 }  // namespace
