@@ -48,6 +48,15 @@ TEST_CASE("a start that failed before any step is an attempt where the log begin
   CHECK(of_kind(state, "dependency-broken")->latest.attempt == 1);
 }
 
+TEST_CASE("a warning of Python's right behind a traceback is the first line of the next start") {
+  const std::string head = "/srv/x/a.py:12: FutureWarning: old\n  warnings.warn(text)\nloading the policy\n";
+  const State state =
+      state_of(head + fails("KeyError: 'k'") + head + fails("ModuleNotFoundError: No module named 'b'"));
+  CHECK(state.attempts.size() == 2);
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  CHECK_FALSE(contains(of_kind(state, "code-error")->summary, "warnings.warn"));
+}
+
 TEST_CASE("a job that was cancelled is an attempt of its own, too") {
   const State state =
       state_of(kHead + fails("KeyError: 'reward_key'") + kHead + steps(1, 12) +
@@ -138,6 +147,10 @@ TEST_CASE("cells of a notebook that fail of different things are different failu
   CHECK(of_kind(mended, "dependency-broken")->severity == Severity::kWarning);
   REQUIRE(of_kind(mended, "code-error") != nullptr);
   CHECK(of_kind(mended, "code-error")->severity == Severity::kCritical);
+  // What a failed cell was to define.
+  const State echo =
+      state_of(notebook({"RuntimeError: no such device", "NameError: name 'trainer' is not defined"}), "train.ipynb");
+  CHECK(of_kind(echo, "code-error") == nullptr);
   // The same again is one failure.
   CHECK(state_of(notebook({"KeyError: 'reward'", "KeyError: 'reward'"}), "train.ipynb").incidents.size() == 1);
   CHECK(state_of(notebook({"KeyError: 'reward'", "KeyboardInterrupt: "}), "train.ipynb").verdict == "interrupted");

@@ -55,6 +55,7 @@ std::optional<FirstLines::Place> FirstLines::read(std::string_view text, uint64_
   const uint64_t hash = hash_of(text);
   if (hash == 0) return std::nullopt;
   if (collects_ && first_.size() < kLines) {
+    usable_ = !text.starts_with("Sender: LSF System");  // its report stands behind the output of a job
     first_.push_back(hash);
     return std::nullopt;
   }

@@ -53,6 +53,10 @@ TEST_CASE("lines that every process prints at the start show no other one") {
   CHECK(read_all(ranks, {"alpha", "beta", "gamma", "alpha", "beta", "gamma"}, 1) == 0);
   ranks.failed();
   CHECK(read_all(ranks, {"alpha", "beta", "gamma"}, 10) == 0);
+  FirstLines report;  // of a job that is over
+  CHECK(read_all(report, {"Sender: LSF System <a@n1>", "Subject: Job 1: <train> Exited", "Job <train> was"}, 1) == 0);
+  report.failed();
+  CHECK(read_all(report, {"Sender: LSF System <a@n1>", "Subject: Job 2: <train> Exited", "Job <train> was"}, 9) == 0);
   FirstLines one;
   CHECK(read_all(one, {"alpha"}, 1) == 0);
   one.failed();  // a single line comes again by chance

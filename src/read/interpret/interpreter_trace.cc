@@ -143,7 +143,10 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   }
   Stream& stream = *found->second;
   const bool was_open = stream.reader.open();
-  if (was_open && is_python_warning(line)) return false;
+  if (was_open && is_python_warning(line)) {
+    if (stream.reader.may_be_whole()) end_trace(stream);  // else its source line would be taken for the message's next
+    return false;
+  }
   const auto took = was_open ? stream.reader.feed(clean_.take(line.text, SIZE_MAX), line.number)
                              : stream.reader.feed(line.text, line.number);  // none of its text is kept yet
   if (took == TracebackReader::Took::kDone) {

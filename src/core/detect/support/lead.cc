@@ -59,14 +59,15 @@ bool of_another_start(const State& state, const Symptom& one, const Symptom& oth
 const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
 
 /// Each cell of a notebook that fails has a traceback, and a later one is run all the same: what it fails of is another
-/// failure, where it is of another kind.
+/// failure, where it is of another kind. A name that is not defined is what a failed cell was to define.
 bool of_another_cell(const State& state, const Symptom& one, const Symptom& other) {
   const uint32_t number = one.moment.where.source;
   if (number != other.moment.where.source || number >= state.sources.size()) return false;
   if (state.sources[number].kind != "notebook" || one.survived || one.teardown || other.survived || other.teardown)
     return false;
   const bool raised = trace_of(one) != nullptr && trace_of(other) != nullptr && trace_of(one) != trace_of(other);
-  return raised && is_root(one) && is_root(other) && !may_be_echo(other) && kind_of(one) != kind_of(other);
+  const bool echo = may_be_echo(other) || cause_of(other) == "name-error";
+  return raised && is_root(one) && is_root(other) && !echo && kind_of(one) != kind_of(other);
 }
 
 /// The end of the episode that begins at `begin`: the next attempt, or, in an attempt that never did a step, where what
