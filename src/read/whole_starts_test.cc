@@ -156,6 +156,12 @@ TEST_CASE("cells of a notebook that fail of different things are different failu
   CHECK(state_of(notebook({"KeyError: 'reward'", "KeyboardInterrupt: "}), "train.ipynb").verdict == "interrupted");
 }
 
+TEST_CASE("an exception that two processes print at once is one") {
+  const State state = state_of(kHead + fails("KeyErrorKeyError: : 'reward''reward'"));
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  CHECK(contains(of_kind(state, "code-error")->summary, "KeyError ended the run: 'reward' "));
+}
+
 TEST_CASE("an exception in what prints exceptions is not what failed") {
   const std::string log =
       kHead + "Traceback (most recent call last):\n  File \"/srv/x/train.py\", line 40, in main\n    out = f(x)\n" +

@@ -55,6 +55,20 @@ bool gives_up_one(const LogLine& line) {
   });
 }
 
+/// Two processes that print the same exception into one pipe at once: "KeyErrorKeyError: : 'a''a'".
+void part_doubled(event::TraceSeen& trace) {
+  const auto is_doubled = [](std::string_view text) {
+    const size_t half = text.size() / 2;
+    return half > 0 && text.size() % 2 == 0 && text.substr(0, half) == text.substr(half);
+  };
+  if (!trace.exception.ends_with("Error") && !trace.exception.ends_with("Exception")) return;
+  if (!is_doubled(trace.exception)) return;
+  trace.exception.resize(trace.exception.size() / 2);
+  std::string_view message = trim(trace.message);
+  if (message.starts_with(": ")) message = trim(message.substr(2));
+  trace.message = std::string(is_doubled(message) ? message.substr(0, message.size() / 2) : message);
+}
+
 /// How loggers write the end of a line inside of one. A JSON string has "\\n"; outside of one that is the text of
 /// something that a program was given, mostly the error of a tool.
 std::string_view line_end_at(std::string_view text, bool json) {
@@ -262,6 +276,7 @@ void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
   trace.sample = (trace.sample && !stream.hooked) || stream.sample || stream.caught;
   trace.pid = stream.pid < 0 && stream.rank >= 0 ? pid_of_rank(stream.rank) : stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
+  part_doubled(trace);
 }
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
