@@ -186,7 +186,17 @@ void carry_along(State& state) {
   }
 }
 
+/// Is it the start of another program whose first lines are those of the log? Where a file has no clock, nothing says
+/// which of its lines are of which start that another file shows.
+bool begins_anew(const State& state, const SourceState& source, const Event& event) {
+  if (!source.shown || is_kept(state, event)) return false;
+  return std::none_of(state.sources.begin(), state.sources.end(), [&](const SourceState& other) {
+    return &other != &source && other.kind == "text" && !(event.at.known() && other.last_at.known());
+  });
+}
+
 void began(State& state, SourceState& source, const Event& event, const std::string& why) {
+  if (why == kSameFirstLines && !begins_anew(state, source, event)) return;
   AttemptState& attempt = state.attempts[static_cast<size_t>(source.attempt)];
   if (!attempt.shown) {  // banners of many ranks, or the first words of the run
     if (attempt.why.empty()) attempt.why = clip(why, kTextLimit);
@@ -332,9 +342,19 @@ void join(State& state, SourceState& source, const Event& event, int64_t step) {
   }
 }
 
+/// A process of the trainer's was made again and said what the log began with: its steps go on as before.
+bool was_no_start(const State& state, const SourceState& source, const Event& event, int64_t step) {
+  const size_t number = static_cast<size_t>(source.attempt);
+  if (number == 0 || number + 1 != state.attempts.size() || source.step != kNoStep) return false;
+  const AttemptState &attempt = state.attempts[number], &before = state.attempts[number - 1];
+  return attempt.why == kSameFirstLines && attempt.began.where.source == event.where.source && !attempt.resumed &&
+         before.last_step != kNoStep && step > before.last_step && step <= before.last_step + kStepJump;
+}
+
 void follow_steps(State& state, SourceState& source, const Event& event) {
   const int64_t step = step_of(event);
   if (step == kNoStep) return;
+  if (was_no_start(state, source, event, step)) take_back(state);
   if (source.joins) join(state, source, event, step);
   if (goes_on_as_before(state, source, event, step)) {
     take_back(state);

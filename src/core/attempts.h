@@ -24,6 +24,10 @@ constexpr int64_t kStepJump = 3;
 /// Why an attempt began, by the line of midwatch's own keeper (knowledge/dialects/midwatch.toml).
 constexpr std::string_view kKeeperBegan = "midwatch started the command";
 
+/// Why an attempt began, where a program has failed and its log goes on with the lines that it began with
+/// (read/interpret/first_lines.h).
+constexpr std::string_view kSameFirstLines = "the log begins again with its first lines";
+
 /// Calls `visit` for the moment of everything that happened within attempts, the attempts' own moments left out.
 template <typename Visit>
 void for_each_moment(State& state, Visit&& visit) {

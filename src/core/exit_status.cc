@@ -177,6 +177,7 @@ WordOfEnd word_of_end(const State& state, const Knowledge& knowledge, size_t num
 bool says_training_over(std::string_view line) {
   constexpr std::array<std::string_view, 8> kParts = {"epoch", "step",  "iter",  "stage",
                                                       "phase", "batch", "round", "warm"};
+  if (contains(line, "train_runtime")) return true;  // a trainer's summary names epochs and steps, too
   return contains_folded(line, "train") &&
          std::none_of(kParts.begin(), kParts.end(), [line](std::string_view p) { return contains_folded(line, p); });
 }

@@ -33,6 +33,13 @@ bool ends_in_trace(const State& state, const Incident& incident) {
   });
 }
 
+/// A stop ends a notebook's cell: did a later one fail?
+bool in_later_cell(const State& state, const Moment& stop, const Incident& incident) {
+  const Where& at = incident.onset.where;
+  return at.source == stop.where.source && at.source < state.sources.size() &&
+         state.sources[at.source].kind == "notebook" && at.line > stop.where.line && ends_run(state, incident);
+}
+
 /// Steps from one record of the last attempt to the next, of the figures that are recorded most often; 0: not known.
 int64_t spacing(const State& state) {
   int64_t least = 0;
@@ -104,7 +111,10 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
         return open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kInterrupted:
         if (crashed && detect::ends_step(last.ended->text)) return "crashed";  // the launcher cleaned up after it
-        return "interrupted";
+        return std::any_of(incidents.begin(), incidents.end(),
+                           [&](const Incident& i) { return in_last(i) && in_later_cell(state, last.ended_at, i); })
+                   ? "crashed"
+                   : "interrupted";
       case event::Ended::How::kStopped:
         return "interrupted";
       case event::Ended::How::kFailed:

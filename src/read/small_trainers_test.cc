@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -373,6 +374,28 @@ TEST_CASE("arms that take turns in a log that is being written: the first is fol
   const std::vector<double> rewards = values_of(state, "reward.mean");
   CHECK(rewards.size() == 30);
   CHECK(std::all_of(rewards.begin(), rewards.end(), [](double value) { return value > 0.5; }));
+}
+
+TEST_CASE("figures above the line that says which step is done are of that step") {
+  const auto onset = [](const std::function<std::string(int, const std::string&)>& step) {
+    std::string log = "using device cuda:0\n";
+    for (int i = 1; i <= 30; ++i) {
+      log += step(i, cat("loss: ", i < 20 ? cat("0.", 300 - 3 * i + i * 7 % 5) : std::string("nan"), " reward: 0.",
+                         200 + 5 * i, " kl: 0.01 grad_norm: 0.4\n"));
+    }
+    const State state = state_of(log);
+    const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                    [](const Incident& incident) { return incident.kind == "non-finite"; });
+    return found == state.incidents.end() ? kNoStep : found->onset.step;
+  };
+  CHECK(onset([](int i, const std::string& figures) { return cat(figures, "step ", i, " done\n"); }) == 20);
+  CHECK(onset([](int i, const std::string& figures) { return cat(figures, "Completed step ", i, "\n"); }) == 20);
+  // Below it, where the first one says nothing of what stands above; and where a line says which step begins.
+  CHECK(onset([](int i, const std::string& figures) { return cat("step ", i, " done\n", figures); }) == 20);
+  CHECK(onset([](int i, const std::string& figures) { return cat("Step ", i, "\n", figures); }) == 20);
+  CHECK(onset([](int i, const std::string& figures) {
+          return cat("Starting step ", i, "\n", figures, "step ", i, " done\n");
+        }) == 20);
 }
 
 }  // namespace

@@ -131,16 +131,18 @@ const Symptom* failed_afterwards(const State& state, const std::vector<Symptom>&
 }
 
 /// What the program had still to do after its training raised what no signature knows, and the log ends with it.
-void judge_afterwards(const State& state, const std::vector<Symptom>& symptoms, std::vector<Finding>& out) {
+void judge_afterwards(const State& state, const Knowledge& knowledge, const std::vector<Symptom>& symptoms,
+                      std::vector<Finding>& out) {
   constexpr uint64_t kBlankLines = 4;
   constexpr std::array<std::string_view, 4> kKinds = {"code-error", "config-error", "data-error", "dependency-broken"};
   const Symptom* last = nullptr;
   for (const Symptom& symptom : symptoms) {
     const uint32_t number = symptom.moment.where.source;
     if (symptom.signature != nullptr || !symptom.teardown || symptom.type.consequence) continue;
-    if (std::find(kKinds.begin(), kKinds.end(), symptom.type.kind) == kKinds.end()) continue;
     if (number >= state.sources.size() || !state.sources[number].ended) continue;
-    if (static_cast<int64_t>(symptom.last_line + kBlankLines) >= state.sources[number].lines) last = &symptom;
+    if (static_cast<int64_t>(symptom.last_line + kBlankLines) < state.sources[number].lines) continue;
+    const bool of_kind = std::find(kKinds.begin(), kKinds.end(), symptom.type.kind) != kKinds.end();
+    if (of_kind || Closing(state, knowledge).failed_afterwards(symptom)) last = &symptom;
   }
   if (last == nullptr) return;
   const event::TraceSeen& trace = last->trace->trace;
@@ -169,7 +171,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     if (chain.lead.trace != nullptr && chain.kind != "interrupted") judge_trace(state, chain, out);
   }
   if (!state.attempts.empty() && !failed(state.attempts.back())) {
-    judge_afterwards(state, memory.symptoms(state, knowledge), out);
+    judge_afterwards(state, knowledge, memory.symptoms(state, knowledge), out);
   }
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     bool reported = false;

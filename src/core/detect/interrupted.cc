@@ -95,30 +95,31 @@ void stopped_attempt(const State& state, const Knowledge& knowledge, const Attem
   finding.resolved_at = finding.onset;
 }
 
+/// What a chain of failures has to do with a stop; false: nothing.
+bool stopped_chain(const State& state, const FailureChain& chain, Finding& finding) {
+  if (!stops(chain.kind)) return tell_aftermath(chain, finding);
+  describe(state, chain, finding);
+  finding.summary = cat("The run was stopped from outside: ", stopped_by(reason_of(chain).text));
+  return true;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     if (by_midwatch(state, i)) continue;
     const AttemptState& attempt = state.attempts[i];
-    const FailureChain* chain = nullptr;
-    for (const FailureChain& each : chains) {
-      if (each.attempt == i) chain = &each;
-    }
     Finding finding;
     finding.detector = "interrupted";
     finding.severity = Severity::kWarning;
-    if (chain != nullptr) {
-      if (stops(chain->kind)) {
-        describe(state, *chain, finding);
-        finding.summary = cat("The run was stopped from outside: ", stopped_by(reason_of(*chain).text));
-      } else if (!tell_aftermath(*chain, finding)) {
-        continue;
-      }
-    } else if (attempt.ended && attempt.ended->how == event::Ended::How::kInterrupted) {
-      stopped_attempt(state, knowledge, attempt, finding);
-    } else {
-      continue;
+    bool failed = false;
+    for (const FailureChain& chain : chains) {
+      if (chain.attempt != i) continue;
+      failed = true;
+      Finding one = finding;
+      if (stopped_chain(state, chain, one)) out.push_back(std::move(one));
     }
+    if (failed || !attempt.ended || attempt.ended->how != event::Ended::How::kInterrupted) continue;
+    stopped_attempt(state, knowledge, attempt, finding);
     out.push_back(std::move(finding));
   }
 }

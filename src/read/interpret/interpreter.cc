@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/attempts.h"
 #include "read/interpret/interpreter_code.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/interpreter_stream.h"
@@ -105,7 +106,7 @@ void Interpreter::follow_speaker() {
 }
 
 /// The next line, while something is open that it may belong to; it is then asked again.
-size_t Interpreter::wanted() const { return code_ != nullptr || wanted_as_record() ? 1 : 0; }
+size_t Interpreter::wanted() const { return code_ != nullptr || wanted_as_record() || first_lines_.reads() ? 1 : 0; }
 
 /// By more than the code that a tool ran, which is read for a name alone.
 bool Interpreter::wanted_as_record() const {
@@ -170,7 +171,10 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   }
   follow_speaker();
   if (line.text.starts_with("+ ")) configure_by_command(line);
-  if (!wanted_as_record() && says_nothing(line, hits)) return 0;
+  if (!wanted_as_record() && says_nothing(line, hits)) {
+    heed_first_lines(line);
+    return 0;
+  }
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   bar_before_text(line, hits);
   // What W&B's own log says of W&B is nothing that happened to the run.
@@ -183,6 +187,8 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool in_trace = folded || feed_trace(line, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
   note_last_exception(line, in_trace || sample);
+  if (in_trace) first_lines_.went_on();
+  if (!in_trace && !sample) heed_first_lines(line);
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
@@ -196,6 +202,14 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   }
   log_message(line);
   return 0;
+}
+
+void Interpreter::heed_first_lines(const LogLine& line) {
+  if (!first_lines_.reads() || of_cells_ || beside_rows_) return;
+  const auto begin = first_lines_.read(line.text, line.number, line.at);
+  if (!begin) return;
+  for (auto& [key, stream] : streams_) end_trace(*stream);
+  put(event::AttemptBegan{std::string(kSameFirstLines)}, begin->number, begin->at);
 }
 
 /// What the clock of the lines does not say; and, of the first line that has one, when it was written: the line may

@@ -18,6 +18,7 @@
 #include "read/books/signature_book.h"
 #include "read/interpret/answer_judge.h"
 #include "read/interpret/arms.h"
+#include "read/interpret/first_lines.h"
 #include "read/interpret/generic.h"
 #include "read/interpret/leading_rank.h"
 #include "read/interpret/recogniser.h"
@@ -182,6 +183,8 @@ class Interpreter {
   size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
   void follow_speaker();
   void note_clock(Time at);
+  /// A line of no traceback: with it the log may begin again.
+  void heed_first_lines(const LogLine& line);
   void speak_as(std::optional<size_t> dialect);
   /// A whole traceback that a logger wrote into one line.
   bool feed_folded_trace(const LogLine& line, bool sample);
@@ -256,6 +259,7 @@ class Interpreter {
   void configure_clean(std::string_view key, std::string&& text, Where where, Time at);
   void configure_by_command(const LogLine& line);
   Where where(uint64_t number) const { return {source_, number}; }
+  void note_heading(const LogLine& line, int64_t step);
   bool make_generic(const LogLine& line);
   bool make_save(const LogLine& line);
   bool make_resume(const LogLine& line);
@@ -289,6 +293,7 @@ class Interpreter {
   ColumnTable columns_;
   LeadingRank ranks_;
   Arms arms_;
+  FirstLines first_lines_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool emits_dialects_ = false, following_ = false;
@@ -325,6 +330,9 @@ class Interpreter {
   bool sample_began_ = false;                    // on this line
   bool samples_end_ = false;                     // a word ended one of them: the next ones end by it, too
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
+  uint64_t placeless_line_ = 0;                  // of the last record that nobody's dialect knows and that says no step
+  bool closes_steps_ = false;                    // figures stand above the line that says which step is done
+  int64_t closed_step_ = kNoStep, step_stride_ = 1;  // the last step that such a line named, and from one to the next
   bool beside_rows_ = false;
   std::optional<std::string> keeper_;  // the nonce in its lines, once it is known
   static constexpr std::string_view kOwnLine = "=== midwatch: ", kOwnReport = "=== midwatch: report";

@@ -286,6 +286,7 @@ void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
   } else if (how_named(fields.text("how")) == event::Ended::How::kComplete) {
     went_on(line);
   }
+  first_lines_.failed();
   put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
       line.number, line.at);
 }

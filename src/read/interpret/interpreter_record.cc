@@ -1,5 +1,6 @@
 // Metric records out of lines: on one line, over several, and of trainers that nobody described.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -318,6 +319,24 @@ bool Interpreter::make_resume(const LogLine& line) {
   return true;
 }
 
+/// "step 5 done" below the step's figures: those that come are of the next one. Where nothing stood above the first
+/// such line, or a line says which step begins, the figures stand below.
+void Interpreter::note_heading(const LogLine& line, int64_t step) {
+  constexpr uint64_t kAbove = 3;  // lines
+  constexpr std::array<std::string_view, 4> kDone = {"done", "finished", "complete", "took "};
+  const bool done = !line.text.ends_with(':') && std::any_of(kDone.begin(), kDone.end(), [&line](auto word) {
+    return contains_folded(line.text, word);
+  });
+  const bool above = placeless_line_ != 0 && line.number <= placeless_line_ + kAbove;
+  if (!done) {
+    closes_steps_ = false;
+  } else if (closed_step_ == kNoStep) {
+    closes_steps_ = above && records_.current() == kNoStep;
+  }
+  if (done && closed_step_ != kNoStep && step > closed_step_) step_stride_ = step - closed_step_;
+  closed_step_ = done ? step : closed_step_;
+}
+
 bool Interpreter::make_generic(const LogLine& line) {
   if (make_columns(line) || make_save(line) || make_resume(line)) return true;
   GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
@@ -340,6 +359,7 @@ bool Interpreter::make_generic(const LogLine& line) {
     put(event::Planned{found.total}, line.number, line.at);
   }
   if (found.heading && found.step != kNoStep) {
+    note_heading(line, found.step);
     records_.set_step(found.step);
     put(event::StepBegan{found.step}, line.number, line.at);
   }
@@ -355,6 +375,10 @@ bool Interpreter::make_generic(const LogLine& line) {
   if (!found.held_out && of_other_arm(arms_.of_line(line.text), found.step, numbers, line.number, line.at)) return true;
   Pending as;
   as.step = found.step;
+  if (found.step == kNoStep && !found.held_out) {
+    placeless_line_ = line.number;
+    if (closes_steps_) as.step = closed_step_ + step_stride_;
+  }
   as.eval = found.held_out;
   as.stale = found.stale;
   as.number = line.number;

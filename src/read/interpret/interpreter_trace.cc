@@ -55,6 +55,20 @@ bool gives_up_one(const LogLine& line) {
   });
 }
 
+/// Two processes that print the same exception into one pipe at once: "KeyErrorKeyError: : 'a''a'".
+void part_doubled(event::TraceSeen& trace) {
+  const auto is_doubled = [](std::string_view text) {
+    const size_t half = text.size() / 2;
+    return half > 0 && text.size() % 2 == 0 && text.substr(0, half) == text.substr(half);
+  };
+  if (!trace.exception.ends_with("Error") && !trace.exception.ends_with("Exception")) return;
+  if (!is_doubled(trace.exception)) return;
+  trace.exception.resize(trace.exception.size() / 2);
+  std::string_view message = trim(trace.message);
+  if (message.starts_with(": ")) message = trim(message.substr(2));
+  trace.message = std::string(is_doubled(message) ? message.substr(0, message.size() / 2) : message);
+}
+
 /// How loggers write the end of a line inside of one. A JSON string has "\\n"; outside of one that is the text of
 /// something that a program was given, mostly the error of a tool.
 std::string_view line_end_at(std::string_view text, bool json) {
@@ -143,7 +157,10 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   }
   Stream& stream = *found->second;
   const bool was_open = stream.reader.open();
-  if (was_open && is_python_warning(line)) return false;
+  if (was_open && is_python_warning(line)) {
+    if (stream.reader.may_be_whole()) end_trace(stream);  // else its source line would be taken for the message's next
+    return false;
+  }
   const auto took = was_open ? stream.reader.feed(clean_.take(line.text, SIZE_MAX), line.number)
                              : stream.reader.feed(line.text, line.number);  // none of its text is kept yet
   if (took == TracebackReader::Took::kDone) {
@@ -215,6 +232,7 @@ void Interpreter::note_last_exception(const LogLine& line, bool other) {
 /// A step's figures: nothing ended of what was said before them.
 void Interpreter::went_on(const LogLine& line) {
   if (last_exception_.number < line.number) last_exception_ = {};
+  first_lines_.went_on();
   announced_ = false;
 }
 
@@ -258,6 +276,7 @@ void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
   trace.sample = (trace.sample && !stream.hooked) || stream.sample || stream.caught;
   trace.pid = stream.pid < 0 && stream.rank >= 0 ? pid_of_rank(stream.rank) : stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
+  part_doubled(trace);
 }
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
@@ -271,6 +290,7 @@ void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   judge_trace(stream, trace);
   const bool sample = trace.sample;
   const bool interrupted = ends_the_run(trace);
+  if (!sample && !trace.handled) first_lines_.failed();
   const uint64_t last = trace.last_line;
   const uint64_t first = stream.reader.first_line();
   put(std::move(trace), first != 0 ? first : number_, stream.at);

@@ -77,7 +77,13 @@ std::string facts(const State& state, const Cycle& cycle) {
 /// Did the attempt begin within the cycle? Of a cycle that begins with a step: at it or later, or after an earlier
 /// attempt had come there.
 bool begun_in(const State& state, const Cycle& cycle, size_t attempt) {
-  if (cycle.from_step == kNoStep) return in_cycle(cycle, state.attempts[attempt].began);
+  if (cycle.from_step == kNoStep) {
+    Moment began = state.attempts[attempt].began;
+    // The first lines of a program often have no clock; those that follow are of the same attempt.
+    if (!began.at.known() && began.where.source < state.sources.size())
+      began.at = state.sources[began.where.source].clock.after(began.where.line);
+    return in_cycle(state, cycle, began);
+  }
   if (state.attempts[attempt].first_step >= cycle.from_step) return true;
   return std::any_of(state.attempts.begin(), state.attempts.begin() + static_cast<std::ptrdiff_t>(attempt),
                      [&cycle](const AttemptState& before) { return before.last_step >= cycle.from_step; });
@@ -106,7 +112,7 @@ std::string cycle_news(const State& state, const Cycle& cycle) {
   if (begun > 0) news.push_back(cat(begun, begun == 1 ? " new attempt" : " new attempts"));
   std::string opened;
   for (const Incident* incident : ranked_incidents(state)) {
-    if (in_cycle(cycle, incident->onset))
+    if (in_cycle(state, cycle, incident->onset))
       opened += cat(opened.empty() ? "" : ", ", "#", incident->id, " ", incident->kind);
   }
   news.push_back(opened.empty() ? "no new incident" : cat("new incidents: ", opened));
@@ -193,7 +199,7 @@ std::string around(const State& state, const Incident& incident) {
 
 std::string one_incident(const State& state, const IncidentChains& chains, const Incident& incident, const Cycle& cycle,
                          Advised& advised) {
-  const bool old = !cycle.whole() && !in_cycle(cycle, incident.onset);
+  const bool old = !cycle.whole() && !in_cycle(state, cycle, incident.onset);
   const std::string onset = describe(state, incident.onset), detected = describe(state, incident.detected);
   std::string out =
       cat("\n### #", incident.id, " ", markdown_text(incident.kind), " (", severity_name(incident.severity),
@@ -213,7 +219,8 @@ std::string one_incident(const State& state, const IncidentChains& chains, const
 /// The last notes of people on the run, or the lessons that they noted.
 std::string notes(const State& state, const Cycle& cycle, std::string_view kind, std::string_view heading) {
   std::vector<PersonsNote> all = notes_of(state);
-  std::erase_if(all, [&](const PersonsNote& note) { return note.kind != kind || !in_cycle(cycle, note.moment); });
+  std::erase_if(all,
+                [&](const PersonsNote& note) { return note.kind != kind || !in_cycle(state, cycle, note.moment); });
   std::string out;
   for (size_t i = all.size() > kNotesShown ? all.size() - kNotesShown : 0; i < all.size(); ++i) {
     const PersonsNote& note = all[i];
@@ -229,7 +236,8 @@ std::string incidents(const State& state, const Cycle& cycle) {
   Advised advised;
   const IncidentChains chains(state);
   for (const Incident* incident : ranked_incidents(state)) {
-    if (!incident->open && !in_cycle(cycle, incident->onset)) {
+    const bool over = !incident->open || (!cycle.whole() && overtaken(state, *incident));
+    if (over && !in_cycle(state, cycle, incident->onset)) {
       ++earlier;
     } else if (++shown <= kIncidentsShown) {
       out += one_incident(state, chains, *incident, cycle, advised);
@@ -241,7 +249,7 @@ std::string incidents(const State& state, const Cycle& cycle) {
   if (earlier > 0) out += cat("\n", earlier, " earlier, over before this cycle.\n");
   size_t infos = 0;
   for (const Incident& incident : state.incidents) {
-    if (incident.severity != Severity::kInfo || !in_cycle(cycle, incident.onset)) continue;
+    if (incident.severity != Severity::kInfo || !in_cycle(state, cycle, incident.onset)) continue;
     if (infos++ == 0) out += "\nFor information:\n\n";
     if (infos > kIncidentsShown) break;
     out += cat("- ", markdown_text(incident.kind), " (", markdown_text(describe(state, incident.onset)),

@@ -218,7 +218,7 @@ std::string machine(const State& state, const Cycle& cycle) {
 std::string warnings(const State& state, const Cycle& cycle) {
   std::vector<const TemplateState*> order;
   for (const TemplateState& t : state.templates) {
-    if (in_cycle(cycle, t.last)) order.push_back(&t);
+    if (in_cycle(state, cycle, t.last)) order.push_back(&t);
   }
   if (order.empty()) return "";
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -310,8 +310,15 @@ std::string supervision(const State& state) {
 
 std::string markdown_text(std::string_view text) { return escape_markdown(clip(trim(text), kQuoted)); }
 
-bool in_cycle(const Cycle& cycle, const Moment& moment) {
-  return cycle.has(Point{moment.step == kNoStep ? INT64_MAX : moment.step, 0, moment.at, {}, 0});
+bool in_cycle(const State& state, const Cycle& cycle, const Moment& moment) {
+  Time at = moment.at;
+  const bool placed = moment.where.line != 0 && moment.where.source < state.sources.size();
+  if (!at.known() && cycle.from.known() && placed) {
+    const LineClock& clock = state.sources[moment.where.source].clock;
+    at = clock.before(moment.where.line);
+    if (!at.known()) at = clock.after(moment.where.line);
+  }
+  return cycle.has(Point{moment.step == kNoStep ? INT64_MAX : moment.step, 0, at, {}, 0});
 }
 
 std::string markdown_tables(const State& state, const Cycle& cycle, const FormatBatches* batches) {

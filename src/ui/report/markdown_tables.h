@@ -16,7 +16,8 @@ std::string markdown_tables(const State& state, const Cycle& cycle, const Format
 /// Clipped and escaped: safe in a paragraph and in a table cell.
 std::string markdown_text(std::string_view text);
 
-/// Does it lie in the cycle, as far as is known? What has neither step nor time does.
-bool in_cycle(const Cycle& cycle, const Moment& moment);
+/// Does it lie in the cycle, as far as is known? A line without a clock is of the time of those around it. What has
+/// neither step nor time does.
+bool in_cycle(const State& state, const Cycle& cycle, const Moment& moment);
 
 }  // namespace mw

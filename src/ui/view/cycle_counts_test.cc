@@ -140,5 +140,31 @@ TEST_CASE("a cycle from a time counts by the clock") {
   CHECK(state.tools.at("search").calls == 2);
 }
 
+TEST_CASE("what ended an earlier attempt in a line without a clock lies before a cycle from a later time") {
+  FakeRun run;
+  for (int64_t attempt = 0; attempt < 3; ++attempt) {
+    if (attempt > 0) run.say(event::AttemptBegan{"again"});
+    for (int64_t step = 1; step <= 10 + attempt; ++step) {
+      run.at = *parse_time("2026-02-19T10:00:00Z") + Duration::seconds(static_cast<double>(attempt * 3600 + step * 60));
+      run.measure(step, 0.5);
+    }
+    if (attempt == 2) break;
+    const uint64_t line = run.line + 1;
+    run.incident("code-error", Severity::kCritical, 10 + attempt, "KeyError", "x").onset.where.line = line;
+    run.state.incidents.back().onset.attempt = run.state.incidents.back().latest.attempt =
+        static_cast<uint16_t>(attempt);
+    run.at = {};
+    run.say(event::TraceSeen{"KeyError", "'x'", "", line});
+  }
+  REQUIRE(run.state.attempts.size() == 3);
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string report = markdown_report(replayed, Cycle{kNoStep, *parse_time("2026-02-19T11:30:00Z")});
+  CHECK(contains(report, "Since then: steps 1 to 12, 1 new attempt, no new incident."));
+  CHECK(contains(report, "2 earlier, over before this cycle."));
+  const std::string both = markdown_report(replayed, Cycle{kNoStep, *parse_time("2026-02-19T10:30:00Z")});
+  CHECK(contains(both, "2 new attempts, new incidents: \\#2 code-error."));
+}
+
 }  // namespace
 }  // namespace mw

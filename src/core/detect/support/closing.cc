@@ -40,6 +40,13 @@ bool is_servers_end(const Symptom& symptom) {
 /// A worker that a signal of its owner ends raises SystemExit in its handler.
 bool handles_signal(const event::TraceSeen& trace) { return contains_folded(trace.frame, "sigterm"); }
 
+/// A fault of the program's own work, or of what it asks for elsewhere: neither memory, a disk nor a device.
+bool is_of_program(std::string_view kind) {
+  static constexpr std::array<std::string_view, 7> kKinds = {
+      "code-error", "config-error", "data-error", "dependency-broken", "network", "credentials", "crash"};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
 /// Did records go on behind it? One or two are late lines, or a summary.
 bool recorded_on(const State& state, const Moment& word) {
   constexpr size_t kLate = 3;
@@ -130,6 +137,14 @@ bool Closing::saving_at(const Moment& moment) const {
 bool Closing::shut_down(const Symptom& symptom) const {
   if (is_servers_end(symptom) && saving_at(symptom.moment)) return true;
   return (may_be_shutdown(symptom) || refused_start(symptom)) && complete_at(symptom.moment);
+}
+
+bool Closing::failed_afterwards(const Symptom& symptom) const {
+  const TraceState* const raised = symptom.trace != nullptr ? symptom.trace : symptom.within;
+  if (raised == nullptr || !is_of_program(kind_of(symptom)) || symptom.moment.attempt >= state_.attempts.size())
+    return false;
+  if (state_.attempts[symptom.moment.attempt].ended || contains_folded(raised->trace.frame, "save")) return false;
+  return complete_at(symptom.moment);
 }
 
 bool Closing::breaks_save(const Symptom& symptom) const {

@@ -24,6 +24,10 @@ class Closing {
 
   /// Did the symptom come as the attempt was shut down, its training complete?
   bool shut_down(const Symptom& symptom) const;
+  /// Did what the program does once its training is over (plots, an upload, an evaluation) raise an exception? Its
+  /// result is not known to be kept where that is what raised it, or where the attempt ended with another status than
+  /// 0.
+  bool failed_afterwards(const Symptom& symptom) const;
   /// Does it end the program while the result is being saved, though it be no more than the echo of a failure?
   bool breaks_save(const Symptom& symptom) const;
 

@@ -432,6 +432,8 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
       return {"config-error", "trust-remote-code", false};
     if (bare == "KeyError" && speaks_of_data(raising_frame(frame)))
       return {"data-error", "dataset-column-missing", false};
+    if (bare == "StopIteration" && speaks_of_data(raising_frame(frame)))
+      return {"data-error", "dataset-exhausted", false};
     if (bare == "KeyError" && reads_an_answer(raising_frame(frame)))
       return {"code-error", "retriever-error-response", false};
     if (is.cause == "file-not-found" && saves_checkpoint(own_frame(frame)))

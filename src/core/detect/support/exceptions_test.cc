@@ -358,6 +358,13 @@ TEST_CASE("an exception is known by its type and its words") {
   for (const Example& example : kEchoes) check(example, true);
 }
 
+TEST_CASE("an iterator that ends where data is read says that the data ran out") {
+  const std::string frame = "/x/rerun.py:3 in __next__, raised in /v/torch/utils/data/dataloader.py:1 in _next_data";
+  CHECK(classify_exception("StopIteration", "", frame).kind == "data-error");
+  CHECK(classify_exception("StopIteration", "", frame).cause == "dataset-exhausted");
+  CHECK(classify_exception("StopIteration", "", "/x/agent.py:3 in act").cause == "stop-iteration");
+}
+
 TEST_CASE("a missing key in a frame that reads data is one of the data, and a refusal by a reward function its own") {
   for (const char* frame : {"/x/rl_dataset.py:3 in __getitem__", "/x/data.py:9 in collate_fn", "dataloader.py:1 in f"})
     CHECK(classify_exception("KeyError", "'prompt'", frame).kind == "data-error");

@@ -17,6 +17,7 @@
 #include "core/detect/support/step_cleanup.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
+#include "core/trace_frame.h"
 
 namespace mw::detect {
 namespace {
@@ -171,7 +172,7 @@ bool explains_status(const State& state, const Symptom& symptom) {
 void place(const State& state, const Progress& progress, const StatusEnds& ends, const Closing& closing,
            Symptom& symptom) {
   if (closing.breaks_save(symptom)) return;  // neither survived nor a matter of the teardown
-  symptom.teardown = closing.shut_down(symptom);
+  symptom.teardown = closing.shut_down(symptom) || closing.failed_afterwards(symptom);
   if (symptom.teardown || ends.belied_by(symptom, progress)) return;
   const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
   const bool died = attempt != nullptr && only_exited(*attempt, progress.last_step(symptom.moment.attempt)) &&
@@ -217,6 +218,15 @@ ExceptionClass class_of(const TraceState& seen) {
   return classify_exception(seen.trace.exception, seen.trace.message, seen.trace.frame);
 }
 
+/// What prints an exception failed at that itself: it says nothing of the run.
+bool is_of_printing(const TraceState& link) {
+  static constexpr std::array<std::string_view, 4> kPrinters = {"/IPython/core/", "/stack_data/", "/rich/traceback",
+                                                                "/better_exceptions/"};
+  const std::string_view frame = raising_frame(link.trace.frame);
+  return std::any_of(kPrinters.begin(), kPrinters.end(),
+                     [frame](std::string_view one) { return contains(frame, one); });
+}
+
 /// Of a chain of exceptions the last one has the program's own words. An echo says less than the link that it echoes,
 /// and so does a type that says nothing, where the first link is of the machine: a full disk, a memory, a key.
 bool first_link_leads(const ExceptionClass& first, const ExceptionClass& last) {
@@ -243,7 +253,7 @@ void add_traces(const State& state, std::vector<Symptom>& symptoms) {
     symptom.last_line = seen.trace.last_line;
     if (chain != nullptr) {
       // The chain began with its first link.
-      if (first_link_leads(class_of(*chain), class_of(seen))) symptom.trace = chain;
+      if (is_of_printing(seen) || first_link_leads(class_of(*chain), class_of(seen))) symptom.trace = chain;
       symptom.moment = chain->moment;
       symptom.order = chain->order;
       chain = nullptr;

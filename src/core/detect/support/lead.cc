@@ -56,6 +56,20 @@ bool of_another_start(const State& state, const Symptom& one, const Symptom& oth
   return !at.known() && !later.known() && other.moment.where.line > one.last_line + kNearLines;
 }
 
+const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
+
+/// Each cell of a notebook that fails has a traceback, and a later one is run all the same: what it fails of is another
+/// failure, where it is of another kind. A name that is not defined is what a failed cell was to define.
+bool of_another_cell(const State& state, const Symptom& one, const Symptom& other) {
+  const uint32_t number = one.moment.where.source;
+  if (number != other.moment.where.source || number >= state.sources.size()) return false;
+  if (state.sources[number].kind != "notebook" || one.survived || one.teardown || other.survived || other.teardown)
+    return false;
+  const bool raised = trace_of(one) != nullptr && trace_of(other) != nullptr && trace_of(one) != trace_of(other);
+  const bool echo = may_be_echo(other) || cause_of(other) == "name-error";
+  return raised && is_root(one) && is_root(other) && !echo && kind_of(one) != kind_of(other);
+}
+
 /// The end of the episode that begins at `begin`: the next attempt, or, in an attempt that never did a step, where what
 /// follows is of another start in the same log, whose beginnings no dialect knows: after a long silence, or a start
 /// that cannot have come so far.
@@ -66,6 +80,7 @@ size_t end_of_episode(const State& state, const std::vector<Symptom>& symptoms, 
   size_t end = begin + 1;
   for (; end < symptoms.size() && symptoms[end].moment.attempt == attempt; ++end) {
     if (!trained && of_another_start(state, symptoms[end - 1], symptoms[end])) break;
+    if (!trained && of_another_cell(state, symptoms[end - 1], symptoms[end])) break;
     const Time at = symptoms[end].moment.at;
     if (!at.known()) continue;
     const bool silence = last.known() && (at - last).seconds() > kSilenceSeconds;
@@ -244,8 +259,9 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
       lead = killed;
     }
     chain.kind = kind_of(chain.lead);
-    chain.replaced = end < symptoms.size() && of_another_start(state, symptoms[end - 1], symptoms[end]) &&
-                     symptoms[end].moment.attempt == chain.attempt;
+    chain.replaced = end < symptoms.size() && symptoms[end].moment.attempt == chain.attempt &&
+                     (of_another_start(state, symptoms[end - 1], symptoms[end]) ||
+                      (is_of_a_start(chain.kind) && of_another_cell(state, symptoms[end - 1], symptoms[end])));
     chain.ended = chain.ended || barren || ends_for_sure(*lead);
     for (size_t i = begin; i < end; ++i) {
       if (&symptoms[i] == lead || symptoms[i].survived || symptoms[i].teardown) continue;

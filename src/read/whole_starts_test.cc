@@ -1,0 +1,178 @@
+// What a whole log comes to that several starts of a program were written to, and one whose program failed when its
+// training was over.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "read/testing/whole_log.h"
+
+namespace mw {
+namespace {
+
+const std::string kHead =
+    "using device cuda:0\n"
+    "loading the policy from /srv/models/p-7b\n"
+    "prompts: 4096\n";
+
+std::string fails(const std::string& exception) {
+  return cat("Traceback (most recent call last):\n  File \"/srv/x/train.py\", line 40, in main\n    out = f(x)\n",
+             exception, "\n");
+}
+
+std::string steps(int first, int last) {
+  std::string log;
+  for (int i = first; i <= last; ++i)
+    log += cat("step ", i, " | reward 0.", 200 + 5 * i + i * 7 % 13, " | kl 0.011 | loss 0.0012 | grad_norm 0.4\n");
+  return log;
+}
+
+const Incident* of_kind(const State& state, std::string_view kind) {
+  const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                  [kind](const Incident& incident) { return incident.kind == kind; });
+  return found == state.incidents.end() ? nullptr : &*found;
+}
+
+TEST_CASE("a start that failed before any step is an attempt where the log begins again") {
+  const State state =
+      state_of(kHead + fails("KeyError: 'reward_key'") + kHead + fails("ModuleNotFoundError: No module named 'abc'"));
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[1].began.where.line == 8);
+  CHECK(state.verdict == "crashed");
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  REQUIRE(of_kind(state, "dependency-broken") != nullptr);
+  CHECK(of_kind(state, "code-error")->latest.attempt == 0);
+  CHECK(of_kind(state, "dependency-broken")->latest.attempt == 1);
+}
+
+TEST_CASE("a warning of Python's right behind a traceback is the first line of the next start") {
+  const std::string head = "/srv/x/a.py:12: FutureWarning: old\n  warnings.warn(text)\nloading the policy\n";
+  const State state =
+      state_of(head + fails("KeyError: 'k'") + head + fails("ModuleNotFoundError: No module named 'b'"));
+  CHECK(state.attempts.size() == 2);
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  CHECK_FALSE(contains(of_kind(state, "code-error")->summary, "warnings.warn"));
+}
+
+TEST_CASE("a job that was cancelled is an attempt of its own, too") {
+  const State state =
+      state_of(kHead + fails("KeyError: 'reward_key'") + kHead + steps(1, 12) +
+               "slurmstepd: error: *** JOB 41 ON n7 CANCELLED AT 2026-03-01T10:00:20 ***\n" + kHead + steps(1, 20));
+  CHECK(state.attempts.size() == 3);
+  REQUIRE(of_kind(state, "interrupted") != nullptr);
+  CHECK(of_kind(state, "interrupted")->latest.attempt == 1);
+}
+
+TEST_CASE("an exception that the program goes on after begins no attempt") {
+  // Nothing comes again.
+  CHECK(state_of(kHead + fails("KeyError: 'x'") + steps(1, 20)).attempts.size() == 1);
+  // A worker was made again, and the steps go on.
+  CHECK(state_of(kHead + steps(1, 12) + fails("KeyError: 'x'") + kHead + steps(13, 30)).attempts.size() == 1);
+  // Each rank says them.
+  CHECK(state_of(kHead + kHead + fails("KeyError: 'x'") + kHead + steps(1, 9)).attempts.size() == 1);
+  // The keeper says when an attempt begins; what is printed twice says nothing.
+  CHECK(state_of(kHead + steps(1, 9) + kHead + steps(10, 20)).attempts.size() == 1);
+}
+
+const std::string kOver = "Training complete!\n";
+
+TEST_CASE("what fails when the training was over is a warning, and the run is finished") {
+  const std::string error = "AttributeError: 'Run' object has no attribute 'history'";
+  for (const std::string& word : {kOver, std::string("{'train_runtime': 812.4, 'train_steps_per_second': 0.2, "
+                                                     "'train_loss': 0.41, 'epoch': 1.0}\n")}) {
+    const State state = state_of(kHead + steps(1, 40) + word + "plotting\n" + fails(error));
+    CAPTURE(word);
+    CHECK(state.verdict != "crashed");
+    REQUIRE(of_kind(state, "code-error") != nullptr);
+    CHECK(of_kind(state, "code-error")->severity == Severity::kWarning);
+    CHECK(contains(of_kind(state, "code-error")->summary, "no attribute 'history'"));
+    CHECK(contains(of_kind(state, "code-error")->summary, "after the training was complete"));
+  }
+  const State pushed = state_of(kHead + steps(1, 40) + kOver + fails("RuntimeError: the upload was refused"));
+  CHECK(pushed.verdict != "crashed");
+  REQUIRE(of_kind(pushed, "crash") != nullptr);
+  CHECK(of_kind(pushed, "crash")->severity == Severity::kWarning);
+}
+
+TEST_CASE("a training that only says so, or loses its result, has crashed") {
+  const std::string error = fails("KeyError: 'history'");
+  // Its plan was open.
+  CHECK(state_of(kHead + "total steps: 400\n" + steps(1, 40) + "100%|##| 40/400 [00:40<06:00, 1.0s/it]\n" + error)
+            .verdict == "crashed");
+  // Not its training is over.
+  CHECK(state_of(kHead + steps(1, 40) + "Training epoch 1 complete\n" + error).verdict == "crashed");
+  // Steps came after the word.
+  CHECK(state_of(kHead + steps(1, 20) + kOver + steps(21, 40) + error).verdict == "crashed");
+  // The model was being saved, by its word or by the frame.
+  CHECK(state_of(kHead + steps(1, 40) + kOver + "Saving final model to out/final\n" + error).verdict == "crashed");
+  CHECK(state_of(kHead + steps(1, 40) + kOver +
+                 "Traceback (most recent call last):\n  File \"/srv/x/train.py\", line 40, in main\n    save(m)\n"
+                 "  File \"/srv/x/io.py\", line 9, in save_model\n    f(m)\nKeyError: 'config'\n")
+            .verdict == "crashed");
+  // The disk, not the program.
+  CHECK(state_of(kHead + steps(1, 40) + kOver + fails("OSError: [Errno 28] No space left on device")).verdict ==
+        "crashed");
+}
+
+/// A notebook of cells that failed of these exceptions, as Jupyter saves it.
+std::string notebook(std::initializer_list<std::string_view> exceptions) {
+  std::string cells;
+  int number = 0;
+  for (const std::string_view exception : exceptions) {
+    const std::string_view name = exception.substr(0, exception.find(':'));
+    cells +=
+        cat(cells.empty() ? "" : ",\n", "  {\n   \"cell_type\": \"code\",\n   \"outputs\": [\n    {\n",
+            "     \"ename\": \"", name, "\",\n     \"output_type\": \"error\",\n     \"traceback\": [\n      \"", name,
+            "  Traceback (most recent call last)\",\n      \"Cell In[", ++number,
+            "], line 2\\n      1 x\\n----> 2 trainer.train()\\n\",\n"
+            "      \"File /v/site-packages/trl/trainer.py:7, in train(self)\\n      6 x\\n----> 7 f()\\n\",\n      \"",
+            exception, "\"\n     ]\n    }\n   ],\n   \"source\": [\n    \"from trl import GRPOTrainer\\n\"\n   ]\n  }");
+  }
+  return cat("{\n \"cells\": [\n", cells, "\n ],\n \"nbformat\": 4\n}\n");
+}
+
+TEST_CASE("cells of a notebook that fail of different things are different failures, and the last one is its end") {
+  const State state =
+      state_of(notebook({"KeyboardInterrupt: ", "ImportError: cannot import name 'x' from 'trl'"}), "train.ipynb");
+  CHECK(state.verdict == "crashed");
+  REQUIRE(of_kind(state, "interrupted") != nullptr);
+  REQUIRE(of_kind(state, "dependency-broken") != nullptr);
+  CHECK(of_kind(state, "dependency-broken")->severity == Severity::kCritical);
+  const State mended =
+      state_of(notebook({"ModuleNotFoundError: No module named 'abc'", "KeyError: 'reward'"}), "train.ipynb");
+  REQUIRE(of_kind(mended, "dependency-broken") != nullptr);
+  CHECK(of_kind(mended, "dependency-broken")->severity == Severity::kWarning);
+  REQUIRE(of_kind(mended, "code-error") != nullptr);
+  CHECK(of_kind(mended, "code-error")->severity == Severity::kCritical);
+  // What a failed cell was to define.
+  const State echo =
+      state_of(notebook({"RuntimeError: no such device", "NameError: name 'trainer' is not defined"}), "train.ipynb");
+  CHECK(of_kind(echo, "code-error") == nullptr);
+  // The same again is one failure.
+  CHECK(state_of(notebook({"KeyError: 'reward'", "KeyError: 'reward'"}), "train.ipynb").incidents.size() == 1);
+  CHECK(state_of(notebook({"KeyError: 'reward'", "KeyboardInterrupt: "}), "train.ipynb").verdict == "interrupted");
+}
+
+TEST_CASE("an exception that two processes print at once is one") {
+  const State state = state_of(kHead + fails("KeyErrorKeyError: : 'reward''reward'"));
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  CHECK(contains(of_kind(state, "code-error")->summary, "KeyError ended the run: 'reward' "));
+}
+
+TEST_CASE("an exception in what prints exceptions is not what failed") {
+  const std::string log =
+      kHead + "Traceback (most recent call last):\n  File \"/srv/x/train.py\", line 40, in main\n    out = f(x)\n" +
+      "KeyError: 'reward'\n\nDuring handling of the above exception, another exception occurred:\n\n" +
+      "Traceback (most recent call last):\n  File \"/v/site-packages/IPython/core/ultratb.py\", line 9, in lines\n" +
+      "    return self._sd.lines\n  File \"/v/site-packages/stack_data/core.py\", line 4, in pieces\n    raise E(x)\n" +
+      "AssertionError: pieces do not fit\n";
+  const State state = state_of(log);
+  REQUIRE(of_kind(state, "code-error") != nullptr);
+  CHECK(contains(of_kind(state, "code-error")->summary, "KeyError"));
+}
+
+}  // namespace
+}  // namespace mw
