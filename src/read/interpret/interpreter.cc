@@ -451,6 +451,7 @@ void Interpreter::finish() {
     emit_temporary_program(false);
     emit_last_exception();
   }
+  if (answer_rows_.enough_to_end()) record_answers(number_, {});
   records_.finish();
   for (const auto& [key, sighting] : sightings_) {
     if (sighting.seen == sighting.emitted) continue;

@@ -23,8 +23,9 @@ bool is_true_measure(const Series& series) {
   if (series.signal == "reward.pass_rate") return true;
   if (series.signal.rfind("reward.component.", 0) != 0) return false;
   const std::string name = to_lower(series.raw);
-  for (const std::string_view word : {"minus", "gap", "std", "min", "max", "count"}) {
-    if (contains(name, word)) return false;  // not a level
+  for (const std::string_view word :
+       {"minus", "gap", "std", "min", "max", "count", "weight", "coef", "schedule", "threshold"}) {
+    if (contains(name, word)) return false;  // not a level, or a setting of the reward
   }
   for (const std::string_view word :
        {"correct", "accuracy", "solve", "pass", "true", "gold", "ground", "exact", "outcome", "success", "unit_test"}) {
