@@ -6,6 +6,7 @@
 #include "platform/fake/fake_disk.h"
 #include "read/files/testing/encode.h"
 #include "read/run_reader.h"
+#include "read/testing/whole_log.h"
 
 namespace mw {
 namespace {

@@ -41,8 +41,8 @@ bool OwnAxis::choose(std::span<KnownName* const> names, std::span<const RowNumbe
 
 /// To the beginning, within another round or of another start; or elsewhere, as after a resume.
 void OwnAxis::go_back(int64_t value, double outer) {
-  if (value > first_ + stride_ && ++backs_ > kBacksAllowed + records_ / kBacksShare) return give_up();
-  base_ = value <= first_ + stride_ && outer > outer_ ? base_ + last_ + stride_ - first_ : 0;
+  if (value != first_ && ++backs_ > kBacksAllowed + records_ / kBacksShare) return give_up();
+  base_ = value == first_ && outer > outer_ ? base_ + last_ + stride_ - first_ : 0;
 }
 
 int64_t OwnAxis::step_of(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
