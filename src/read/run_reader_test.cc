@@ -232,29 +232,6 @@ TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records 
   CHECK(reader.state().steps().last == 300);
 }
 
-TEST_CASE("a bar of micro-batches is no step where the file has the records of the steps") {
-  encode::Wandb file;
-  for (int64_t batch = 1; batch <= 40; ++batch) {  // four of them make a step
-    file.output(
-        cat("\rTrain step of epoch 0:   2%|2         | ", batch, "/489 [00:18<23:02,  2.84s/it, loss=0.6", batch,
-            ", acc=0.5, chosen_reward=-0.03, reject_reward=-0.02, loss_mean=0.5, acc_mean=0.5, lr=1e-6]"),
-        false, 1'760'000'000'000 + batch * 5000);
-    if (batch % 4 != 0) continue;
-    file.history(batch / 4 - 1, static_cast<double>(1'760'000'000 + batch * 5),
-                 {{"train/global_step", cat(batch / 4)}, {"train/loss", "0.6"}, {"train/acc", "0.5"}});
-  }
-  FakeDisk disk;
-  disk.put("/run/run-a.wandb", file.take());
-  RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
-  REQUIRE(reader.open({"/run/run-a.wandb"}, "openrlhf").ok());
-  reader.read_all({});
-  reader.close();
-  CHECK(reader.state().steps().first == 1);
-  CHECK(reader.state().steps().last == 10);
-  CHECK(reader.state().steps().count == 10);
-  CHECK(reader.state().total_steps == 0);  // 489 of the bar is no plan of steps
-}
-
 TEST_CASE("a run lasts from its first line with a clock on, whatever that line holds") {
   std::string log = "something without a clock\n2026-01-02 03:00:00,000 - INFO - Loading the data\n";
   for (int i = 0; i < 50; ++i) log += "2026-01-02 03:10:00,000 - INFO - Nothing that counts\n";

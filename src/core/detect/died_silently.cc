@@ -25,6 +25,8 @@ constexpr Knob kKnobs[] = {
     {"rate_share", 0.7, "ratio",
      "Of the steps after which the learning rate would be zero: beyond it may lie a floor on which the schedule ends",
      "own"},
+    {"minutes", 600, "s", "Machines seldom go so soon; whoever began a run and sees what was not meant stops it then",
+     "own"},
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
@@ -315,6 +317,26 @@ void judge_gone(const State& state, const Knowledge& knowledge, JudgeMemory& mem
   }
 }
 
+bool within_minutes(const AttemptState& attempt) {
+  if (!attempt.began.at.known() || !attempt.last.at.known()) return false;
+  return (attempt.last.at - attempt.began.at).seconds() < kKnobs[4].value;
+}
+
+/// `record`: its W&B file, whose program writes an exit record when it may, has none.
+void suggest_end(Finding& finding, const AttemptState& attempt, bool record) {
+  const bool at_once = record && within_minutes(attempt);
+  finding.suggests.push_back({"user-cancelled",
+                              at_once  ? 0.55
+                              : record ? 0.3
+                                       : 0.4,
+                              at_once
+                                  ? "it lasted only some minutes: such runs are mostly stopped by whoever began them"
+                                  : "the text stops between two ordinary lines"});
+  finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,
+                              record ? "the W&B file has no exit record" : "no trace of an orderly end"});
+  finding.suggests.push_back({"ssh-session-lost", 0.2, "no trace of an orderly end"});
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   judge_earlier(state, knowledge, memory, out);
   judge_status(state, knowledge, memory, out);
@@ -362,10 +384,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
     }
   }
-  finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.4, "the text stops between two ordinary lines"});
-  finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,
-                              record ? "the W&B file has no exit record" : "no trace of an orderly end"});
-  finding.suggests.push_back({"ssh-session-lost", 0.2, "no trace of an orderly end"});
+  suggest_end(finding, attempt, record);
   out.push_back(std::move(finding));
 }
 

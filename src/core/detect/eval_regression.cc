@@ -3,6 +3,10 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -46,9 +50,11 @@ constexpr Knob kGuess{"guess", 2, "evaluations", "On pairs, each above the loss 
 constexpr Knob kGuessLoss{"guess_loss", 0.02, "nats",
                           "So far above, while the training loss is five times as far below",
                           "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
-constexpr Knob kKnobs[] = {kStill,   kWarmStart, kGuess,       kGuessLoss, kFlatHistory, kFlat,    kFlatReward,
-                           kHistory, kDrop,      kSigma,       kTasks,     kLossRise,    kOverfit, kMemorised,
-                           kGain,    kPlunge,    kPlungeSigma, kPatience,  kSteadyRise};
+constexpr Knob kUnlearns{"unlearns", 3, "evaluations",
+                         "On pairs, each above the loss of a guess, while the training loss rises above it", "own"};
+constexpr Knob kKnobs[] = {kUnlearns,   kStill,   kWarmStart, kGuess,       kGuessLoss, kFlatHistory, kFlat,
+                           kFlatReward, kHistory, kDrop,      kSigma,       kTasks,     kLossRise,    kOverfit,
+                           kMemorised,  kGain,    kPlunge,    kPlungeSigma, kPatience,  kSteadyRise};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kFewTasks = 20;      // the smallest set that shares of solved tasks are asked about
@@ -195,6 +201,13 @@ bool worse_than_begun(const Track& track, bool higher, Drop& found) {
   return true;
 }
 
+/// The loss on pairs is not all that is trained on.
+bool has_other_part(const State& state) {
+  return std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
+    return contains_folded(series.raw, "nll") || contains_folded(series.raw, "odds");
+  });
+}
+
 /// Training on pairs by their logistic loss, which falls, while that of held-out pairs is above a guess's each time.
 bool worse_than_guess(const State& state, const Track& track, Drop& found) {
   const double guess = std::log(2.0);
@@ -205,13 +218,32 @@ bool worse_than_guess(const State& state, const Track& track, Drop& found) {
   if (loss == nullptr || loss->empty()) return false;
   const auto trained = last_values(*loss, track.points.back().attempt, 0, track.points.back().step, 5);
   if (trained.empty() || !(mean(trained) < guess - 5 * kGuessLoss.value)) return false;
-  const bool more = std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
-    return contains_folded(series.raw, "nll") || contains_folded(series.raw, "odds");  // the loss has another part
-  });
-  if (more || !trains_on_pairs(state)) return false;
+  if (has_other_part(state) || !trains_on_pairs(state)) return false;
   found = {0, track.size() - 1, guess, track.values.back()};
   return true;
 }
+
+/// Training on pairs whose logistic loss rises above a guess's, and so does that of the held-out pairs: what training
+/// makes is worse than what it began as.
+bool unlearns(const State& state, const Track& track, Drop& found) {
+  const double guess = std::log(2.0);
+  if (track.size() < points_of(kUnlearns) || !contains_folded(track.series->raw, "loss")) return false;
+  const auto [least, most] = std::minmax_element(track.values.begin(), track.values.end());
+  const bool above = *least > guess && *most < 2 * guess && median(track.values) > guess + kGuessLoss.value;
+  const Series* const loss = state.find("loss.total");
+  if (!above || loss == nullptr || loss->empty() || has_other_part(state) || !trains_on_pairs(state)) return false;
+  const Point& last = track.points.back();
+  const std::vector<double> trained = last_values(*loss, last.attempt, 0, last.step, loss->points().size());
+  if (trained.size() < points_of(kUnlearns)) return false;
+  const auto late = std::span(trained).subspan(trained.size() / 2);
+  const double level = std::min(mean(late), median({late.begin(), late.end()}));
+  if (!(level > guess + kGuessLoss.value && level > trained.front() + kGuessLoss.value)) return false;
+  found = {0, track.size() - 1, guess, track.values.back()};
+  return true;
+}
+
+/// In which way a model is worse than before training.
+enum class Worse : uint8_t { kThanBegun, kOnOtherPairs, kUnlearnt };
 
 /// Some held-out result rises: what stands beside it is another task, or is solved as far as it can be.
 bool any_rises(const State& state) {
@@ -269,20 +301,33 @@ Finding finding_of(const State& state, const Track& track, bool higher, const Dr
   return finding;
 }
 
+std::string untrained_words(const Track& track, const Drop& drop, Worse worse) {
+  const std::string& name = track.series->raw;
+  if (worse == Worse::kThanBegun) {
+    return cat(name, " was ", format_short(drop.level, 3), " before training and about ", format_short(drop.now, 3),
+               " in all evaluations since: the trained model is worse than the one that it began as");
+  }
+  return cat(name, " is ", format_short(drop.now, 3), ", above 0.693, that of a guess, in all ", track.size(),
+             " evaluations, while the training loss ",
+             worse == Worse::kOnOtherPairs ? "is far below: on other pairs it is worse than untrained"
+                                           : "rose above it, too: training makes it worse than untrained");
+}
+
 /// What is worse than before any training.
 bool judge_untrained(const State& state, const Track& track, bool higher, std::vector<Finding>& out) {
   Drop drop;
-  const bool warm = worse_than_begun(track, higher, drop);
-  if (!warm && (higher || !worse_than_guess(state, track, drop))) return false;
-  const std::string& name = track.series->raw;
-  const Point& onset = track.points[warm ? 1 : 0];
-  Finding finding = make_finding(
-      "eval-regression", "eval-regression", Severity::kWarning, onset, track.points[drop.detected],
-      warm ? cat(name, " was ", format_short(drop.level, 3), " before training and about ", format_short(drop.now, 3),
-                 " in all evaluations since: the trained model is worse than the one that it began as")
-           : cat(name, " is ", format_short(drop.now, 3), ", above 0.693, that of a guess, in all ", track.size(),
-                 " evaluations, while the training loss is far below: on other pairs it is worse than untrained"));
+  std::optional<Worse> worse;
+  if (worse_than_begun(track, higher, drop)) worse = Worse::kThanBegun;
+  if (!worse && !higher && worse_than_guess(state, track, drop)) worse = Worse::kOnOtherPairs;
+  if (!worse && !higher && unlearns(state, track, drop)) worse = Worse::kUnlearnt;
+  if (!worse) return false;
+  const Point& onset = track.points[*worse == Worse::kThanBegun ? 1 : 0];
+  Finding finding = make_finding("eval-regression", "eval-regression", Severity::kWarning, onset,
+                                 track.points[drop.detected], untrained_words(track, drop, *worse));
   add_figures(finding, track, 0, drop.detected);
+  if (*worse == Worse::kUnlearnt) {
+    finding.suggests.push_back({"learning-rate-too-high", 0.5, "the training loss itself rises above that of a guess"});
+  }
   finding.suggests.push_back({"train-eval-divergence", 0.5, "held-out results are worse than before training"});
   out.push_back(std::move(finding));
   return true;

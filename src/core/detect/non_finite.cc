@@ -241,11 +241,24 @@ bool scales_loss(const State& state) {
                                          [](const Point& point) { return point.value != 1; });
 }
 
+/// The series of the signal that has what is no number. Of a loss it may be another one than that of the records: what
+/// a bar shows of the step whose record never came, after the last that did.
+const Series* broken_series(const State& state, const Watched& watched) {
+  const Series* const series = state.find(watched.signal);
+  if (series == nullptr || series->empty() || series->non_finite() > 0 || !watched.updates) return series;
+  for (const Series& other : state.series) {
+    if (other.signal != watched.signal || other.empty() || other.non_finite() < other.count()) continue;
+    const Point &last = series->points().back(), &first = other.points().front();
+    if (first.attempt == last.attempt && first.step >= last.step && other.count() >= points_of(kPersist)) return &other;
+  }
+  return series;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const bool scaled = scales_loss(state);
   std::map<uint16_t, Finding> worst;  // one chain an attempt: the gravest, of those that end a run the earliest
   for (const Watched& watched : kWatched) {
-    const Series* series = state.find(watched.signal);
+    const Series* series = broken_series(state, watched);
     if (series == nullptr || series->non_finite() == 0) continue;
     for (const Burst& burst : bursts_of(series->points())) {
       const Severity severity = meant(state, *series, watched.signal)

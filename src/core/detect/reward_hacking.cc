@@ -150,11 +150,15 @@ std::optional<double> mean_between(const Track& reward, const Point& from, const
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-/// The median of a reward that lies mostly on its floor stays there: its mean shows what it loses.
+/// The median of a reward that lies mostly on its floor stays there: its mean shows what it loses. Below zero the floor
+/// is the lowest that it ever was, so that a level near to it that sinks with the true measure is seen to sink.
 bool falls_in_mean(const Track& reward, const Track& truth, size_t end, const Loss& loss) {
   const auto before = mean_between(reward, truth.points[loss.best_end - loss.width], truth.points[loss.best_end - 1]);
   const auto after = mean_between(reward, truth.points[end + 1 - loss.width], truth.points[end]);
-  return before && after && *before > 0 && *after < (1 - kFall.value) * *before;
+  if (!before || !after || reward.size() == 0) return false;
+  const double lowest = *std::min_element(reward.values.begin(), reward.values.end());
+  const double floor = *before > 0 ? 0 : std::min(0.0, lowest);
+  return *before > floor && *after - floor < (1 - kFall.value) * (*before - floor);
 }
 
 /// The true measure falls from its best level while the reward rises, or far while the reward stands.

@@ -94,12 +94,14 @@ double work_named(const State& state, int64_t from, int64_t to) {
 /// A step in the past that took far too long and ended. A live watch has reported it when it happened.
 void judge_gap(const State& state, const Rhythm& rhythm, std::vector<Finding>& out) {
   if (!state.ticks.empty() || !rhythm.known()) return;
-  const double most = std::max(kLeast.value, kGap.value * rhythm.usual);
   double in_turn = 0;
+  int64_t stride = 1;  // a run may log every tenth step, or count what its environment did
   for (size_t i = 1; i < state.anchors.size(); ++i) {
     const auto& [before, from] = state.anchors[i - 1];
     const auto& [after, to] = state.anchors[i];
-    in_turn = to == from + 1 ? in_turn + 1 : 0;
+    in_turn = to == from + stride ? in_turn + 1 : 0;
+    if (to > from) stride = to - from;
+    const double most = std::max(kLeast.value, kGap.value * rhythm.usual * static_cast<double>(stride));
     if (in_turn <= kGapAfter.value || (after - before).seconds() < most) continue;
     if (restarted_between(state, before, after)) continue;
     if (work_named(state, from, to) >= kPhase.value * (after - before).seconds()) continue;
@@ -110,8 +112,11 @@ void judge_gap(const State& state, const Rhythm& rhythm, std::vector<Finding>& o
     finding.detected = {to, after, {}, attempt};
     finding.resolved = true;
     finding.resolved_at = finding.detected;
-    finding.summary = cat("Step ", to, " took ", format_duration(after - before), " where a step usually takes ",
-                          format_duration(Duration::seconds(rhythm.usual)), "; then the run went on");
+    const double usual = rhythm.usual * static_cast<double>(stride);
+    finding.summary =
+        cat(stride == 1 ? cat("Step ", to) : cat("Steps ", from, " to ", to), " took ", format_duration(after - before),
+            stride == 1 ? " where a step usually takes " : " where as many usually take ",
+            format_duration(Duration::seconds(usual)), "; then the run went on");
     finding.suggests.push_back({"hang-no-progress-generic", 0.4, "one step took far longer than any other, and ended"});
     finding.suggests.push_back({"provider-instance-paused-outbid", 0.3, "a machine that was stopped looks like this"});
     out.push_back(std::move(finding));

@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/objective_changed.h"
 #include "core/detect/tools/drift.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
@@ -154,11 +155,13 @@ const Series* each_step(const State& state) {
 void add_clock(const State& state, const Track& gaps, const Rise& rise, std::string_view clock,
                std::vector<Finding>& out) {
   const std::string_view work = explained(state, gaps, rise);
-  add_finding(gaps, rise, !work.empty(),
-              cat("By ", clock, " a step takes ", format_short(rise.peak, 3), " s instead of ",
-                  format_short(rise.base, 3), " s since step ", gaps.points[rise.onset].step,
-                  and_further(gaps, change_of(rise)), work.empty() ? "" : grew(work)),
-              out);
+  const std::string task = task_changed(state, gaps, rise.onset);  // longer episodes, as a curriculum goes on
+  add_finding(
+      gaps, rise, !work.empty() || !task.empty(),
+      cat("By ", clock, " a step takes ", format_short(rise.peak, 3), " s instead of ", format_short(rise.base, 3),
+          " s since step ", gaps.points[rise.onset].step, and_further(gaps, change_of(rise)),
+          work.empty() ? "" : grew(work), task.empty() ? "" : cat("; ", task)),
+      out);
 }
 
 /// Whether any record has a clock to go by.

@@ -46,6 +46,9 @@ constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the 
                     "own"};
 constexpr Knob kSunk{"sunk", 0.5, "ratio",
                      "Level right before, as a share of the best: below it the reward did not go at once", "own"};
+constexpr Knob kAlways{
+    "always", 0.1, "ratio",
+    "Of a floor below zero: a reward whose best level never lay farther above it had nothing to lose", "own"};
 constexpr Knob kLong{
     "long", 20, "points",
     "A curriculum, a harder data set or a phase of evaluation gives nothing for some steps, and then again "
@@ -61,10 +64,10 @@ constexpr Knob kUnreadMost{"unread_most", 0.4, "ratio", "Of the rollouts, that t
 constexpr Knob kUnreadEach{"unread_each", 4, "answers", "A step, where the number of rollouts is not known: named",
                            "own"};
 constexpr Knob kKnobs[] = {
-    kUnreadMost,   kUnreadEach, kPunished,  kFrozen,  kLong,   kLongStart,    kTrouble, kFromStart, kFromStartPoints,
-    kExcerpt,      kSudden,     kChance,    kBack,    kBefore, kLow,          kSunk,    kEarly,     kEarlyHours,
-    kNearPoints,   kNearShare,  kNearMean,  kSingles, kSeldom, kSeldomPoints, kOver,    kOverEarly, kStillPoints,
-    kScarcePoints, kScarce,     kScarceMost};
+    kUnreadMost,   kUnreadEach, kPunished,   kFrozen,  kLong,   kLongStart,    kTrouble, kFromStart, kFromStartPoints,
+    kExcerpt,      kSudden,     kChance,     kBack,    kBefore, kLow,          kSunk,    kEarly,     kEarlyHours,
+    kNearPoints,   kNearShare,  kNearMean,   kSingles, kSeldom, kSeldomPoints, kOver,    kOverEarly, kStillPoints,
+    kScarcePoints, kScarce,     kScarceMost, kAlways};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
 
@@ -430,6 +433,14 @@ double share_before(KeptTrack& track, const Streak& streak) {
   return best > floor ? (last - floor) / (best - floor) : 1;
 }
 
+/// The reward was always next to a floor of penalties, and lies exactly on it for a while: no-learning reports that.
+bool always_low(KeptTrack& track, const Streak& streak) {
+  const double floor = track.values[streak.detected];
+  if (streak.from_start || !(floor < 0)) return false;
+  const MedianWalk& walk = track.follow("zero-reward", MedianWalk{});
+  return walk.highest[streak.first - 1] - floor <= kAlways.value * -floor;
+}
+
 /// A reward that sinks step by step until no answer is worth more than another has not failed at once.
 void say_sunk(Finding& finding, double share) {
   const auto sudden = std::find_if(finding.suggests.begin(), finding.suggests.end(),
@@ -466,6 +477,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       // It had collapsed before: reward-collapse reports that chain.
       if (share < kLow.value && (recovered || !grave || stretch_of(track, streak).on_floor < points_of(kLongStart)))
         finding.severity = Severity::kInfo;
+      if (always_low(track, streak)) finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
       if (back < points_of(kBack)) break;
       from = i;

@@ -31,6 +31,13 @@ char find_separator(std::string_view header) {
   return semicolons > commas ? ';' : ',';
 }
 
+/// What Monitor calls r, l and t: its return, its length, and the seconds since the first one began.
+std::string_view episode_name(std::string_view key) {
+  if (key == "r") return "episode_reward";
+  if (key == "l") return "episode_length";
+  return key == "t" ? "time" : key;
+}
+
 }  // namespace
 
 void CsvDecoder::feed(std::string_view bytes, RecordSink& sink) {
@@ -184,6 +191,7 @@ void CsvDecoder::header(std::string_view text) {
     const bool twin = ends_with(key, "__MIN") || ends_with(key, "__MAX");
     if (one_run && !run.empty() && key.substr(0, run.size()) == run) key.remove_prefix(run.size());
     Column column;
+    if (of_episodes_) key = episode_name(key);
     if (!twin) column.key = key.empty() ? cat("column_", columns_.size() + 1) : std::string(key);
     column.known = to_lower(column.key);
     columns_.push_back(std::move(column));
@@ -208,6 +216,10 @@ std::optional<double> CsvDecoder::number_in(std::string_view cell) {
 
 void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   if (trim(text).empty()) return;
+  if (!has_header_ && text.starts_with("#{")) {
+    of_episodes_ = contains(text, "\"t_start\"");
+    return;
+  }
   if (!has_header_) return header(text);
   split(text, cells_);
   if (doubtful_ && !is_like_the_rows()) return;
@@ -235,7 +247,8 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
     }
   }
   const StepAndTime found = find_step_and_time(known.numbers(), known.texts());
-  row_.hand_over(sink, record_line_, found.step, found.at);
+  const int64_t episode = of_episodes_ ? ++episodes_ : kNoStep;
+  row_.hand_over(sink, record_line_, found.step != kNoStep ? found.step : episode, found.at);
 }
 
 }  // namespace mw

@@ -18,6 +18,7 @@ constexpr size_t kCsvRecordLimit = size_t{1} << 20;
 /// Rows: one per record after the header, numbered by the line on which they begin. Empty cells are left out, cells
 /// that are no numbers become texts. Columns "NAME__MIN" and "NAME__MAX" of a W&B export are dropped, and "RUN - "
 /// before its metric names too when all columns are of the same run. A headerless file gives columns "column_1", ….
+/// Gymnasium's Monitor writes a line of JSON behind a '#' before its header; its rows are episodes, counted from 1.
 class CsvDecoder : public Decoder {
  public:
   void feed(std::string_view bytes, RecordSink& sink) override;
@@ -42,6 +43,8 @@ class CsvDecoder : public Decoder {
   uint64_t after_closed_ = 0;  // where the byte behind the quote that ended last stands
   bool overlong_ = false;
   bool has_header_ = false;
+  bool of_episodes_ = false;
+  int64_t episodes_ = 0;
   char separator_ = ',';
   bool points_ = false, commas_ = false;  // numbers had decimals behind such a one
   uint64_t offset_ = 0, consumed_ = 0;

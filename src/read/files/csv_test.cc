@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "read/files/mlflow_file.h"
+#include "read/files/sniff.h"
 #include "read/files/testing/recording_sink.h"
 
 using namespace mw;
@@ -101,6 +102,15 @@ TEST_CASE("mlflow: files of one metric, old and new lines") {
         "row 3 step 0 at 2025-10-09T08:53:22Z critic/score/mean=0.5\n"
         "problem not-a-record 4: bad\nproblem torn-tail 5: the last line is incomplete\nconsumed 75\n");
   CHECK(decode_log(metric, text, 3, 5) == log);
+}
+
+TEST_CASE("csv: the episodes of Gymnasium's Monitor") {
+  const std::string text = "#{\"t_start\": 1760000000.5, \"env_id\": \"Some-v1\"}\nr,l,t\n-3.5,80,0.02\n-2.5,90,0.5\n";
+  CHECK(sniff(text, "/runs/monitor.csv") == FileKind::kCsv);
+  CHECK(contains(read(text), "row 3 step 1 at  episode_reward=-3.5 episode_length=80 time=0.02\n"));
+  CHECK(contains(read(text), "row 4 step 2 at  episode_reward=-2.5"));
+  CHECK(contains(read("#{\"note\": 1}\nr,l,t\n1,2,3\n"), "r=1 l=2 t=3\n"));
+  CHECK(contains(read("# step,loss\n1,2\n"), "# step=1 loss=2\n"));
 }
 
 TEST_CASE("mlflow: meta.yaml says how the run ended") {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "read/files/json_value.h"
 #include "read/files/jsonl.h"
+#include "read/lines/step_name.h"
 
 namespace mw {
 namespace {
@@ -165,6 +166,29 @@ class SteppedLists {
   RowBuilder row_;
 };
 
+using NumberLists = std::vector<std::pair<std::string, std::vector<double>>>;
+
+/// Whole numbers, each above the one before.
+bool rises(const std::vector<double>& list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (step_from_number(list[i]) == kNoStep || list[i] < 0 || (i > 0 && list[i] <= list[i - 1])) return false;
+  }
+  return true;
+}
+
+/// The list of the steps among those of a document; where there is none, of what else it counts as it goes.
+const std::vector<double>* steps_of(const NumberLists& lists, size_t longest) {
+  const std::vector<double>*steps = nullptr, *axis = nullptr;
+  int best = -1, best_axis = -1;
+  for (const auto& [key, list] : lists) {
+    if (list.size() != longest) continue;
+    const int rank = step_key_rank(key), other = axis_rank(key);
+    if (rank >= 0 && (best < 0 || rank < best)) best = rank, steps = &list;
+    if (other >= 0 && (best_axis < 0 || other < best_axis) && rises(list)) best_axis = other, axis = &list;
+  }
+  return steps != nullptr ? steps : axis;
+}
+
 }  // namespace
 
 /// Position in `piece` after the end of the document, or npos when it goes on; the scan's state is kept between pieces.
@@ -255,7 +279,7 @@ bool JsonDocumentDecoder::stepped_lists(std::string_view text, RecordSink& sink)
 
 /// {"loss": [0.3, …], "reward": [0.1, …], …}: lists of numbers, one per metric.
 bool JsonDocumentDecoder::columns(std::string_view text, RecordSink& sink) {
-  std::vector<std::pair<std::string, std::vector<double>>> lists;
+  NumberLists lists;
   size_t others = 0, points = 0, longest = 0;
   const bool whole = for_each_member(text, [&](std::string_view key, std::string_view value) {
     if (!is_list_of_numbers(value)) return static_cast<void>(others += value[0] == '{' || value[0] == '[' ? 1 : 0);
@@ -268,12 +292,7 @@ bool JsonDocumentDecoder::columns(std::string_view text, RecordSink& sink) {
     longest = std::max(longest, list.size());
   });
   if (!whole || lists.empty() || others > lists.size() || longest < 2) return false;
-  const std::vector<double>* steps = nullptr;
-  int best = -1;
-  for (const auto& [key, list] : lists) {
-    const int rank = step_key_rank(key);
-    if (rank >= 0 && list.size() == longest && (best < 0 || rank < best)) best = rank, steps = &list;
-  }
+  const std::vector<double>* const steps = steps_of(lists, longest);
   for (size_t i = 0; i < longest; ++i) {
     for (const auto& [key, list] : lists) {
       if (i < list.size()) row_.add_number(key, list[i]);

@@ -118,6 +118,9 @@ TEST_CASE("json document: series by name, lists of records, dicts of lists, a su
   CHECK(contains(document(R"({"steps": [10, 20], "loss": [1, null], "name": "x"})"),
                  "row 2 step 20 at  steps=20 loss=nan\n"));
   CHECK(contains(document(R"({"loss": [1, 2.5]})"), "row 2 step 2 at  loss=2.5\n"));
+  CHECK(contains(document(R"({"timesteps": [2048, 4096], "loss": [1, 2.5]})"), "row 2 step 4096 at "));
+  CHECK(contains(document(R"({"episode": [2, 2], "loss": [1, 2.5]})"), "row 2 step 2 at "));  // it does not rise
+  CHECK(contains(document(R"({"timesteps": [2048, 4096], "step": [1, 2], "loss": [1, 2.5]})"), "row 2 step 2 at "));
   CHECK(contains(document(R"({"accuracy": 0.5, "_step": 7, "model": "m"})"),
                  "row 1 step 7 at  accuracy=0.5 _step=7 model='m'"));
   CHECK(contains(document(R"({"train": [{"step": 1, "loss": 2}], "eval": [{"step": 1, "acc": 3}], "seed": 1})"),

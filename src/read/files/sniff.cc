@@ -363,6 +363,7 @@ FileKind sniff(std::string_view head, std::string_view path) {
   if (is_mlflow_metric(text, path)) return FileKind::kMlflowMetric;
   if (basename(path) == "meta.yaml" && (contains(text, "run_id:") || contains(text, "run_uuid:")))
     return FileKind::kMlflowMeta;
+  if (starts_with(text, "#{")) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);  // before a header
   return is_csv(text, path) ? FileKind::kCsv : FileKind::kText;
 }
 

@@ -467,6 +467,7 @@ void Interpreter::finish() {
     emit_temporary_program(false);
     emit_last_exception();
   }
+  if (answer_rows_.enough_to_end()) record_answers(number_, {});
   records_.finish();
   if (arms_.is_over()) put(event::Ended{event::Ended::How::kComplete, 0, ""}, number_, {});
   for (const auto& [key, sighting] : sightings_) {

@@ -17,6 +17,7 @@
 #include "read/books/dialect_book.h"
 #include "read/books/signature_book.h"
 #include "read/interpret/answer_judge.h"
+#include "read/interpret/answer_rows.h"
 #include "read/interpret/arms.h"
 #include "read/interpret/first_lines.h"
 #include "read/interpret/generic.h"
@@ -254,6 +255,9 @@ class Interpreter {
   bool settings_of(const Row& row);  ///< whether it is a record of settings
   void step_in_text(const Row& row, Record& record);
   void emit_answers();
+  void add_broken(std::string_view body, const LogLine& line);
+  bool record_row(const Row& row, bool held_out);
+  void record_answers(uint64_t number, Time at);
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   /// The same, of a text from which secrets have been taken.
   void configure_clean(std::string_view key, std::string&& text, Where where, Time at);
@@ -289,6 +293,7 @@ class Interpreter {
   MetricLine table_;  // rows of the pending table
   Records records_;
   AnswerJudge answers_;
+  AnswerRows answer_rows_;
   GenericReader generic_;
   ColumnTable columns_;
   LeadingRank ranks_;

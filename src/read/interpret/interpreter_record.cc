@@ -17,7 +17,7 @@ namespace mw {
 void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                               size_t match_end) {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
-  if (beside_rows_ && fields.flag("micro")) return;
+  if (beside_rows_ && fields.flag("micro")) return add_broken(fields.text("body"), line);
   plan(fields, line);
   Pending as;
   as.step = fields.integer("step", kNoStep);
@@ -60,6 +60,23 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
   }
   as.stale = !as.eval && find_part(text, "%|") != std::string_view::npos && bar_.again(body, metrics_.numbers());
   add_record(metrics_, as);
+}
+
+/// Of a part of a step whose record comes as a row: what is no number, as the step may never come to its record.
+void Interpreter::add_broken(std::string_view body, const LogLine& line) {
+  if (!contains(body, "nan") && !contains(body, "inf")) return;  // most
+  metrics_.read(body);
+  std::vector<RowNumber> broken;
+  for (const RowNumber& one : metrics_.numbers()) {
+    if (!std::isfinite(one.value)) broken.push_back(one);
+  }
+  if (broken.empty()) return;
+  Record record;
+  record.numbers = broken;
+  record.names = records_.names_of(broken);
+  record.where = where(line.number);
+  record.at = line.at;
+  records_.add(record);
 }
 
 namespace {

@@ -70,40 +70,56 @@ bool Interpreter::of_other_arm(std::string_view arm, int64_t step, std::span<con
   return take != Arms::Take::kTake;
 }
 
-/// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will.
-void Interpreter::row(const Row& all) {
-  const RecordKind kind = kind_of_record(all);
-  if (kind == RecordKind::kAction || (kind == RecordKind::kSettings && settings_of(all))) return;
+void Interpreter::row(const Row& row) {
+  const RecordKind kind = kind_of_record(row);
+  if (kind == RecordKind::kAction || (kind == RecordKind::kSettings && settings_of(row))) return;
+  number_ = row.number;
+  if (kind == RecordKind::kTraining && AnswerRows::is_answer(row)) {
+    if (answer_rows_.add(row)) record_answers(row.number, row.at);
+  } else if (!record_row(row, kind == RecordKind::kHeldOut)) {
+    return;
+  }
+  answers_.row(row.texts);
+  if (answers_.due()) emit_answers();
+}
+
+/// What many answers earned in the mean, as one record.
+void Interpreter::record_answers(uint64_t number, Time at) {
+  const std::vector<RowNumber> means = answer_rows_.take();
+  record_row(Row{number, kNoStep, at, means, {}, false}, false);
+}
+
+/// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will. False: nothing
+/// did.
+bool Interpreter::record_row(const Row& all, bool held_out) {
   Row row = all;
   std::vector<RowNumber> broken;
   if (!ranks_.leads(all.numbers, all.step)) {
     std::copy_if(all.numbers.begin(), all.numbers.end(), std::back_inserter(broken),
                  [](const RowNumber& one) { return !std::isfinite(one.value); });
-    if (broken.empty()) return;
+    if (broken.empty()) return false;
     row.numbers = broken;
   }
   const auto names = records_.names_of(row.numbers);
   recogniser_.names(names);
   recogniser_.unknown_trainer();
-  number_ = row.number;
   const std::string_view arm = arms_.of_row(row.numbers, names, row.texts);
-  if (!arms_.wanted(arm)) return;
-  if (kind == RecordKind::kTraining && broken.empty() &&
-      of_other_arm(arm, step_by_name(row, names), row.numbers, row.number, row.at))
-    return;
+  if (!arms_.wanted(arm)) return false;
+  if (!held_out && broken.empty() && of_other_arm(arm, step_by_name(row, names), row.numbers, row.number, row.at))
+    return false;
   follow_speaker();
   Record record;
   record.numbers = row.numbers;
   record.names = names;
   record.format_step = row.step;
   record.of_machine = row.of_machine;
-  record.eval = kind == RecordKind::kHeldOut;
+  record.from_file = true;
+  record.eval = held_out;
   record.where = where(row.number);
   record.at = row.at;
   step_in_text(row, record);
   records_.add(record);
-  answers_.row(row.texts);
-  if (answers_.due()) emit_answers();
+  return true;
 }
 
 void Interpreter::emit_answers() {

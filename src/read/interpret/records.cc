@@ -90,10 +90,16 @@ int64_t Records::own_step(const Record& record) {
   }
   int64_t step = record.step == kNoStep ? usual_step(record) : record.step + offset();
   if (step != kNoStep && !speaker_) step = counters_.step_of(record.names, record.numbers, step);
-  if (record.step == kNoStep) return step;
+  if (record.step == kNoStep) return step != kNoStep ? step : by_axis(record);
   if (record.policy == StepPolicy::kRollout) return step_of_rollout(step, record);
   if (!record.eval) trained_ = step;
   return step;
+}
+
+/// The step of a row that has no step, by what else it counts.
+int64_t Records::by_axis(const Record& record) {
+  const bool row = record.from_file && record.format_step == kNoStep && record.policy == StepPolicy::kCurrent;
+  return row && !speaker_ && !record.eval && !record.of_machine ? axis_.step_of(record.names, record.numbers) : kNoStep;
 }
 
 /// The value of the best of the usual step names that the record has.
@@ -105,7 +111,9 @@ int64_t Records::usual_step(const Record& record) {
     best = record.names[i]->step_rank;
     step = static_cast<int64_t>(record.numbers[i].value) + offset();
   }
-  return step == kNoStep ? step : over_epochs(step, record);
+  if (step == kNoStep) return step;
+  axis_.give_up();
+  return over_epochs(step, record);
 }
 
 /// Steps that begin again in every epoch, where the record says beside its step which epoch it is, go on counting.

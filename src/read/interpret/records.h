@@ -13,6 +13,7 @@
 #include "read/books/dialect_book.h"
 #include "read/interpret/known_names.h"
 #include "read/interpret/one_of_each.h"
+#include "read/interpret/own_axis.h"
 #include "read/interpret/shares.h"
 #include "read/interpret/step_counter.h"
 #include "read/interpret/two_counters.h"
@@ -29,6 +30,7 @@ struct Record {
   StepPolicy policy = StepPolicy::kCurrent;
   bool eval = false;        ///< all of it
   bool of_machine = false;  ///< see Row
+  bool from_file = false;   ///< a row of a structured file, no line of a log
   bool stale = false;       ///< a bar that shows a step, and the figures of an earlier one
   std::string_view prefix;  ///< put before every name
   Where where;
@@ -86,6 +88,7 @@ class Records {
   int64_t step_of_rollout(int64_t number, const Record& record);
   int64_t usual_step(const Record& record);
   int64_t over_epochs(int64_t step, const Record& record);
+  int64_t by_axis(const Record& record);
   bool counts(const Record& record) const;
   bool is_step_key(const KnownName& name) const;
   bool note_total(const Record& record);  ///< whether it is that of a training that is done
@@ -101,6 +104,7 @@ class Records {
   Shares shares_;
   StepCounter counter_;
   TwoCounters counters_;
+  OwnAxis axis_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
   double planned_ = 0;  // steps, as the last record with a plan said

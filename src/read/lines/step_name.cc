@@ -1,5 +1,6 @@
 #include "read/lines/step_name.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -18,6 +19,14 @@ constexpr std::array<std::string_view, 26> kWhose = {
     "optimizer", "optimiser", "gradient", "grad",    "policy",  "learner", "outer",    "grpo", "ppo",
     "dpo",       "gspo",      "rloo",     "rl",      "rlhf",    "sgd",     "progress", "loop"};
 constexpr std::array<std::string_view, 3> kNumber = {"num", "number", "n"};
+
+// Best first: what is nearest to an update of the weights.
+constexpr std::array<std::string_view, 23> kAxes = {
+    "batch_index",    "batch_idx",       "rollout_index", "rollout_idx",     "generation_index",
+    "round",          "round_index",     "cycle",         "timesteps",       "timestep",
+    "num_timesteps",  "total_timesteps", "env_steps",     "total_env_steps", "time/total_timesteps",
+    "episode",        "episodes",        "episode_index", "episode_idx",     "episode_num",
+    "episode_number", "episode_count",   "n_episodes"};
 
 using metric_text::is_letter;
 
@@ -65,6 +74,12 @@ bool counts_updates(std::string_view name) {
   // "update_step": the one says of what the other is. "num_steps" is a setting, "num_updates" a count.
   if (words.other || words.counters < 1 || words.counters > 2) return false;
   return words.numbers == 0 || (words.numbers == 1 && (words.several || words.whose > 0 || name.ends_with("number")));
+}
+
+int axis_rank(std::string_view name) {
+  if (name.size() < 5 || name.size() > 20) return -1;
+  const auto* const found = std::find(kAxes.begin(), kAxes.end(), name);
+  return found == kAxes.end() ? -1 : static_cast<int>(found - kAxes.begin());
 }
 
 }  // namespace mw

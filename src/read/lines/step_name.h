@@ -9,4 +9,8 @@ namespace mw {
 /// and beside it only words that say of what they are. "env_step", "step_time", "num_steps", "total_steps" are none.
 bool counts_updates(std::string_view name);
 
+/// How well a name does for the axis of a file that has no step, 0 being best; -1: not at all. "batch_index", "round",
+/// "timesteps", "episode": they count something else than updates of the weights, and rise with them.
+int axis_rank(std::string_view name);
+
 }  // namespace mw

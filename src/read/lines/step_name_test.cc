@@ -28,5 +28,15 @@ TEST_CASE("names that count the optimizer's steps, whatever their author called 
   }
 }
 
+TEST_CASE("what else may be an axis, best first") {
+  CHECK(axis_rank("batch_index") >= 0);
+  CHECK(axis_rank("batch_index") < axis_rank("timesteps"));
+  CHECK(axis_rank("timesteps") < axis_rank("episode"));
+  for (const char* name : {"batch_size", "episode_reward", "episode_length", "max_episodes", "step", "epoch", ""}) {
+    CAPTURE(std::string(name));
+    CHECK(axis_rank(name) < 0);
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -113,6 +113,10 @@ std::string objective_changed(const State& state, const Track& track, size_t ons
   return skill_held(state, track, onset);
 }
 
+std::string task_changed(const State& state, const Track& track, size_t onset) {
+  return onset < track.size() ? stepped(state, span_around(track, onset)) : "";
+}
+
 void soften_by_objective(const State& state, const Track& track, Finding& finding) {
   if (finding.severity == Severity::kInfo) return;
   const size_t until = points_until(track, finding.onset.step);

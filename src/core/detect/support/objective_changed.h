@@ -21,6 +21,9 @@ inline constexpr Knob kSaidSeldom{"said_seldom", 0.05, "per record",
 /// "eval/acc went from 0.4 to 0.5 meanwhile"; "" where nothing of that explains a fall that began at index `onset`.
 std::string objective_changed(const State& state, const Track& track, size_t onset);
 
+/// Only what a figure of the task says: "stage went from 1 to 2 at step 101".
+std::string task_changed(const State& state, const Track& track, size_t onset);
+
 /// Puts those words into a finding of a fall, which is a warning at most then; and no more than a remark where a mean
 /// over tasks fell by their shares in it alone.
 void soften_by_objective(const State& state, const Track& track, Finding& finding);

@@ -24,8 +24,10 @@ bool names_success(std::string_view name) {
   constexpr std::array<std::string_view, 13> kWords = {"accura", "correct",  "solve",    "success", "pass",
                                                        "exact",  "equation", "answer",   "true",    "gold",
                                                        "ground", "outcome",  "unit_test"};
-  constexpr std::array<std::string_view, 10> kNot = {"std",    "min",   "max", "count",   "length",
-                                                     "format", "minus", "gap", "penalty", "incorrect"};
+  constexpr std::array<std::string_view, 14> kNot = {"std", "min", "max", "count", "length", "format", "minus", "gap",
+                                                     "penalty", "incorrect",
+                                                     // settings of the reward
+                                                     "weight", "coef", "schedule", "threshold"};
   const auto holds = [name](std::string_view word) { return contains_folded(name, word); };
   return std::any_of(kWords.begin(), kWords.end(), holds) && std::none_of(kNot.begin(), kNot.end(), holds);
 }

@@ -13,7 +13,7 @@ namespace mw::detect {
 bool names_success(std::string_view name);
 
 /// The share solved, or a part of the reward that is named for correctness (`accuracy`, `correct`, `success`, …) and is
-/// a level: no spread, extreme, count or difference.
+/// a level: no spread, extreme, count, difference or weight.
 bool is_true_measure(const Series& series);
 
 /// True when such a figure was recorded between two steps of an attempt, and all of its values there are exactly 0.

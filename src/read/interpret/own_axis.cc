@@ -1,0 +1,68 @@
+#include "read/interpret/own_axis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "base/one_of.h"
+#include "read/lines/step_name.h"
+
+namespace mw {
+namespace {
+
+// What an axis may be counted anew in.
+constexpr std::array<std::string_view, 6> kOuter = {"stage", "phase", "level", "epoch", "curriculum_stage", "round"};
+constexpr int64_t kBacksAllowed = 2;  // records that go back elsewhere than to the beginning, by chance or a resume,
+constexpr int64_t kBacksShare = 50;   // and one more for so many records
+constexpr double kExact = 1e15;       // doubles beyond do not count by one
+
+bool is_count(double value) { return value >= 0 && value < kExact && value == std::floor(value); }
+
+/// "timesteps": what an environment did by the first record depends on the size of a batch.
+bool counts_environment(std::string_view name) {
+  return name.find("steps") != std::string_view::npos || name == "timestep";
+}
+
+}  // namespace
+
+bool OwnAxis::choose(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
+  int best = -1;
+  for (size_t i = 0; i < names.size() && i < numbers.size(); ++i) {
+    const int rank = axis_rank(names[i]->raw);
+    if (rank < 0 || (best >= 0 && rank >= best) || !is_count(numbers[i].value)) continue;
+    if (numbers[i].value > 1 && !counts_environment(names[i]->raw)) continue;
+    best = rank;
+    name_ = names[i]->raw;
+    first_ = last_ = static_cast<int64_t>(numbers[i].value);
+  }
+  return best >= 0;
+}
+
+/// To the beginning, within another round or of another start; or elsewhere, as after a resume.
+void OwnAxis::go_back(int64_t value, double outer) {
+  if (value != first_ && ++backs_ > kBacksAllowed + records_ / kBacksShare) return give_up();
+  base_ = value == first_ && outer > outer_ ? base_ + last_ + stride_ - first_ : 0;
+}
+
+int64_t OwnAxis::step_of(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
+  if (dead_) return kNoStep;
+  if (name_.empty() && !choose(names, numbers)) return give_up(), kNoStep;
+  double outer = 0;
+  const RowNumber* own = nullptr;
+  for (size_t i = 0; i < names.size() && i < numbers.size(); ++i) {
+    if (names[i]->raw == name_) own = &numbers[i];
+    if (is_one_of(names[i]->raw, kOuter) && names[i]->raw != name_) outer = numbers[i].value;
+  }
+  if (own == nullptr || !is_count(own->value)) return kNoStep;
+  const auto value = static_cast<int64_t>(own->value);
+  if (value < last_) go_back(value, outer);
+  if (dead_) return kNoStep;
+  if (value > last_) stride_ = value - last_;
+  if (value != last_) ++records_;
+  last_ = value;
+  outer_ = outer;
+  return base_ + value;
+}
+
+}  // namespace mw
