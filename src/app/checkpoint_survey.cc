@@ -188,8 +188,10 @@ bool CheckpointSurvey::find_resumable(Checkpoint& newest, CheckpointsAnswer& ans
     if (!offer(*one, *older, answer)) continue;
     newest.unresumable = true;
     if (newest.lacks.back() != kOtherRole)
-      newest.notes.push_back(cat("a resume from it begins the ", newest.lacks.front(), " anew, or fails: step ",
-                                 one->step, " has all that a resume needs"));
+      newest.notes.push_back(cat(newest.lacks.front() == word_of(Piece::kPointer)
+                                     ? "a resume from it fails"
+                                     : cat("a resume from it begins the ", newest.lacks.front(), " anew, or fails"),
+                                 ": step ", one->step, " has all that a resume needs"));
     return true;
   }
   return false;

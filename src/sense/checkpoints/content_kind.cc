@@ -10,6 +10,7 @@
 #include "sense/checkpoints/file_directory.h"
 #include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/optimizer_counter.h"
+#include "sense/checkpoints/torch_object.h"
 
 namespace mw {
 namespace {
@@ -59,6 +60,13 @@ ContentKind kind_of(const Keys& keys) {
 
 }  // namespace
 
+bool is_partition(std::string_view tensor) {
+  constexpr std::string_view kState = "optimizer_state_dict.";
+  if (!tensor.starts_with(kState)) return false;
+  tensor.remove_prefix(kState.size());
+  return tensor.starts_with("fp32_flat_groups.") || tensor.starts_with("single_partition_of_fp32_groups.");
+}
+
 std::string_view words_of(ContentKind kind) {
   constexpr std::string_view kWords[] = {"nothing known",
                                          "the weights of a model",
@@ -95,6 +103,9 @@ FileContent content_of(const FileDirectory& directory) {
     out.bytes += tensor.bytes;
     const bool holds = std::all_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t size) { return size > 0; });
     out.moments += holds && !is_step_counter(tensor.name) ? 1 : 0;
+    if (!is_partition(tensor.name)) continue;
+    out.partition += numbers_in(tensor.shape);
+    out.elsewhere = out.elsewhere || !holds;
   }
   if (directory.format == Format::kSafetensors || directory.format == Format::kUnknown) return out;
   out.kind = kind_of(directory.keys);

@@ -23,7 +23,12 @@ struct FileContent {
   ContentKind kind = ContentKind::kUnknown;
   size_t moments = 0;  ///< tensors of an optimizer that hold numbers, without its counters
   uint64_t bytes = 0;  ///< of all of its tensors
+  /// Of DeepSpeed's rank: numbers of its part of the weights, without tensors that have none (they lie elsewhere).
+  uint64_t partition = 0;
+  bool elsewhere = false;  ///< there are such
 };
+/// DeepSpeed's rank: its part of the weights in F32, one flat tensor for each group of parameters. Stage 3; 1 and 2.
+bool is_partition(std::string_view tensor);
 FileContent content_of(const FileDirectory& directory);
 
 }  // namespace mw

@@ -24,13 +24,27 @@ std::string_view word_of(CheckDepth depth) {
 }
 
 std::string_view word_of(Piece piece) {
-  constexpr std::string_view kWords[kPieces] = {"step", "optimizer", "scheduler", "dataloader", "rng", "critic"};
+  constexpr std::string_view kWords[kPieces] = {"step", "optimizer", "scheduler", "dataloader",
+                                                "rng",  "critic",    "pointer"};
   return kWords[static_cast<size_t>(piece)];
 }
 
 std::string system_words(const Error& error) {
   const size_t colon = error.what.rfind(": ");
   return colon == std::string::npos ? "" : cat(" (", error.what.substr(colon + 2), ")");
+}
+
+Examination::Examination(Disk& disk, const CheckpointTree& tree) : disk_(disk), tree_(tree) {
+  bool exported = false, other = false;
+  for (const TreeFile& file : tree.files()) {
+    const bool weights = file.role == FileRole::kWeights && ending_of(file.name()) != "distcp";
+    const bool in_export = weights && is_export(file.path);
+    exported = exported || in_export;
+    const bool part = weights || file.role == FileRole::kOptimizer || file.name() == ".metadata" ||
+                      ending_of(file.name()) == "distcp";
+    other = other || (part && !in_export);
+  }
+  only_exported_ = exported && !other && tree.seen_whole();
 }
 
 std::optional<std::string> Examination::text(const TreeFile& file, size_t limit) {

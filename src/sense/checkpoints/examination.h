@@ -31,8 +31,9 @@ struct CheckpointProblem {
 };
 
 /// What a trainer needs besides weights to go on where it was.
-enum class Piece : uint8_t { kStep, kOptimizer, kScheduler, kDataloader, kRng, kCritic };
-constexpr size_t kPieces = 6;
+/// kPointer: the file in it by which its trainer finds the weights.
+enum class Piece : uint8_t { kStep, kOptimizer, kScheduler, kDataloader, kRng, kCritic, kPointer };
+constexpr size_t kPieces = 7;
 std::string_view word_of(Piece piece);
 
 /// An item of torch.distributed.checkpoint within a .distcp file.
@@ -54,7 +55,7 @@ std::string system_words(const Error& error);
 
 class Examination {
  public:
-  Examination(Disk& disk, const CheckpointTree& tree) : disk_(disk), tree_(tree) {}
+  Examination(Disk& disk, const CheckpointTree& tree);
 
   const CheckpointTree& tree() const { return tree_; }
   Disk& disk() { return disk_; }
@@ -111,6 +112,8 @@ class Examination {
   const std::map<std::string, std::vector<int64_t>, std::less<>>& arrays() const { return arrays_; }
   const std::map<std::string, Dtype, std::less<>>& numbers_in() const { return numbers_in_; }
   const CountedSteps& counted() const { return counted_; }  ///< of the optimizer in the most files
+  /// All files of weights in it lie in folders of exports, and no rank's part or optimizer anywhere.
+  bool only_exported() const { return only_exported_; }
   size_t weights() const { return weights_; }
   bool unknown() const { return unknown_; }  ///< something is larger than what is read, or could not be read
   int64_t step() const { return step_; }
@@ -145,6 +148,7 @@ class Examination {
   std::map<std::string, bool, std::less<>> anywhere_;
   CountedSteps counted_;
   size_t weights_ = 0;
+  bool only_exported_ = false;
   std::set<std::pair<Trouble, std::string>> said_;  // of what is said once
   uint64_t all_problems_ = 0;
   bool unknown_ = false;

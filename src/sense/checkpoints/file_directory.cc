@@ -326,6 +326,7 @@ class EntriesOf {
   void keep(TorchObject& object, const std::map<std::string, uint64_t>& places) {
     out_.numbers = std::move(object.numbers);
     out_.keys = std::move(object.keys);
+    out_.param_numbers = object.param_numbers;
     out_.clipped = out_.clipped || object.clipped;
     out_.bare = is_bare(object);
     for (const auto& [name, steps] : object.steps) out_.counters.push_back({name, steps, 0, Dtype::kOther});

@@ -68,6 +68,7 @@ struct FileDirectory {
   std::vector<ByteRange> ranges;           ///< ordered by place, none overlaps
   std::map<std::string, int64_t> numbers;  ///< whole numbers of a pickle's first levels, by path (torch_object.h)
   std::set<std::string> keys;              ///< of its outermost dicts, without those whose value is None
+  uint64_t param_numbers = 0;              ///< that DeepSpeed's "param_shapes" ask for, all together; 0: it has none
   std::string archive;  ///< of torch.save, the name that its writer gave it: "optim_world_size_2_rank_0", or "archive"
   FileContent content;  ///< by its names and tensors; set where an Examination read it
   std::vector<OptimizerCounter> counters;  ///< of an optimizer, the kOptimizerCounters that are kept

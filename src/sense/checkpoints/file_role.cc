@@ -63,6 +63,19 @@ bool is_pickle_by_name(std::string_view name) {
          name == "model_optim_rng.pt" || name == "distrib_optim.pt" || name.starts_with("scheduler");
 }
 
+bool is_needed_json(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kParts = {"config", ".index.", "index.json", "token",
+                                                       "vocab",  "state",   "info",       "metadata",
+                                                       "metric", "merges",  "contents",   "template"};
+  return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
+}
+
+bool is_needed(std::string_view name) {
+  const FileRole role = role_of(name);
+  return role == FileRole::kWeights || role == FileRole::kOptimizer ||
+         (ending_of(name) == "json" && is_needed_json(name)) || is_pickle_by_name(name);
+}
+
 bool is_weights_by_name(std::string_view name) {
   constexpr std::array<std::string_view, 7> kStems = {"model",    "pytorch_model", "adapter_model",     "consolidated",
                                                       "mp_rank_", "zero_pp_rank_", "bf16_zero_pp_rank_"};

@@ -21,6 +21,10 @@ bool is_of_torch(std::string_view name);
 /// Names by which frameworks write an optimizer, a state or a rank's part with torch.save or pickle, and nothing else:
 /// a trainer opens them by these names, and fails on anything but an archive of torch.save or a pickle.
 bool is_pickle_by_name(std::string_view name);
+/// Settings without which something cannot be loaded. Others may be logs: lines of JSON, or not at their end yet.
+bool is_needed_json(std::string_view name);
+/// A trainer, or who loads a model, opens it by that name.
+bool is_needed(std::string_view name);
 /// Names by which frameworks write weights and nothing else: an empty one was never written to its end.
 bool is_weights_by_name(std::string_view name);
 

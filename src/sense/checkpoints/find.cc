@@ -86,7 +86,8 @@ class Search {
     const auto files = step || only_steps ? std::vector<FoundCheckpoint>() : checkpoint_files_in(disk_, folder, *names);
     found_.insert(found_.end(), files.begin(), files.end());
     only_steps = only_steps || !files.empty();
-    if (step || (!only_steps && (is_checkpoint_by_names(*names) || is_checkpoint_by_folders(folder, *names)))) {
+    if (step || (!only_steps &&
+                 (is_checkpoint_by_names(without_steps(folder, *names)) || is_checkpoint_by_folders(folder, *names)))) {
       keep(folder);
       if (step) return;
       only_steps = true;
@@ -118,6 +119,16 @@ class Search {
     if (!info.ok() || info->kind != FileInfo::Kind::kFolder) return;
     if (info->inode != 0 && !entered_.emplace(info->device, info->inode).second) return;
     look(path, depth, only_steps);
+  }
+
+  /// Without folders that are called as files of weights are ("epoch=0-step=10.ckpt").
+  std::vector<std::string> without_steps(const std::string& folder, std::vector<std::string> names) {
+    const auto is_step = [&](const std::string& name) {
+      return ending_of(name) == "ckpt" && step_of_name(name) != kNoStep &&
+             is_folder(disk_, cat(folder == "/" ? "" : folder, "/", name));
+    };
+    names.erase(std::remove_if(names.begin(), names.end(), is_step), names.end());
+    return names;
   }
 
   /// One of several roles, which was copied to a folder of another name.
@@ -213,7 +224,10 @@ bool is_checkpoint_by_names(const std::vector<std::string>& names) {
   if (has("recover_info") || has("trainer_state.json") || has("common.pt") || has(".metadata") ||
       has("adapter_config.json"))
     return true;
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+  const bool steps =
+      std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("iter_"); });
+  return std::any_of(names.begin(), names.end(), [steps](const std::string& name) {
+    if (steps && name == "latest_train_state.pt") return false;  // Megatron-Bridge's pointer to one of them
     const FileRole role = role_of(name);
     return role == FileRole::kWeights || role == FileRole::kOptimizer || name.ends_with(".index.json");
   });

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "sense/checkpoints/content_kind.h"
 
 namespace mw {
 namespace {
@@ -39,6 +40,9 @@ TensorPart part_of(std::string_view name, Dtype dtype) {
   constexpr std::array<std::string_view, 2> kMoments = {"exp_avg", "momentum_buffer"};
   const bool moment = std::any_of(kMoments.begin(), kMoments.end(), [name](auto mark) { return contains(name, mark); });
   if (moment) return TensorPart::kMoment;
+  const size_t file = name.rfind(':');
+  if (is_partition(name.substr(file == std::string_view::npos ? 0 : file + 1)))
+    return has_point(dtype) ? TensorPart::kWeight : TensorPart::kOther;
   if (contains(name, "optim"))
     return name.ends_with(".step") || name.ends_with(":step") ? TensorPart::kCounter : TensorPart::kOther;
   return has_point(dtype) ? TensorPart::kWeight : TensorPart::kOther;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -19,12 +20,16 @@ constexpr size_t kNoted = 3;
 /// What a trainer loads if it trains one, and stops without.
 struct Part {
   std::string_view framework, path, why;
-  bool critic = false;
+  std::optional<Piece> piece;  ///< what it lacks for a resume
+  bool small = false;          ///< without it the weights and the optimizer are all there
 };
-constexpr std::array<Part, 3> kParts = {
-    {{"verl", "critic", "with a critic verl cannot resume from it", true},
-     {"skyrl", "critic", "with a critic SkyRL cannot resume from it", true},
-     {"skyrl", "fully_async_state.pt", "asynchronous training cannot resume from it", false}}};
+/// DeepSpeed may keep the scheduler itself, and a script of accelerate's may have none.
+constexpr std::array<Part, 5> kParts = {
+    {{"verl", "critic", "with a critic verl cannot resume from it", Piece::kCritic},
+     {"skyrl", "critic", "with a critic SkyRL cannot resume from it", Piece::kCritic},
+     {"skyrl", "fully_async_state.pt", "asynchronous training cannot resume from it", std::nullopt},
+     {"transformers", "scheduler.pt", "transformers cannot resume from it", Piece::kScheduler, true},
+     {"accelerate", "scheduler.bin", "accelerate cannot resume from it", Piece::kScheduler, true}}};
 
 /// The nearest first.
 struct Sides {
@@ -67,7 +72,21 @@ bool has_part(Disk& disk, const std::string& checkpoint, std::string_view part) 
   return names.ok() && !names->empty();
 }
 
+/// Of those nearest to it on each side, all have it.
+void look_for_small(Examination& exam, const Sides& sides, const Part& part) {
+  std::string_view other;
+  for (const auto* const side : {&sides.newer, &sides.older}) {
+    if (side->empty()) continue;
+    if (!has_part(exam.disk(), side->front(), part.path)) return;  // the run goes on without, or began without
+    other = basename(side->front());
+  }
+  if (other.empty()) return;
+  exam.lacks(*part.piece);
+  exam.note(cat(part.path, ": it is missing, and ", other, " has it: ", part.why));
+}
+
 void look_for(Examination& exam, const Sides& sides, const Part& part) {
+  if (part.small) return look_for_small(exam, sides, part);
   const auto has = [&](const std::string& one) { return has_part(exam.disk(), one, part.path); };
   const bool older = !sides.older.empty() && has(sides.older.front());
   const auto newer = std::find_if(sides.newer.begin(), sides.newer.end(), has);
@@ -77,7 +96,7 @@ void look_for(Examination& exam, const Sides& sides, const Part& part) {
   if (older && (later || sides.newer.empty()))
     return exam.problem(Trouble::kMissing, std::string(part.path),
                         cat("it is missing, and ", other, " has it: ", part.why));
-  if (later && part.critic) exam.lacks(Piece::kCritic);
+  if (later && part.piece) exam.lacks(*part.piece);
   exam.note(cat(part.path, " is not in it, and is in ", other, ": ", part.why));
 }
 
@@ -128,7 +147,9 @@ void note_absent(Examination& exam, const Sides& sides) {
   for (const auto& [family, path] : nearest) {
     const std::string_view folder = folder_in_tree(family);
     const bool within = !folder.empty() && own.count(folder) == 0;  // that is said of the folder
-    if (within || own.count(family) != 0 || further.count(family) == 0 || ++noted > kNoted) continue;
+    const auto is_said = [begin = cat(path, ": ")](const std::string& note) { return note.starts_with(begin); };
+    const bool said = std::any_of(exam.notes().begin(), exam.notes().end(), is_said);
+    if (within || said || own.count(family) != 0 || further.count(family) == 0 || ++noted > kNoted) continue;
     exam.note(cat(path, " is not in it, and is in ", basename(sides.older[0]), " and ", basename(sides.older[1]),
                   ": it was lost, or the settings were changed"));
   }
@@ -144,6 +165,7 @@ void look_for_lost_parts(Examination& exam, const std::vector<std::string>& besi
   Sides sides = sides_of(beside, own);
   for (const Part& part : kParts) {
     if (exam.framework() != part.framework || tree.has(part.path) || tree.has_folder(part.path)) continue;
+    if (part.small && exam.pieces().count(Piece::kOptimizer) == 0) continue;  // no save to resume from
     if (beside.empty() && (before.empty() || !has_part(exam.disk(), before, part.path))) continue;
     if (beside.empty()) sides = sides_of(nearest_beside(exam.disk(), tree.root(), kNearest), own);
     if (!sides.newer.empty()) add_newest(exam.disk(), tree.root(), newest, sides);

@@ -68,13 +68,14 @@ class Walk {
       // What a model of many tensors has comes first in most files: it must not hide what lies beside it.
       const bool none = is(dict.items[i + 1], Kind::kNone);  // an optimizer that the trainer has none of, say
       if (depth <= 1 && !none && keys_[depth]++ < kKeys) object_.keys.insert(below);
+      if (depth == 0 && name == "param_shapes") object_.param_numbers = numbers_in_shapes(dict.items[i + 1], 0);
       visit(dict.items[i + 1], below, depth + 1);
     }
   }
 
   void keep_number(const std::string& path, int64_t value, int depth) {
-    if (!path.empty() && depth <= kNumberDepth && object_.numbers.size() < kNumbers)
-      object_.numbers.emplace(path, value);
+    if (depth <= kNumberDepth && object_.numbers.size() < kNumbers)
+      object_.numbers.emplace(path.empty() ? "number" : path, value);
     if (value >= 0) keep_steps(path, value);
   }
 
@@ -135,6 +136,21 @@ class Walk {
     return true;
   }
 
+  /// Lists of dicts of shapes, or one such dict.
+  uint64_t numbers_in_shapes(uint32_t number, int depth) {
+    constexpr int kShapeDepth = 3;
+    constexpr uint64_t kMost = uint64_t{1} << 60;
+    if (number >= pickle_.values.size() || depth > kShapeDepth || ++shapes_ > kTorchTensors) return 0;
+    const PickleValue& value = at(number);
+    std::vector<int64_t> shape;
+    if (depth > 0 && value.kind != Kind::kList && integers(number, shape)) return numbers_in(shape);
+    const bool pairs = value.kind == Kind::kDict || value.kind == Kind::kCall;
+    uint64_t all = 0;
+    for (size_t i = pairs ? 1 : 0; i < value.items.size(); i += pairs ? 2 : 1)
+      all = std::min(kMost, all + numbers_in_shapes(value.items[i], depth + 1));
+    return shapes_ > kTorchTensors ? 0 : all;
+  }
+
   /// A view may leave numbers out between its rows, or take them in another order.
   static uint64_t end_of(uint64_t first, const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
     constexpr uint64_t kBeyond = uint64_t{1} << 62;  // of any storage
@@ -187,6 +203,7 @@ class Walk {
   const Pickle& pickle_;
   std::vector<bool> seen_;
   size_t keys_[2] = {0, 0};  // that were met, by depth
+  size_t shapes_ = 0;        // of "param_shapes", that were met
   TorchObject object_;
 };
 

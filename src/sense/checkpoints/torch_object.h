@@ -32,10 +32,12 @@ struct TorchStorage {
 struct TorchObject {
   std::vector<TorchTensor> tensors;
   std::map<std::string, TorchStorage> storages;
-  std::map<std::string, int64_t> numbers;  ///< "global_steps", "optimizer.step": those of the first levels, by path
+  /// "global_steps", "optimizer.step": those of the first levels, by path; "number" of an object that is nothing else.
+  std::map<std::string, int64_t> numbers;
   std::map<std::string, int64_t>
       steps;                   ///< an optimizer's own counters of its steps (optimizer_counter.h), at any depth
   std::set<std::string> keys;  ///< of the outermost dict, and of dicts directly in it as "a.b"; without those of None
+  uint64_t param_numbers = 0;  ///< that DeepSpeed's "param_shapes" ask for, all together; 0: it has none
   bool clipped = false;        ///< it has more than is kept
   bool opaque = false;  ///< what is in some of its values is not known: they may hold weights (numpy's arrays do)
 };

@@ -19,6 +19,7 @@
 #include "sense/checkpoints/shared_bytes.h"
 #include "sense/checkpoints/unjudged.h"
 #include "sense/checkpoints/unlike.h"
+#include "sense/checkpoints/zero_partition.h"
 
 namespace mw {
 namespace {
@@ -46,6 +47,10 @@ class Verification {
       framework->examine(exam_);
       break;
     }
+    if (exam_.layouts().count("PyTorch DCP") != 0 && exam_.pieces().count(Piece::kOptimizer) == 0 &&
+        exam_.weights() > 0 && !exam_.unknown()) {
+      exam_.lacks(Piece::kOptimizer);
+    }
     for (const std::string& link : tree_.dangling()) look_at_dangling(link);
     note_pieces_in_weights();
     look_at_contents(exam_, options_.beside);
@@ -60,6 +65,7 @@ class Verification {
     look_at_shapes(exam_, options_.beside);
     look_at_norms(exam_, deep_.files, options_.others);
     look_for_equal_ranks(exam_, deep_.files);
+    look_for_zero_partitions(exam_, deep_.files);
     if (options_.earlier != nullptr)
       compared_ = compare_with_earlier(exam_, *options_.earlier, deep_.files, options_.others);
     look_beside();
@@ -151,21 +157,9 @@ class Verification {
       exam_.problem(Trouble::kMissing, folder, "it is a folder, and a file of that name belongs there");
   }
 
-  static bool is_needed(std::string_view name) {
-    const FileRole role = role_of(name);
-    return role == FileRole::kWeights || role == FileRole::kOptimizer ||
-           (ending_of(name) == "json" && is_needed_json(name)) || is_pickle_by_name(name);
-  }
-
   /// Copies for other uses need not be whole for a trainer to resume: only their bytes are looked at, by --deep.
-  bool is_export_weights(const TreeFile& file) const { return is_export(file.path) && tree_.folders().size() > 1; }
-
-  /// Settings without which something cannot be loaded. Others may be logs: lines of JSON, or not at their end yet.
-  static bool is_needed_json(std::string_view name) {
-    constexpr std::array<std::string_view, 12> kParts = {"config", ".index.", "index.json", "token",
-                                                         "vocab",  "state",   "info",       "metadata",
-                                                         "metric", "merges",  "contents",   "template"};
-    return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
+  bool is_export_weights(const TreeFile& file) const {
+    return is_export(file.path) && tree_.folders().size() > 1 && !exam_.only_exported();
   }
 
   void look_at_json(const TreeFile& file) {
@@ -193,7 +187,7 @@ class Verification {
     for (const auto& [folder, numbers] : tree_.folders()) {
       files.clear();
       for (const size_t number : numbers) files.push_back(&tree_.files()[number]);
-      const bool exported = is_export(cat(folder, "/")) && tree_.folders().size() > 1;
+      const bool exported = is_export(cat(folder, "/")) && tree_.folders().size() > 1 && !exam_.only_exported();
       for (const CheckpointFormat* format : all_formats()) {
         if (!exported) format->examine(exam_, folder, files);
       }
@@ -220,7 +214,18 @@ class Verification {
     }
     const TreeFile* const other = of_other_format();
     if (other != nullptr) return strange_.push_back(other->path);
+    if (is_optimizers_own())
+      return exam_.note(
+          "it is the state of an optimizer, and a checkpoint only with the weights beside it: verify the folder that "
+          "it "
+          "lies in");
     if (known()) say_metadata_only();
+  }
+  /// A folder for nothing else, in a checkpoint or beside those of weights.
+  bool is_optimizers_own() const {
+    const std::string above = folder_of(tree_.root());
+    return exam_.pieces().count(Piece::kOptimizer) != 0 && exam_.framework().empty() &&
+           (tree_.own_name().starts_with("optim") || basename(above).starts_with("optim"));
   }
   void say_metadata_only() {
     exam_.problem(Trouble::kMetadataOnly, "",

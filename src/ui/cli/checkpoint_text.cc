@@ -132,11 +132,36 @@ std::string full(const Painter& paint, const Checkpoint& one) {
   return out;
 }
 
+/// Whole, and nothing is missing in it that a resume needs and an older one has.
+bool may_resume(const Checkpoint& one) { return is_good(one) && !one.unresumable; }
+
+std::string nowhere_text(const std::vector<Checkpoint>& all, const Painter& paint) {
+  const auto other = std::find_if(all.rbegin(), all.rend(),
+                                  [](const Checkpoint& one) { return may_resume(one) && one.resumable == "yes"; });
+  if (other != all.rend()) {
+    return paint.hanging(
+        "", cat("No whole checkpoint is beside it to resume from. ", other->path, " is whole: of the same run?"), 4);
+  }
+  const auto unnumbered = std::find_if(all.rbegin(), all.rend(),
+                                       [](const Checkpoint& one) { return one.step == kNoStep && may_resume(one); });
+  if (unnumbered != all.rend()) {
+    return paint.hanging("",
+                         cat("Which of these are older cannot be seen from their names, so none is named to resume "
+                             "from; ",
+                             escape_terminal(unnumbered->path), " is whole."),
+                         4);
+  }
+  return paint.hanging(
+      "",
+      "No whole checkpoint is beside it to resume from: what was shipped elsewhere comes with midwatch "
+      "checkpoint pull.",
+      4);
+}
+
 /// What a person does now.
 std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answer) {
   const std::vector<Checkpoint>& all = answer.checkpoints;
-  const auto resumes = [](const Checkpoint& one) { return is_good(one) && !one.unresumable; };
-  if (std::all_of(all.begin(), all.end(), resumes)) {
+  if (std::all_of(all.begin(), all.end(), may_resume)) {
     const auto whole =
         std::count_if(all.begin(), all.end(), [](const Checkpoint& one) { return one.state == "whole"; });
     const bool deep =
@@ -159,19 +184,7 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
                                       "; midwatch checkpoint verify --deep reads every byte."),
                          4);
   }
-  if (answer.resume_from.path.empty()) {
-    const auto other = std::find_if(all.rbegin(), all.rend(),
-                                    [&](const Checkpoint& one) { return resumes(one) && one.resumable == "yes"; });
-    if (other != all.rend()) {
-      return paint.hanging(
-          "", cat("No whole checkpoint is beside it to resume from. ", other->path, " is whole: of the same run?"), 4);
-    }
-    return paint.hanging(
-        "",
-        "No whole checkpoint is beside it to resume from: what was shipped elsewhere comes with midwatch "
-        "checkpoint pull.",
-        4);
-  }
+  if (answer.resume_from.path.empty()) return nowhere_text(all, paint);
   const Checkpoint& back = answer.resume_from;
   std::string how = "whole by its structure";
   if (back.depth != "structural") how = "every byte was read now";

@@ -96,6 +96,7 @@ class Examiner {
     for (const auto& [tensor, of] : optimizer_files_) require_same_steps(exam_, of);
     for (const auto& [tensor, of] : optimizer_files_) require_own_rank(exam_, of, false);
     require_own_rank(exam_, models_, false);
+    if (!pipelined_) require_all_numbers(data);
   }
 
  private:
@@ -103,6 +104,7 @@ class Examiner {
     tensors_ = std::max(tensors_, name.tensor + 1);
     if (name.model) models_.push_back(&file);
     if (name.model && name.data < 0) single_models_.insert(name.tensor);
+    if (name.model) models_of_[name.tensor].push_back(&file);
     if (name.data < 0) return;
     Ranks& ranks = name.model ? model_ranks_ : optimizers_;
     ranks.by_tensor[name.tensor].insert(name.data);
@@ -110,6 +112,7 @@ class Examiner {
     ranks.prefix = name.prefix;
     if (name.model) return;
     exam_.has(Piece::kOptimizer);
+    parts_of_[name.tensor].push_back(&file);
     // Stages of a pipeline have layers of their own, which may be frozen for a time.
     optimizer_files_[pipelined_ ? name.tensor : 0].push_back(&file);
   }
@@ -126,6 +129,29 @@ class Examiner {
       }
     }
     return true;
+  }
+
+  /// The ranks' parts of the weights together are all that "param_shapes" ask for, and padding; more where parts are
+  /// kept several times, or by experts. zero_to_fp32.py and a resume fail on less, or take what is not theirs.
+  void require_all_numbers(int64_t data) {
+    for (const auto& [tensor, files] : parts_of_) {
+      uint64_t asked = 0, held = 0;
+      for (const TreeFile* const model : models_of_[tensor])
+        asked = std::max(asked, exam_.directory(*model).param_numbers);
+      const TreeFile* least = nullptr;
+      bool known = asked > 0 && static_cast<int64_t>(files.size()) >= data;  // else it is said which are missing
+      for (const TreeFile* const file : files) {
+        const FileDirectory& directory = exam_.directory(*file);
+        const FileContent& content = directory.content;
+        known = known && directory.proven && !directory.clipped && content.partition > 0 && !content.elsewhere;
+        if (least == nullptr || content.partition < exam_.directory(*least).content.partition) least = file;
+        held += content.partition;
+      }
+      if (known && held < asked)
+        exam_.problem(Trouble::kContradicts, least->path,
+                      cat("the weights in the ranks' files are ", held, " numbers, and ", asked,
+                          " are in the shapes that the model's file lists: a part of them is lost"));
+    }
   }
 
   void read_model() {
@@ -149,7 +175,8 @@ class Examiner {
   const std::string& folder_;
   std::vector<const TreeFile*> models_;
   std::set<int64_t> single_models_;
-  std::map<int64_t, std::vector<const TreeFile*>> optimizer_files_;  // that have parts of the same parameters
+  std::map<int64_t, std::vector<const TreeFile*>> optimizer_files_;       // that have parts of the same parameters
+  std::map<int64_t, std::vector<const TreeFile*>> parts_of_, models_of_;  // by tensor rank
   bool pipelined_ = false;
   Ranks optimizers_, model_ranks_;
   int64_t data_ = 0, tensors_ = 1, stage_ = 0;

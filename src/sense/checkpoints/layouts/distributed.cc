@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "read/files/pickle.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/torch_object.h"
 #include "sense/checkpoints/weights_file.h"
 #include "sense/checkpoints/zip_file.h"
 
@@ -15,8 +16,9 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr size_t kDimensions = 16;  // of a tensor
-constexpr size_t kNameShown = 300;  // bytes of a tensor's name
+constexpr size_t kDimensions = 16;    // of a tensor
+constexpr size_t kNameShown = 300;    // bytes of a tensor's name
+constexpr int64_t kLarge = 64 << 10;  // bytes: an object of a trainer's that may hold weights
 
 Error damaged(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
 
@@ -44,9 +46,9 @@ bool is_packed(const Pickle& pickle, uint32_t storage) {
          !(pickle.is(how, Kind::kList) && pickle.at(how).items.empty());
 }
 
-/// The dimensions of a tensor, which its class keeps as torch.Size((2, 3)); nothing where that is not what is there.
-std::optional<std::vector<int64_t>> shape_of(const Pickle& pickle, uint32_t tensor) {
-  uint32_t size = pickle.find(tensor, "size");
+/// Dimensions, which an object keeps as torch.Size((2, 3)); nothing where that is not what is there.
+std::optional<std::vector<int64_t>> shape_in(const Pickle& pickle, uint32_t object, std::string_view field) {
+  uint32_t size = pickle.find(object, field);
   if (pickle.is(size, Kind::kCall)) {
     const uint32_t args = pickle.at(size).args;
     if (!pickle.is(args, Kind::kTuple) || pickle.at(args).items.size() != 1) return std::nullopt;
@@ -60,6 +62,26 @@ std::optional<std::vector<int64_t>> shape_of(const Pickle& pickle, uint32_t tens
     out.push_back(pickle.at(dimension).integer);
   }
   return out;
+}
+
+/// The numbers in all pieces of a tensor; nothing where they are not listed as torch does it.
+std::optional<uint64_t> numbers_in_pieces(const Pickle& pickle, uint32_t tensor) {
+  const uint32_t pieces = pickle.find(tensor, "chunks");
+  if (!pickle.is(pieces, Kind::kList)) return std::nullopt;
+  uint64_t all = 0;
+  for (const uint32_t piece : pickle.at(pieces).items) {
+    const auto shape = pickle.is(piece, Kind::kCall) ? shape_in(pickle, piece, "sizes") : std::nullopt;
+    if (!shape) return std::nullopt;
+    all = std::min(uint64_t{1} << 60, all + numbers_in(*shape));
+  }
+  return all;
+}
+
+bool is_of_optimizer(std::string_view name) {
+  const auto parts = split(name, '.');
+  const auto is_optimizer = [](std::string_view part) { return part.starts_with("optim"); };
+  return contains(name, "exp_avg") || contains(name, "momentum_buffer") ||
+         std::any_of(parts.begin(), parts.end(), is_optimizer);
 }
 
 bool leads_out(std::string_view path) {
@@ -88,9 +110,15 @@ Result<DistributedIndex> parse_distributed_metadata(std::string_view text) {
     if (!pickle->is(named[i], Kind::kText)) continue;
     index.names.emplace(pickle->at(named[i]).text);
     if (!is_tensor(*pickle, named[i + 1])) continue;
-    tensors_named.insert(pickle->at(named[i]).text);
-    if (auto shape = index.shapes.size() < kTensors ? shape_of(*pickle, named[i + 1]) : std::nullopt)
-      index.shapes.emplace(clip(sanitize_utf8(pickle->at(named[i]).text), kNameShown), std::move(*shape));
+    const std::string_view name = pickle->at(named[i]).text;
+    tensors_named.insert(name);
+    index.weights = index.weights || !is_of_optimizer(name);
+    auto shape = index.shapes.size() < kTensors ? shape_in(*pickle, named[i + 1], "size") : std::nullopt;
+    if (!shape) continue;
+    const std::string shown = clip(sanitize_utf8(name), kNameShown);
+    const auto listed = numbers_in_pieces(*pickle, named[i + 1]);
+    if (const uint64_t all = numbers_in(*shape); listed && *listed < all) index.gaps.push_back({shown, *listed, all});
+    index.shapes.emplace(shown, std::move(*shape));
   }
   const std::vector<uint32_t>& places = pickle->at(storage).items;
   if (places.size() / 2 > kDistributedItems) return Error{Error::Code::kLimit, "it lists more than is read", ""};
@@ -103,6 +131,7 @@ Result<DistributedIndex> parse_distributed_metadata(std::string_view text) {
     if (offset < 0 || length < 0 || offset > (int64_t{1} << 60) || length > (int64_t{1} << 60))
       return damaged("it has places that make no sense");
     index.stored.emplace(name);
+    index.weights = index.weights || (length >= kLarge && !is_of_optimizer(name));
     const bool packed = is_packed(*pickle, places[i + 1]), archive = tensors_named.count(name) != 0 && !packed;
     index.files[std::string(path)].push_back({clip(sanitize_utf8(name), kNameShown), static_cast<uint64_t>(offset),
                                               static_cast<uint64_t>(length), archive, packed});
@@ -177,7 +206,8 @@ void touch_items(Examination& exam, const TreeFile& file, const std::vector<Dist
     exam.problem(Trouble::kZeros, file.path, "it holds nothing but zeros: its bytes never reached the disk");
 }
 
-void check_file(Examination& exam, const TreeFile& file, std::vector<DistributedItem>& items, size_t& touched) {
+void check_file(Examination& exam, const TreeFile& file, std::vector<DistributedItem>& items, bool weights,
+                size_t& touched) {
   uint64_t end = 0;
   for (const DistributedItem& item : items) {
     if (item.at < end)
@@ -192,8 +222,21 @@ void check_file(Examination& exam, const TreeFile& file, std::vector<Distributed
     exam.problem(Trouble::kContradicts, file.path, cat("it is ", bytes - end, " bytes longer than .metadata says"),
                  false);
   touch_items(exam, file, items, touched);
-  exam.holds_weights();
+  if (weights) exam.holds_weights();
   exam.add_items(file.path, std::move(items));
+}
+
+/// torch's planner refuses to save a tensor whose pieces are not all of it. Megatron's lists none of some.
+void require_all_pieces(Examination& exam, const TreeFile& metadata, const std::vector<DistributedIndex::Gap>& gaps) {
+  if (gaps.empty() || exam.tree().has(beside(metadata.path, "metadata.json")) ||
+      exam.tree().has(beside(metadata.path, "common.pt"))) {
+    return;
+  }
+  const DistributedIndex::Gap& first = gaps.front();
+  exam.problem(Trouble::kContradicts, metadata.path,
+               cat("of ", first.name, " it lists ", first.listed, " of ", first.all, " numbers",
+                   gaps.size() > 1 ? cat(" (and less than all of ", gaps.size() - 1, " more)") : "",
+                   ": whoever loads it keeps there what the model began with"));
 }
 
 void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& index) {
@@ -206,10 +249,11 @@ void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& 
   for (const std::string& name : index.names) without += index.stored.count(name) == 0 ? 1 : 0;
   if (without > 0)
     exam.problem(Trouble::kDamaged, metadata.path, cat("it lists ", without, " tensors without saying where they are"));
+  require_all_pieces(exam, metadata, index.gaps);
   size_t touched = 0;
   for (auto& [name, items] : index.files) {
     const TreeFile* const file = exam.tree().find(beside(metadata.path, name));
-    if (file != nullptr) check_file(exam, *file, items, touched);
+    if (file != nullptr) check_file(exam, *file, items, index.weights, touched);
   }
 }
 

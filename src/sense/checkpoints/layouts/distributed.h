@@ -18,6 +18,13 @@ struct DistributedIndex {
   std::set<std::string> names;                                ///< of all that was saved, as the metadata lists it
   std::set<std::string> stored;                               ///< likewise, as the storage lists it
   std::map<std::string, std::vector<int64_t>> shapes;         ///< of whole tensors, over all ranks; by name
+  bool weights = false;  ///< something in it may be weights: no part of an optimizer, and a tensor, or large
+  /// Tensors whose pieces are less than the whole.
+  struct Gap {
+    std::string name;
+    uint64_t listed = 0, all = 0;  ///< numbers
+  };
+  std::vector<Gap> gaps;
 };
 
 /// Bounds: items of one .metadata that are kept.

@@ -36,6 +36,16 @@ int64_t step_of_name(std::string_view name) {
   for (const std::string_view pattern : kPatterns) {
     if (const auto step = step_in(pattern, name)) return *step;
   }
+  // Lightning, where it shards: folders "epoch=0-step=40.ckpt", and other figures between the two.
+  constexpr std::string_view kEnd = ".ckpt", kStep = "step=";
+  if (const size_t at = name.rfind(kStep);
+      at != std::string_view::npos && name.ends_with(kEnd) && (at == 0 || name[at - 1] == '-')) {
+    const std::string_view rest = name.substr(at + kStep.size(), name.size() - at - kStep.size() - kEnd.size());
+    const size_t digits = rest.find_first_not_of("0123456789");
+    if (const auto step = parse_int(rest.substr(0, digits));
+        step && (digits == std::string_view::npos || rest[digits] == '-'))
+      return *step;
+  }
   constexpr std::string_view kLast = "globalstep";  // AReaL: epoch0epochstep3globalstep40
   const size_t last = name.rfind(kLast);
   if (name.starts_with("epoch") && last != std::string_view::npos) {

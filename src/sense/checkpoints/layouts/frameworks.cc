@@ -3,68 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/layouts/support.h"
 
 namespace mw {
 namespace {
-
-constexpr size_t kSmallJson = size_t{64} << 20;
-
-/// A whole number of a JSON file; nothing where there is none.
-std::optional<int64_t> number_of_json(Examination& exam, const TreeFile& file, std::string_view name) {
-  class Find final : public JsonLeaves {
-   public:
-    explicit Find(std::string_view wanted) : wanted_(wanted) {}
-    void number(std::string_view path, double value) override {
-      if (path == wanted_ && value >= 0 && value < 9e15) found = static_cast<int64_t>(value);
-    }
-    void string(std::string_view, std::string_view) override {}
-    bool enter_array(std::string_view) override { return false; }
-    std::optional<int64_t> found;
-
-   private:
-    std::string_view wanted_;
-  };
-  const auto text = exam.text(file, kSmallJson);
-  Find find(name);
-  if (!text || !for_each_leaf(*text, find)) return std::nullopt;
-  return find.found;
-}
-
-/// `path` is written after everything else: without it the save did not come to its end.
-bool require_last(Examination& exam, const std::string& path, std::string_view why) {
-  const bool there = exam.tree().has(path);
-  exam.finished(there);
-  if (!there) exam.problem(Trouble::kMissing, path, cat("it is missing: ", why));
-  return there;
-}
-
-void piece_by_file(Examination& exam, Piece piece, const std::string& path, bool needed = true) {
-  if (exam.tree().has(path)) {
-    exam.has(piece);
-  } else {
-    exam.lacks(piece, needed);
-  }
-}
-
-void step_of_pickle(Examination& exam, const std::string& path, const std::string& number) {
-  const TreeFile* const file = exam.tree().find(path);
-  if (file == nullptr) return;
-  const auto& numbers = exam.directory(*file).numbers;
-  const auto found = numbers.find(number);
-  if (found == numbers.end()) return;
-  exam.has(Piece::kStep);
-  exam.step_is(found->second, path);
-}
-
-bool named(const CheckpointTree& tree, std::string_view prefix) { return tree.own_name().starts_with(prefix); }
-/// One that was copied to a folder of another name: then its content alone says whose it is.
-bool renamed(const CheckpointTree& tree) { return step_of_name(tree.own_name()) == kNoStep; }
 
 // ---- AReaL: one recover slot (recover_checkpoint, recover_info), and exports without anything to resume from
 std::string recover_folder(const CheckpointTree& tree) {
@@ -120,33 +66,6 @@ void examine_areal(Examination& exam) {
   exam.lacks(Piece::kScheduler, false);
 }
 
-// ---- prime-rl: step_N/{trainer,orchestrator}
-bool is_prime_rl(const CheckpointTree& tree) {
-  return named(tree, "step_") && !tree.has_folder("policy") &&
-         (tree.has_folder("orchestrator") || tree.has("trainer/.metadata") || tree.has_folder("trainer"));
-}
-void examine_prime_rl(Examination& exam) {
-  const CheckpointTree& tree = exam.tree();
-  if (!tree.has_folder("trainer")) {
-    exam.problem(Trouble::kMissing, "trainer",
-                 "the trainer's part is missing: the orchestrator saves first, and at any exit");
-    exam.finished(false);
-  } else {
-    require_last(exam, "trainer/.metadata", "the trainer's part was not written to its end");
-  }
-  const bool supervised =
-      tree.has_folder("dataloader") || tree.has_folder("trainer/dataloader");  // SFT: no orchestrator
-  if (supervised) exam.has(Piece::kDataloader);
-  if (!supervised && !tree.has("orchestrator/progress.pt")) {
-    exam.problem(Trouble::kMissing, "orchestrator/progress.pt",
-                 "it is missing, and --resume ends with an error without it");
-    return;
-  }
-  exam.has(Piece::kStep);
-  exam.has(Piece::kDataloader);
-  step_of_pickle(exam, "orchestrator/progress.pt", "progress.step");
-}
-
 // ---- NeMo-RL: tmp_step_N, renamed to step_N when it is done
 bool is_nemo_rl(const CheckpointTree& tree) {
   const bool name = named(tree, "step_") || named(tree, "tmp_step_") || named(tree, "old_step_");
@@ -191,6 +110,18 @@ void require_own_info(Examination& exam, const TreeFile& info) {
                         cat("it is of step ", says, ", and its folder says step ", step, "; ", name, " says its own"));
   }
 }
+/// Megatron's weights are found by one of two files beside them; without both the trainer takes those of the model
+/// that it began with, and says nothing.
+void require_tracker(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  const std::string name = "policy/weights/latest_checkpointed_iteration.txt";
+  if (!tree.has_folder("policy/weights/iter_0000000") || tree.has("policy/weights/latest_train_state.pt")) return;
+  const TreeFile* const tracker = tree.find(name);
+  if (tracker != nullptr && tracker->bytes > 0) return;
+  cannot_resume(exam, Piece::kPointer, name,
+                cat(tracker == nullptr ? "it is missing" : "it is empty",
+                    ": NeMo-RL finds policy/weights/iter_0000000 by it; write 0 into it"));
+}
 void examine_nemo_rl(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   exam.finished(!named(tree, "tmp_step_"));
@@ -215,6 +146,7 @@ void examine_nemo_rl(Examination& exam) {
   } else {
     exam.lacks(Piece::kOptimizer);
   }
+  require_tracker(exam);
   bool loader = false;
   for (const TreeFile& file : tree.files()) loader = loader || file.path.starts_with("train_dataloader");
   if (loader) {
@@ -271,8 +203,17 @@ bool is_verl(const CheckpointTree& tree) {
   }
   return named(tree, "global_step_") && (tree.has_folder("actor") || tree.has("data.pt"));
 }
+/// actor.checkpoint.save_contents=[hf_model]: the actor's folder holds a model as transformers loads it, and no rank's
+/// part.
+bool is_verl_export(const Examination& exam) {
+  const auto& files = exam.tree().files();
+  return exam.only_exported() && std::any_of(files.begin(), files.end(), [](const TreeFile& file) {
+           return file.path.starts_with("actor/huggingface/") && file.role == FileRole::kWeights;
+         });
+}
 void examine_verl(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
+  if (is_verl_export(exam)) exam.note("it holds an export for inference only: verl does not resume from it");
   if (!renamed(tree)) exam.has(Piece::kStep);  // the folder's name
   if (renamed(tree)) {
     exam.lacks(Piece::kStep);
@@ -287,94 +228,6 @@ void examine_verl(Examination& exam) {
   if (tree.has_folder("actor/optimizer")) exam.has(Piece::kOptimizer);
   if (!megatron && tree.has_folder("actor") && exam.pieces().count(Piece::kOptimizer) == 0)
     exam.lacks(Piece::kOptimizer);
-}
-
-// ---- accelerate: Accelerator.save_state, as diffusers' scripts call it with checkpoint-N. Which of its files there
-// are depends on what the script prepared; of the first process at least there is a file of random states.
-bool is_accelerate(const CheckpointTree& tree) {
-  // Of a save that was cut short nothing more may be there than what is written first.
-  bool own = tree.has("scheduler.bin") || (counts_saves(tree.root()) && tree.has("optimizer.bin"));
-  for (const TreeFile& file : tree.files()) {
-    // transformers' Trainer lets accelerate write models and optimizers, and writes these itself.
-    if (file.path.starts_with("rng_state") || file.path == "trainer_state.json" || file.path == "scheduler.pt" ||
-        file.path == "training_args.bin" || file.path == "checkpoint-is-incomplete.txt") {
-      return false;
-    }
-    own = own || (file.path.starts_with("random_states_") && file.path.ends_with(".pkl"));
-  }
-  return own;
-}
-void examine_accelerate(Examination& exam) {
-  const CheckpointTree& tree = exam.tree();
-  bool rng = false, optimizer = exam.pieces().count(Piece::kOptimizer) != 0;
-  for (const TreeFile& file : tree.files()) {
-    rng = rng || file.path.starts_with("random_states_");
-    optimizer = optimizer || file.path.starts_with("optimizer");
-  }
-  if (optimizer) exam.has(Piece::kOptimizer);
-  if (!optimizer) exam.lacks(Piece::kOptimizer);
-  if (tree.has("scheduler.bin")) exam.has(Piece::kScheduler);
-  if (rng) exam.has(Piece::kRng);
-  if (!rng) exam.lacks(Piece::kRng, false);
-  // Scripts take it from the folder's name, or, where that counts saves, from what they had saved with it.
-  if (exam.step() != kNoStep) exam.has(Piece::kStep);
-}
-
-// ---- transformers and TRL: checkpoint-N
-bool is_transformers(const CheckpointTree& tree) {
-  return tree.has("trainer_state.json") || named(tree, "checkpoint-");
-}
-/// Each process writes its own file, and one without it draws other numbers than it would have. A machine without
-/// shared storage holds those of its own processes, which may begin at any number.
-void note_ranks_without_rng(Examination& exam) {
-  constexpr std::string_view kBegin = "rng_state_", kEnd = ".pth";
-  std::set<int64_t> ranks;
-  for (const TreeFile& file : exam.tree().files()) {
-    if (!file.path.starts_with(kBegin) || !file.path.ends_with(kEnd)) continue;
-    const auto rank =
-        parse_int(std::string_view(file.path).substr(kBegin.size(), file.path.size() - kBegin.size() - kEnd.size()));
-    if (rank && *rank >= 0) ranks.insert(*rank);
-  }
-  int64_t before = -1;
-  for (const int64_t rank : ranks) {
-    if (before >= 0 && rank > before + 1) {
-      return exam.note(cat("not every rank's rng is in it: ", kBegin, before + 1, kEnd,
-                           " is not there, and those of ranks before and after it are"));
-    }
-    before = rank;
-  }
-}
-
-void examine_transformers(Examination& exam) {
-  const CheckpointTree& tree = exam.tree();
-  if (tree.has("checkpoint-is-incomplete.txt")) {
-    exam.finished(false);
-    exam.problem(Trouble::kMissing, "checkpoint-is-incomplete.txt", "it says that this save was not finished");
-  }
-  const TreeFile* const state = tree.find("trainer_state.json");
-  bool training = false;  // weights alone are an export
-  bool rng = false, optimizer = false;
-  for (const TreeFile& file : tree.files()) {
-    rng = rng || file.path.starts_with("rng_state");
-    optimizer = optimizer || file.path.starts_with("optimizer") || file.path.starts_with("global_step");
-  }
-  training = rng || optimizer || tree.has("scheduler.pt") || tree.has("training_args.bin");
-  if (state == nullptr && training)
-    require_last(exam, "trainer_state.json", "transformers writes it last, and cannot resume without it");
-  if (state != nullptr) {
-    if (const auto step = number_of_json(exam, *state, "global_step")) {
-      exam.has(Piece::kStep);
-      exam.step_is(*step, state->path);
-    }
-  }
-  if (optimizer) exam.has(Piece::kOptimizer);
-  if (rng) exam.has(Piece::kRng);
-  if (!optimizer) exam.lacks(Piece::kOptimizer);
-  if (!tree.has("scheduler.pt") && !tree.has("latest")) exam.lacks(Piece::kScheduler, optimizer);
-  if (tree.has("scheduler.pt")) exam.has(Piece::kScheduler);
-  if (!rng) exam.lacks(Piece::kRng, false);
-  note_ranks_without_rng(exam);
-  exam.has(Piece::kDataloader);  // it is wound forward by the step
 }
 
 // ---- OpenRLHF: _actor/global_stepN, DeepSpeed's files and metric.json last
@@ -450,15 +303,11 @@ void examine_megatron(Examination& exam) { step_of_pickle(exam, "common.pt", "it
 }  // namespace
 
 namespace layouts {
-extern const CheckpointFramework areal, prime_rl, nemo_rl, skyrl, verl, accelerate, transformers, openrlhf, slime,
-    deepspeed_alone, megatron_alone;
+extern const CheckpointFramework areal, nemo_rl, skyrl, verl, openrlhf, slime, deepspeed_alone, megatron_alone;
 const CheckpointFramework areal{"areal", is_areal, examine_areal};
-const CheckpointFramework prime_rl{"prime-rl", is_prime_rl, examine_prime_rl};
 const CheckpointFramework nemo_rl{"nemo-rl", is_nemo_rl, examine_nemo_rl};
 const CheckpointFramework skyrl{"skyrl", is_skyrl, examine_skyrl};
 const CheckpointFramework verl{"verl", is_verl, examine_verl};
-const CheckpointFramework accelerate{"accelerate", is_accelerate, examine_accelerate};
-const CheckpointFramework transformers{"transformers", is_transformers, examine_transformers};
 const CheckpointFramework openrlhf{"openrlhf", is_openrlhf, examine_openrlhf};
 const CheckpointFramework slime{"megatron", is_slime, examine_slime};
 const CheckpointFramework deepspeed_alone{"deepspeed", is_deepspeed, examine_deepspeed};
