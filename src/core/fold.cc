@@ -39,6 +39,14 @@ SourceState& source_of(State& state, uint32_t number) {
   return state.sources[index];
 }
 
+/// An exit status comes after all that its program says, in whatever order their files are read.
+bool status_stands(const AttemptState& attempt, const Event& word) {
+  const Moment& over = attempt.ended_at;
+  const bool failed = attempt.ended->how == event::Ended::How::kExit && attempt.ended->code != 0;
+  const bool later = word.at.known() && over.at.known() && word.at > over.at;
+  return failed && word.where.source != over.where.source && !later;
+}
+
 class Folder {
  public:
   Folder(State& state, const Event& event) : state_(state), event_(event) {}
@@ -196,6 +204,7 @@ class Folder {
     // An end of unknown cause does not refute the run's own statement that it is complete.
     const bool complete = before.has_value() && before->how == How::kComplete;
     if (!better || (is_unseen(ended) && complete)) return;
+    if (before && ended.how == How::kComplete && status_stands(place.attempt, event_)) return;
     if (complete && ended.how == How::kInterrupted && plans_another(place.attempt)) return;  // all its steps were done
     // Who was stopped before the first step does none any more: what comes is of another start.
     const bool stopped = ended.how == How::kInterrupted && place.attempt.last_step == kNoStep;

@@ -38,6 +38,15 @@ bool reaches(const State& state, const Knowledge& knowledge, const Incident& cau
   return cause.open && !(is_outage(knowledge, cause) && is_of(effect.kind, Family::kLearning));
 }
 
+/// A cause does not begin after its effect. A failure that ends a run, and of which neither a step nor a clock says
+/// when it came, came at the end: what was learnt before it went wrong without it.
+bool began_later(const Incident& cause, const Incident& effect) {
+  const Moment &from = cause.onset, &to = effect.onset;
+  if (from.attempt != to.attempt || to.step == kNoStep) return false;
+  if (from.step != kNoStep) return from.step > to.step + kWithSteps;
+  return !from.at.known() && ends_runs(cause.kind) && is_of(effect.kind, Family::kLearning);
+}
+
 /// The network that answers and rewards come over: not that of a tracker, of downloads, of the ranks or of a watch.
 bool carries_answers(const Knowledge& knowledge, const Incident& network) {
   static constexpr std::array<std::string_view, 5> kOthers{"wandb", "logging", "credentials", "nccl", "provider"};
@@ -72,7 +81,8 @@ bool is_outage(const Knowledge& knowledge, const Incident& cause) {
 
 bool may_have_led_to(const State& state, const Knowledge& knowledge, const Incident& cause, const Incident& effect) {
   if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
-  if (!may_lead_to(cause.kind, effect.kind) || !reaches(state, knowledge, cause, effect)) return false;
+  if (!may_lead_to(cause.kind, effect.kind) || began_later(cause, effect) || !reaches(state, knowledge, cause, effect))
+    return false;
   return cause.kind != "network" || !is_of(effect.kind, Family::kLearning) || carries_answers(knowledge, cause);
 }
 

@@ -1,6 +1,9 @@
 // Which of several troubles leads, and which is only a sign of another.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <utility>
+
 #include "core/planted_run_for_test.h"
 
 namespace mw {
@@ -118,6 +121,37 @@ TEST_CASE("requests that fail while no step comes are a warning once that has la
   CHECK(severity(2, false) == Severity::kInfo);
   CHECK(severity(8, false) == Severity::kWarning);
   CHECK(severity(8, true) == Severity::kInfo);
+}
+
+TEST_CASE("a loss that is no number on one rank, to its end, counts though the files of the others go on") {
+  PlantedRun run;
+  run.say(event::Planned{300});
+  for (uint32_t rank = 1; rank <= 2; ++rank) {
+    for (int64_t step = 1; step <= 60; ++step) {
+      const double loss = rank == 2 && step >= 40 ? std::nan("") : 0.5 + 0.001 * static_cast<double>(step % 7);
+      fold(run.state,
+           {{}, {rank, static_cast<uint64_t>(step)}, event::Measured{step, false, {{"loss.total", "loss", loss}}}});
+    }
+  }
+  const auto incidents = run.close();
+  REQUIRE(!incidents.empty());
+  CHECK(incidents[0].kind == "non-finite");
+  CHECK(incidents[0].onset.step == 40);
+}
+
+TEST_CASE("a status of failure stands whether the file that has it is read before or after the word of being done") {
+  for (const bool status_first : {true, false}) {
+    PlantedRun run;
+    run.steps(1, 20);
+    const auto say = [&run](uint32_t source, event::Ended ended) {
+      fold(run.state, {{}, {source, 90}, std::move(ended)});
+    };
+    if (status_first) say(2, {event::Ended::How::kExit, 1, "exit status"});
+    say(1, {event::Ended::How::kComplete, 0, "done"});
+    if (!status_first) say(2, {event::Ended::How::kExit, 1, "exit status"});
+    REQUIRE(run.state.attempts.back().ended);
+    CHECK(run.state.attempts.back().ended->code == 1);
+  }
 }
 
 }  // namespace mw

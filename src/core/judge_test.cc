@@ -89,6 +89,13 @@ TEST_CASE("an engine that goes on without a request is no sign that the trainer 
   CHECK(after_the_error(3) != "crashed");
 }
 
+TEST_CASE("before the first step an engine that works off its requests is no sign that the trainer lives either") {
+  PlantedRun run;
+  run.trace("ValueError", "bad answer");
+  for (int i = 0; i < 3; ++i) run.say(event::Measured{kNoStep, false, {{"engine.running", "Running", 1}}});
+  CHECK(verdict_of(run.state, run.close()) == "crashed");
+}
+
 TEST_CASE("incidents come in the order of their onsets, also where a hint of one came earlier") {
   PlantedRun run;
   run.add("length-explosion-truncation", "truncation", Role::kRoot, Severity::kWarning, false, "ignore");

@@ -47,7 +47,7 @@ struct SourceState {
   std::string last_text;
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< of its Measured events
   Time first_at, last_at;
-  Time end_at;                        ///< as its last line says, whatever that line holds; known once it has ended
+  Time end_at;                        ///< as its last line with a clock says, whatever it holds; known once it ended
   uint64_t last_line = 0;             ///< of its last event
   LineClock clock;                    ///< of its events
   std::vector<std::string> problems;  ///< at most kProblemLimit; a repeated one is kept once

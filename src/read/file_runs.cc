@@ -17,9 +17,10 @@
 namespace mw {
 namespace {
 
-constexpr size_t kSureSteps = 10;   // where one signal alone has to say it
-constexpr size_t kMostFiles = 200;  // with steps; beyond them nobody is compared
-constexpr int64_t kSameBegin = 2;   // steps, or a twentieth of the shorter one: a file that begins later continues
+constexpr size_t kSureSteps = 10;      // where one signal alone has to say it
+constexpr size_t kSignalsOfSinks = 2;  // of one record: two sinks of a run that is begun anew have the same ones
+constexpr size_t kMostFiles = 200;     // with steps; beyond them nobody is compared
+constexpr int64_t kSameBegin = 2;      // steps, or a twentieth of the shorter one: a file that begins later continues
 
 /// Do files that are called so and differ in these signals belong to two runs?
 bool tells_runs_apart(Names names, const std::set<std::string>& differ) {
@@ -40,7 +41,7 @@ bool two_runs(const ShownFile& a, const ShownFile& b) {
   const int64_t shorter = std::min(a.last - a.first, b.last - b.first);
   if (std::abs(a.first - b.first) > std::max(kSameBegin, shorter / 20)) return false;
   const Names names = names_of(FileName(a.path), FileName(b.path));
-  if (names == Names::kViews) return false;
+  if (names == Names::kViews) return are_sinks_of_two_runs(a, b);
   const Likeness likeness = compare(a, b, true);
   if (!likeness.same.empty() && likeness.same.size() * 2 >= likeness.differ.size()) return false;
   const size_t signals = likeness.differ.size();
@@ -150,6 +151,7 @@ bool begins_another_run(const State& state, uint32_t source, const event::Measur
   const bool further = newest.last_step - measured.step > kStepRewind;
   const std::string& path = state.sources[source].path;
   const auto is_other = [&](const std::string& other, const std::set<std::string>& signals) {
+    if (quiet(other) && are_sinks(path, other)) return further && signals.size() >= kSignalsOfSinks;
     if (quiet(other)) return (further || !signals.empty()) && may_be_two_runs(path, other);
     return further && folder_of(other) == folder_of(path) &&
            tells_runs_apart(names_of(FileName(path), FileName(other)), signals);

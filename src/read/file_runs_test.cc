@@ -18,6 +18,8 @@ struct File {
   int64_t first = 1, last = 60;
   std::string kind = "text";
   bool norm_of_all = false;  ///< the norm of the gradients is that of the first seed
+  double began = 0;          ///< by its clocks, seconds; 0: it has none
+  int64_t moved = 0;         ///< steps by which its figures stand later
 };
 
 State state_of_files(const std::vector<File>& files) {
@@ -26,10 +28,11 @@ State state_of_files(const std::vector<File>& files) {
     const File& file = files[source];
     fold(state, {{}, {source, 0}, event::SourceOpened{source, file.path, file.kind, 0, 0, 0}});
     for (int64_t step = file.first; step <= file.last; ++step) {
-      const auto figure = [step](int seed, double by) {
-        return 0.5 + 0.4 * std::sin(seed * 1.7 + static_cast<double>(step) * by);
+      const auto figure = [&file, step](int seed, double by) {
+        return 0.5 + 0.4 * std::sin(seed * 1.7 + static_cast<double>(step - file.moved) * by);
       };
-      fold(state, {{},
+      const double seconds = file.began + 30 * static_cast<double>(step);
+      fold(state, {file.began > 0 ? Time::from_seconds(seconds) : Time{},
                    {source, static_cast<uint64_t>(step)},
                    event::Measured{step,
                                    false,
@@ -70,6 +73,18 @@ TEST_CASE("views, ranks, and what continues in another file are one run") {
     CAPTURE(files.empty() ? std::string() : files.front().path);
     CHECK(runs(files).empty());
   }
+}
+
+TEST_CASE("an older run's figures beside a newer one's log are another run's") {
+  const File log = {"o/train.log", 1, 1, 40, "text", false, 1e9};
+  const auto beside = [&log](const File& metrics) { return runs({log, metrics}); };
+  const std::vector<Names> two = {{"o/metrics.jsonl"}, {"o/train.log"}};
+  CHECK(beside({"o/metrics.jsonl", 2, 1, 60, "jsonl", false, 1e9 - 3 * 86400}) == two);
+  CHECK(beside({"o/metrics.jsonl", 2, 1, 60, "jsonl"}) == two);                       // by the norms
+  CHECK(beside({"o/metrics.jsonl", 2, 1, 60, "jsonl", true}).empty());                // a rank's own rewards
+  CHECK(beside({"o/metrics.jsonl", 1, 1, 60, "jsonl", false, 1e9 - 86400}).empty());  // the same figures
+  CHECK(beside({"o/metrics.jsonl", 1, 1, 60, "jsonl", false, 1e9, 1}).empty());       // counted from one
+  CHECK(beside({"o/eval_metrics.jsonl", 2, 1, 60, "jsonl", false, 1e9 - 86400}).empty());
 }
 
 TEST_CASE("a run takes the files with its figures and its name with it") {
@@ -128,6 +143,9 @@ TEST_CASE("of several runs' logs the one that was written last is the run that i
   CHECK(older({{"out/rank0.log", 1, 1, 30}, {"out/rank1.log", 2, 1, 20}}, {0, 900}).empty());     // it hangs
   CHECK(older({{"out/log_0.txt", 1, 1, 30}, {"out/log_1.txt", 2, 1, 20, "text", true}}, {0, 900}).empty());
   CHECK(older({{"out/log_0.txt", 1, 1, 30}, {"out/log_1.txt", 2, 1, 20}}, {0, 900}) == Names{"out/log_1.txt"});
+  CHECK(older({{"out/train.log", 1, 1, 30}, {"out/metrics.jsonl", 2, 1, 60, "jsonl"}}, {0, 900}) ==
+        Names{"out/metrics.jsonl"});
+  CHECK(older({{"out/train.log", 1, 1, 30}, {"out/metrics.jsonl", 1, 1, 60, "jsonl"}}, {0, 900}).empty());
   CHECK(older({{"out/eval.log", 1, 1, 3}, {"out/train.log", 2, 1, 30}}, {0, 900}).empty());
   CHECK(older({{"out/checkpoint-9/log.jsonl", 1, 1, 3, "jsonl"}, {"out/train.log", 2}}, {0, 900}).empty());
 }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kReadTwice = int64_t{256} << 20;  // bytes in all that are read beforehand, for whose they are
 
+constexpr Duration kQuietByClocks = Duration::seconds(26 * 3600);  // the clocks of two zones lie less apart
+
 }  // namespace
 
 /// Live there is one run in a folder: that of the log which is being written. What a journal has was of it before.
@@ -57,7 +59,16 @@ void RunReader::begin_another(const Event& event) {
     return info.ok() ? info->changed : Time();
   };
   const Time now = last_written(state_.sources[event.where.source].path);
-  const auto quiet = [&](const std::string& path) { return now - last_written(path) >= kQuiet; };
+  // A file that was copied is as new as its copy: its own clocks show how old it is, by days whatever their zones are.
+  const auto ended_before = [&](const SourceState& source) {
+    return source.last_at.known() && event.at.known() && event.at - source.last_at >= kQuietByClocks;
+  };
+  const auto quiet = [&](const std::string& path) {
+    const bool by_clocks = std::any_of(state_.sources.begin(), state_.sources.end(), [&](const SourceState& source) {
+      return source.path == path && ended_before(source);
+    });
+    return by_clocks || now - last_written(path) >= kQuiet;
+  };
   if (begins_another_run(state_, event.where.source, *measured, quiet))
     put({event.at, event.where, event::AttemptBegan{std::string(kAnotherLog)}});
 }

@@ -48,6 +48,7 @@ bool may_be_ranks(const ShownFile& a, const ShownFile& b) {
 bool is_older(const ShownFile& one, const ShownFile& newest, const Files& files) {
   const Duration quiet = files.at(newest.path).info.changed - files.at(one.path).info.changed;
   if (quiet < kQuietAhead || std::abs(one.first - newest.first) > kSameBegin) return false;
+  if (are_sinks_of_two_runs(one, newest)) return quiet >= kQuiet;
   if (!may_be_two_runs(one.path, newest.path) || may_be_ranks(one, newest)) return false;
   const auto [shared, same] = common_figures(one, newest);
   if (shared > 0 && same * 3 >= shared) return false;

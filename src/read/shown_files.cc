@@ -27,6 +27,11 @@ constexpr std::array<std::string_view, 39> kViewWords = {
     "metrics", "model",       "out",     "orchestrator", "policy",  "ref",  "reward", "rollout",  "scalar", "stderr",
     "stdout",  "tensorboard", "test",    "train",        "trainer", "val",  "value",  "vf",       "wandb"};
 
+/// Those of them that say where the trainer's own figures go, and nothing of what they are figures of.
+constexpr std::array<std::string_view, 19> kSinkWords = {
+    "console", "csv",     "data", "debug",  "events",  "history", "info",  "json",    "jsonl",   "log",
+    "logs",    "metrics", "out",  "output", "scalars", "stdout",  "train", "trainer", "training"};
+
 template <size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -42,6 +47,24 @@ std::pair<std::string_view, std::string_view> where_they_part(std::string_view a
   size_t from = 0;
   for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) from = a[i] == '/' ? i + 1 : from;
   return {a.substr(0, a.find('/', from)).substr(from), b.substr(0, b.find('/', from)).substr(from)};
+}
+
+/// Does one of them end before the other one begins, wherever in the world the clocks are that name no zone?
+bool apart_in_time(const ShownFile& a, const ShownFile& b) {
+  if (!a.since.known() || !b.since.known()) return false;
+  const Duration least = a.lacks_zone == b.lacks_zone ? kQuiet : Duration::seconds(26 * 3600);
+  return b.since - a.until > least || a.since - b.until > least;
+}
+
+/// Has a signal the other one's figures, so many steps on?
+bool alike_when_moved(const ShownFile& a, const ShownFile& b, int64_t steps) {
+  ShownFile moved = b;
+  for (auto& [name, values] : moved.figures) {
+    std::map<int64_t, double> there;
+    for (const auto& [step, value] : values) there[step + steps] = value;
+    values = std::move(there);
+  }
+  return !compare(a, moved, true).same.empty();
 }
 
 }  // namespace
@@ -104,6 +127,9 @@ std::vector<ShownFile> shown_by_files(const State& state) {
     const SourceState& of = state.sources[source];
     one.source = source;
     one.path = of.path;
+    one.since = of.first_at;
+    one.until = of.last_at;
+    one.lacks_zone = of.clock_lacks.zone;
     one.one_by_one = of.kind == "text" || of.kind == "jsonl" || of.kind == "csv" || of.kind == "json";
     out.push_back(std::move(one));
   }
@@ -141,6 +167,26 @@ bool may_be_two_runs(const std::string& a, const std::string& b) {
   if (folder_of(a) == folder_of(b)) return names_of(FileName(a), FileName(b)) != Names::kViews;
   const auto [of_a, of_b] = where_they_part(a, b);
   return !is_component_name(of_a) && !is_component_name(of_b);
+}
+
+bool are_sinks(const std::string& a, const std::string& b) {
+  if (folder_of(a) != folder_of(b)) return false;
+  const auto sink = [](const FileName& name) {
+    return std::all_of(name.words.begin(), name.words.end(),
+                       [](const std::string& word) { return is_one_of(kSinkWords, word); });
+  };
+  return basename(a) != basename(b) && sink(FileName(a)) && sink(FileName(b));
+}
+
+bool are_sinks_of_two_runs(const ShownFile& a, const ShownFile& b) {
+  constexpr size_t kSureSteps = 10, kSureSignals = 3;
+  if (!are_sinks(a.path, b.path)) return false;
+  const Likeness likeness = compare(a, b, true);
+  if (!likeness.same.empty() || likeness.differ.size() < 2 || likeness.most < kSureSteps) return false;
+  const bool own = std::any_of(likeness.differ.begin(), likeness.differ.end(), is_own);
+  const bool norm = likeness.differ.count("grad_norm") > 0 && likeness.differ.size() >= kSureSignals;
+  if (!own || !(norm || apart_in_time(a, b))) return false;
+  return !alike_when_moved(a, b, 1) && !alike_when_moved(a, b, -1);
 }
 
 bool same_figures(const Likeness& likeness) {

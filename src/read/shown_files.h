@@ -51,6 +51,8 @@ struct ShownFile {
   bool one_by_one = false;  ///< a log or a table; not of a tracker, which puts files of one run beside each other
   std::map<std::pair<std::string, std::string>, std::map<int64_t, double>> figures;  ///< by signal and name
   int64_t first = kNoStep, last = kNoStep;
+  Time since, until;        ///< by the clocks of its lines
+  bool lacks_zone = false;  ///< they name none
 };
 
 /// Of each file that has steps.
@@ -65,6 +67,13 @@ struct Likeness {
 /// `one_name`: only figures that are called the same in both.
 Likeness compare(const ShownFile& a, const ShownFile& b, bool one_name);
 bool same_figures(const Likeness& likeness);
+
+/// Are they two sinks of a trainer's figures by their names (train.log, metrics.jsonl), so that nothing but whose run
+/// it is may differ?
+bool are_sinks(const std::string& a, const std::string& b);
+/// Two such sinks that cannot be of one run: under the same names their figures differ at the same steps, also when one
+/// counts from zero and the other one from one, and their clocks do not overlap or the norm of the gradients differs.
+bool are_sinks_of_two_runs(const ShownFile& a, const ShownFile& b);
 
 /// The group whose file has the name most like that of `path`; nullopt where no one has.
 std::optional<size_t> group_by_name(const std::string& path, const std::vector<std::vector<std::string>>& groups);

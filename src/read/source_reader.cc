@@ -8,6 +8,7 @@
 #include "read/clock_zone.h"
 #include "read/files/notebook.h"
 #include "read/files/text_log.h"
+#include "read/last_clock.h"
 #include "read/name_collector.h"
 #include "read/record_relay.h"
 
@@ -18,8 +19,6 @@ constexpr std::string_view kFirstCopy = ".1";        // as logrotate names the n
 constexpr size_t kHeadBytes = 256;                   // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
 constexpr size_t kEnoughToSniff = 4096;              // bytes that show a growing file's kind even without a line end
-
-bool is_text(FileKind kind) { return kind == FileKind::kText; }
 
 }  // namespace
 
@@ -34,7 +33,7 @@ class SourceReader::Stage {
   virtual int64_t lines() const = 0;
   virtual bool torn() const = 0;
   virtual std::string last_text() const = 0;
-  virtual Time last_at() { return {}; }  ///< as the last line says
+  virtual Time last_at() { return {}; }  ///< as the last line with a clock says
   virtual bool holds_trace() const = 0;
   virtual void end_trace() = 0;
   virtual void preview(EventSink& sink) const = 0;
@@ -84,6 +83,7 @@ class SourceReader::Text : public SourceReader::Stage {
     if (std::exchange(looks_first_, false)) interpreter_.expect(bytes);
     if (const auto found = zone_.find(bytes)) interpreter_.set_zone(*found);
     log_.feed(bytes);
+    last_clock_.keep(bytes);
   }
   void finish() override { log_.finish(); }
   void emit_dialects(const std::vector<Interpreter::Switch>& recorded) override {
@@ -93,7 +93,7 @@ class SourceReader::Text : public SourceReader::Stage {
   int64_t lines() const override { return static_cast<int64_t>(log_.lines()) - lines_before_; }
   bool torn() const override { return log_.torn(); }
   std::string last_text() const override { return log_.last_text(); }
-  Time last_at() override { return interpreter_.time_of(log_.last_text()); }
+  Time last_at() override { return last_clock_.find(log_.last_text(), interpreter_); }
   bool holds_trace() const override { return interpreter_.holds_trace(); }
   void end_trace() override { log_.end_trace(); }
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
@@ -102,6 +102,7 @@ class SourceReader::Text : public SourceReader::Stage {
   void read_cells() { interpreter_.read_cells(); }
 
  private:
+  LastClock last_clock_;
   bool looks_first_;  // at what was read, before the first line
   ClockZone zone_;
   TemplateMiner miner_;  // as above
@@ -212,7 +213,7 @@ void SourceReader::preview(EventSink& sink) const {
 void SourceReader::open_as(FileKind kind) {
   kind_ = kind;
   kind_known_ = true;
-  if (is_text(kind)) {
+  if (kind == FileKind::kText) {
     stage_ = std::make_unique<Text>(shared_, sink_, number_, disk_, file_);
   } else if (kind == FileKind::kNotebook && shared_.live) {  // each save would look like another start
     problem("not-followed", "Jupyter writes a notebook anew at each save; midwatch replay reads it");
@@ -329,7 +330,7 @@ void SourceReader::find_missed_parts(const Tail& tail) {
 /// starts over with a fresh stage.
 void SourceReader::begin_anew(const Tail& tail) {
   const std::string& why = tail.why();
-  const bool text = kind_known_ && is_text(kind_);
+  const bool text = kind_known_ && kind_ == FileKind::kText;
   const bool copied = text && why != "rotated" && was_copied_away(tail);
   if (copied) read_copy(tail);
   if (text && (copied || (why == "rotated" && is_kept(tail)))) {
@@ -380,7 +381,7 @@ Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
   size_t done = 0;
   while (done < budget) {
     // A buffer is filled with zeros first: records need no long one.
-    const size_t most = is_text(looked_like_) ? kPiece : kPiece / 4;
+    const size_t most = looked_like_ == FileKind::kText ? kPiece : kPiece / 4;
     const auto news = tail.read(std::min(budget - done, most), piece_);
     if (!news.ok()) return news.error();
     if (*news == Tail::News::kBeganAnew) {

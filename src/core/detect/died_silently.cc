@@ -379,10 +379,11 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     finding.summary = cat("The files end at ", open,
                           " with no error and no end; most likely they were copied while the run was going: ", copied);
   }
-  for (const SourceState& source : state.sources) {
-    if (is_log(source) && !source.last_text.empty() && finding.evidence.empty()) {
-      finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
-    }
+  for (size_t i = 0; i < state.sources.size() && finding.evidence.empty(); ++i) {
+    const SourceState& source = state.sources[i];
+    if (!is_log(source) || source.last_text.empty()) continue;
+    const uint64_t line = std::max(source.last_line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
+    finding.evidence.push_back({{static_cast<uint32_t>(i), line}, source.last_text, "", kNoStep, 0});
   }
   suggest_end(finding, attempt, record);
   out.push_back(std::move(finding));

@@ -233,6 +233,27 @@ void judge_pairs(const State& state, std::map<uint16_t, Finding>& worst) {
   }
 }
 
+/// Of several files that have a loss or a norm at the same steps, those of ranks, only one has it as no number from
+/// some step to its end: what is judged above is the file with the most records.
+void judge_ranks(const State& state, bool scaled, std::map<uint16_t, Finding>& worst) {
+  for (const Watched& watched : kWatched) {
+    if (!watched.updates || state.find(watched.signal) == nullptr) continue;
+    for (const Series& series : state.series) {
+      if (series.signal != watched.signal || series.non_finite() == 0 || series.non_finite() == series.count())
+        continue;
+      const std::vector<Burst> bursts = bursts_of(series.points());
+      const bool lasts = !bursts.empty() && bursts.back().last + 1 == series.points().size();
+      if (!lasts || bursts.back().count < points_of(kBeside) || bursts.back().first < points_of(kPersist)) continue;
+      const uint16_t attempt = series.points()[bursts.back().first].attempt;
+      const auto known = worst.find(attempt);
+      const int64_t step = series.points()[bursts.back().first].step;
+      const bool graver = known == worst.end() || known->second.severity < Severity::kCritical;
+      if (!graver && (step == kNoStep || known->second.onset.step <= step)) continue;
+      worst[attempt] = finding_of(watched, series.points(), bursts.back(), Severity::kCritical, scaled);
+    }
+  }
+}
+
 /// Mixed precision with a scale that moves. A trainer in bfloat16 may print the scale, which is 1 throughout: there a
 /// gradient that is NaN is no overflow that a smaller scale makes good.
 bool scales_loss(const State& state) {
@@ -274,6 +295,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       worst[attempt] = finding_of(watched, series->points(), burst, severity, scaled);
     }
   }
+  judge_ranks(state, scaled, worst);
   judge_parts(state, worst);
   judge_logits(state, worst);
   judge_pairs(state, worst);

@@ -151,14 +151,19 @@ Exit run(const Args& args, Services& services, const Console& console) {
   auto replayed = take_run_of(paths, args, services);
   if (!replayed.ok()) return report_error(console, replayed.error());
   const State& state = (*replayed)->state;
+  const bool partial = (*replayed)->partial;
+  for (const std::string& note : (*replayed)->notes) {
+    if (partial) console.err(cat("note: ", escape_terminal(note), "\n"));  // which of the paths was not read
+  }
+  const Exit answered = partial ? Exit::kPartial : Exit::kOk;
   if (const Incident* incident = find_incident(state, number.value_or(0)); incident != nullptr) {
     console.out(args.has("json") ? shown_incident_json(*incident, state) + "\n"
                                  : explain(Painter(console), state, *incident, services.knowledge()));
-    return Exit::kOk;
+    return answered;
   }
   if (!number) {  // nothing is wrong with the question
     console.out(args.has("json") ? "null\n" : terminal_status(state, console) + "\nNo incident: nothing to explain.\n");
-    return Exit::kOk;
+    return answered;
   }
   return report_error(
       console, {Error::Code::kInvalid, cat("there is no incident ", *number, "; the run has ", state.incidents.size()),

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/detect/support/closing.h"
 #include "core/detect/support/helper_threads.h"
+#include "core/detect/support/in_flight.h"
 #include "core/detect/support/join_traces.h"
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/outlive_start.h"
@@ -62,22 +63,14 @@ bool later(const Moment& moment, const Moment& than) {
   return moment.at.known() && than.at.known() && moment.at > than.at;
 }
 
-/// The last line of the symptom's attempt in the symptom's source.
-uint64_t last_line_of(const State& state, const Symptom& symptom) {
-  const uint32_t number = symptom.moment.where.source;
-  for (size_t i = symptom.moment.attempt + 1U; i < state.attempts.size(); ++i) {
-    if (state.attempts[i].began.where.source == number) return state.attempts[i].began.where.line;
-  }
-  if (number >= state.sources.size()) return symptom.last_line;
-  const SourceState& source = state.sources[number];
-  return std::max(source.last_line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
-}
-
 /// When a symptom happened at the latest: of one without a clock, when what is said behind it did, or before it.
 Time latest_of(const State& state, const Symptom& symptom) {
   const uint32_t number = symptom.moment.where.source;
   if (symptom.moment.at.known() || number >= state.sources.size()) return symptom.moment.at;
-  const LineClock& clock = state.sources[number].clock;
+  const SourceState& source = state.sources[number];
+  const bool last = symptom.moment.attempt + 1U == state.attempts.size();
+  if (last && source.end_at.known() && ends_its_log(state, symptom)) return source.end_at;
+  const LineClock& clock = source.clock;
   const Time after = clock.after(symptom.last_line);
   return after.known() ? after : clock.before(symptom.moment.where.line);
 }
@@ -187,7 +180,8 @@ void place(const State& state, const Progress& progress, const StatusEnds& ends,
     symptom.teardown = true;  // only echoes follow a plan that was carried out
   }
   if (!symptom.teardown && !symptom.survived) {
-    symptom.survived = progress.after(symptom.moment, symptom.last_line) && !explains_status(state, symptom);
+    symptom.survived = progress.after(symptom.moment, symptom.last_line) && !explains_status(state, symptom) &&
+                       progress.after(symptom.moment, symptom.last_line, steps_in_flight(state, symptom));
     symptom.idle = !symptom.survived && attempt != nullptr && attempt->last_step != kNoStep;
     symptom.survived = symptom.survived || lived_on(state, symptom);
   }

@@ -30,18 +30,18 @@ Progress::Progress(const State& state) : state_(state) {
     if (series.signal == "engine.running") engines_.push_back(&series);
   }
   for (const Series& series : state.series) {
-    if (samples_machine(state, series)) continue;
+    if (samples_machine(state, series) || series.signal.starts_with("engine.")) continue;
     // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
     const std::vector<Point>& points = series.points();
     for (const Series::Part& part : series.parts()) {
       size_t end = part.end;
-      while (end > part.begin && idle(points[end - 1])) --end;
+      while (series.signal.empty() && end > part.begin && of_engine(points[end - 1])) --end;
       if (end > part.begin) note(points[end - 1], step_before(points, part.begin, end - 1));
     }
   }
 }
 
-bool Progress::after(const Moment& moment, uint64_t last_line) const {
+bool Progress::after(const Moment& moment, uint64_t last_line, int64_t in_flight) const {
   if (moment.attempt < state_.attempts.size()) {
     const auto& ended = state_.attempts[moment.attempt].ended;
     if (ended && ended->how == event::Ended::How::kStopped) return false;
@@ -63,7 +63,7 @@ bool Progress::after(const Moment& moment, uint64_t last_line) const {
       if (point.line > last_line || drawn_over) return true;
     } else if (clocked) {
       if (point.at > moment.at) return true;
-    } else if (moment.step != kNoStep && point.step > moment.step + 1) {
+    } else if (moment.step != kNoStep && point.step > moment.step + in_flight) {
       return true;
     }
   }
@@ -83,15 +83,15 @@ bool Progress::counts_apart(uint32_t source) const {
   return source < state_.sources.size() && state_.sources[source].kind == "wandb";
 }
 
-/// Is it of a line in which an engine says that nothing runs?
-bool Progress::idle(const Point& point) const {
+/// Is it of a line in which an engine says how many requests run?
+bool Progress::of_engine(const Point& point) const {
   if (point.where.line == 0) return false;
   return std::any_of(engines_.begin(), engines_.end(), [&point](const Series* engine) {
     if (engine->source != point.where.source) return false;
     const std::vector<Point>& points = engine->points();
     const auto same = std::lower_bound(points.begin(), points.end(), point.where.line,
                                        [](const Point& one, uint64_t line) { return one.where.line < line; });
-    return same != points.end() && same->where.line == point.where.line && same->value == 0;
+    return same != points.end() && same->where.line == point.where.line;
   });
 }
 

@@ -14,10 +14,11 @@ class Progress {
   explicit Progress(const State& state);
 
   /// Did the attempt get further after `moment` and after `last_line` of its source? Steps that midwatch cut off as
-  /// poisoned do not count, and neither do the figures of an inference engine that has no request: it writes them
-  /// whether or not the trainer lives. A record of a step that the bar had shown as done before `moment` does not count
-  /// either: Ray and pipes hold lines back, and print them when the program is dead.
-  bool after(const Moment& moment, uint64_t last_line) const;
+  /// poisoned do not count, and neither do the figures of an inference engine: it writes them whether or not the
+  /// trainer lives, and works off the requests that it has. A record of a step that the bar had shown as done before
+  /// `moment` does not count either: Ray and pipes hold lines back, and print them when the program is dead.
+  /// `in_flight`: so many steps further another file may be that no clock relates to the moment.
+  bool after(const Moment& moment, uint64_t last_line, int64_t in_flight = 1) const;
   /// The last step that an attempt has a record of; kNoStep when none.
   int64_t last_step(uint16_t attempt) const;
 
@@ -29,11 +30,11 @@ class Progress {
     int64_t before = kNoStep;  // the last but one step in the same line, where a bar was drawn over and over in it
   };
   bool counts_apart(uint32_t source) const;
-  bool idle(const Point& point) const;
+  bool of_engine(const Point& point) const;
   void note(const Point& point, int64_t before);
 
   const State& state_;
-  std::vector<const Series*> engines_;  // what they say of their running requests
+  std::vector<const Series*> engines_;  // their running requests
   std::map<uint16_t, std::map<uint32_t, LastPoint>> last_;
 };
 
