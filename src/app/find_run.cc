@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/real/posix_disk.h"
+#include "platform/system.h"
 #include "read/recorder.h"
 #include "ui/view/run_filter.h"
 
@@ -88,7 +90,36 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kListed ? cat(text, " and ", names.size() - kListed, " more") : text;
 }
 
-Error no_run(const std::string& home, const std::string& run) {
+/// "root", or its number where it has no name here; "": it is not known.
+std::string owner_of(const std::string& path) {
+  const auto entry = make_posix_system()->entry(path);
+  if (!entry.ok()) return "";
+  return entry->owner == 0 ? "root" : cat("user ", entry->owner);
+}
+
+/// A run that may be the one, or all of them, but that this user may not read; nullopt: there is none.
+std::optional<Error> forbidden(Disk& disk, const std::string& home, const std::string& run) {
+  const auto denied = [](const std::string& path) {
+    const std::string owner = owner_of(path);
+    return Error{Error::Code::kDenied,
+                 cat(path, ": permission denied", owner.empty() ? "" : cat("; it belongs to ", owner)),
+                 "Its owner may read it, and so may root: the record of a run is closed to others."};
+  };
+  for (const std::string& one : homes(disk, home)) {
+    const std::string runs = cat(one, "/runs");
+    const auto names = disk.list(runs);
+    if (!names.ok() && names.error().code == Error::Code::kDenied) return denied(disk.info(runs).ok() ? runs : one);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (!name.starts_with(run)) continue;
+      const auto journal = disk.info(cat(runs, "/", name, "/journal"));
+      if (!journal.ok() && journal.error().code == Error::Code::kDenied) return denied(cat(runs, "/", name));
+    }
+  }
+  return std::nullopt;
+}
+
+Error no_run(Disk& disk, const std::string& home, const std::string& run) {
+  if (auto closed = forbidden(disk, home, run)) return *closed;
   const std::string where = home.empty() ? home_of("") : home;
   if (run.empty()) {
     return {Error::Code::kNotFound, cat("no recorded run in ", where),
@@ -114,7 +145,7 @@ Result<std::string> named(Disk& disk, const std::string& home, const std::string
   }
   const std::vector<std::string>& found = same.empty() ? like : same;
   if (found.size() == 1) return found.front();
-  if (found.empty()) return no_run(home, run);
+  if (found.empty()) return no_run(disk, home, run);
   return Error{Error::Code::kInvalid, cat("--run ", run, " may be any of ", found.size(), " runs"),
                cat("They are: ", listed(same.empty() ? names : same), ".")};
 }
@@ -161,7 +192,7 @@ Result<std::string> find_run(Disk& disk, Processes& processes, Time now, const R
   for (const Known& run : runs) {
     if (live.empty() && (chosen == nullptr || run.status.heard > chosen->status.heard)) chosen = &run;
   }
-  return chosen == nullptr ? Result<std::string>(no_run(name.home, "")) : chosen->status.folder;
+  return chosen == nullptr ? Result<std::string>(no_run(disk, name.home, "")) : chosen->status.folder;
 }
 
 std::vector<std::string> live_runs(Disk& disk, Processes& processes, Time now, const std::string& home) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "core/supervise/decide_component.h"
 #include "platform/durable.h"
 #include "read/recorder.h"
 
@@ -85,6 +86,10 @@ Result<void> find_attempt(Disk& disk, Processes& processes, const std::string& n
 void add_decisions(const Supervision& known, RunStatus& status) {
   using Phase = RunStatus::Phase;
   if (status.phase == Phase::kRunning && known.pause) status.phase = Phase::kPaused;
+  if (status.attempt == 0 && status.watcher == 0 && !given_up(known).empty()) {  // it never came to begin one
+    status.phase = Phase::kOver;
+    status.why = given_up(known);
+  }
   const SupervisedAttempt* last = known.attempt(status.attempt);
   if (last == nullptr) return;
   status.asks = last->breaking.waits() ? "break" : last->restarting.waits() ? "restart" : "";
@@ -93,7 +98,7 @@ void add_decisions(const Supervision& known, RunStatus& status) {
   status.phase = last->restart ? Phase::kWaiting : Phase::kOver;
   if (status.phase == Phase::kWaiting && known.stop) {
     status.phase = Phase::kOver;
-    status.why = "A stop was requested.";
+    status.why = given_up(known).empty() ? "A stop was requested." : given_up(known);
     status.asks.clear();
   }
   if (status.phase == Phase::kWaiting) status.due = last->decided_at + Duration::seconds(last->wait_s);

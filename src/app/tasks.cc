@@ -248,6 +248,8 @@ Made evidence(TaskContext& context) {
 Made cleanup(TaskContext& context) {
   const RunSpec& spec = context.supervisor->spec();
   if (const std::string doubt = doubt_of_rules(cleanup_of(context)); !doubt.empty()) context.say(doubt);
+  if (cleanup_of(context).keep_last > 0 && spec.checkpoints.empty())
+    context.say("[retention] removes no checkpoint, as neither [run] checkpoints nor --checkpoints names a folder");
   auto task = watch_space(
       context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints}, cleanup_of(context),
       layouts_of(context.knowledge), context.say, [&context] { return context.supervisor->keeper_pid() != 0; },

@@ -143,14 +143,29 @@ class Decider {
   }
 
   void withdraw() {
-    std::vector<uint32_t> gone;
+    std::vector<uint32_t> gone, over;
     for (size_t k = 0; k < kept_.size(); ++k) {
-      if (!kept_[k]) gone.push_back(state_.incidents[k].id);
+      const Incident& known = state_.incidents[k];
+      if (kept_[k]) continue;
+      if (!led_to_break(known.id)) {
+        gone.push_back(known.id);
+      } else if (known.open) {
+        over.push_back(known.id);
+      }
     }
     for (const uint32_t id : gone) {
       memory_.written.erase(id);
       put(event::IncidentClosed{id, std::string(kWithdrawn)});
     }
+    for (const uint32_t id : over) put(event::IncidentClosed{id, "the attempt that it was in is over"});
+  }
+
+  /// The circuit breaker ended an attempt for it: what was done has its reason, whatever a later attempt makes of the
+  /// figures.
+  bool led_to_break(uint32_t id) const {
+    return std::any_of(state_.actions.begin(), state_.actions.end(), [id](const ActionState& action) {
+      return action.intent.action == "break" && action.intent.incident == id;
+    });
   }
 
   void change(const Incident& now) {

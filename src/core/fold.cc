@@ -58,12 +58,19 @@ class Folder {
     const bool by_person =
         std::holds_alternative<event::Note>(event_.body) || std::holds_alternative<event::Requested>(event_.body);
     if (event_.at.known() && !by_person && !std::holds_alternative<event::SourceEnded>(event_.body)) {
-      if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
+      if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = std::max(event_.at, started());
       if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }
     if (event_.where.line != 0 && !is_judged())
       source_of(state_, event_.where.source).said(event_.where.line, event_.at);
     std::visit(*this, event_.body);
+  }
+
+  /// When the first attempt of a run that midwatch itself started began: nothing of the run is older, whatever clock a
+  /// line of it quotes or forgets the zone of.
+  Time started() const {
+    const auto& attempts = state_.supervision.attempts;
+    return attempts.empty() || attempts.front().number != 1 ? Time() : attempts.front().started_at;
   }
 
   /// Decided by midwatch on a line: its time may be that of the watch, not the line's.

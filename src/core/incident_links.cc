@@ -54,6 +54,23 @@ bool carries_answers(const Knowledge& knowledge, const Incident& network) {
   return signature == nullptr || std::find(kOthers.begin(), kOthers.end(), signature->layer) == kOthers.end();
 }
 
+/// Did the attempt do a step of its own before what came at `moment`?
+bool trained_before(const State& state, const Moment& moment) {
+  if (moment.attempt >= state.attempts.size()) return false;
+  const int64_t first = state.attempts[moment.attempt].first_step;
+  return first != kNoStep && (moment.step == kNoStep || moment.step > first);
+}
+
+/// What a program or a part of it did in one attempt ended that one. What ends a later one, which trained until then,
+/// is a failure of its own; the machine, the saves and what lies around the run outlast an attempt.
+bool ended_with_its_attempt(const State& state, const Knowledge& knowledge, const Incident& cause,
+                            const Incident& effect) {
+  if (effect.onset.attempt == cause.onset.attempt || !ends_runs(cause.kind) || !ends_runs(effect.kind)) return false;
+  const bool outlasts = is_of(cause.kind, Family::kMachine) || is_of(cause.kind, Family::kRecord) ||
+                        cause.kind == "network" || is_outage(knowledge, cause);
+  return !outlasts && trained_before(state, effect.onset);
+}
+
 }  // namespace
 
 size_t seen_with(const State& state, const Incident& cause, const Incident& effect) {
@@ -81,6 +98,7 @@ bool is_outage(const Knowledge& knowledge, const Incident& cause) {
 
 bool may_have_led_to(const State& state, const Knowledge& knowledge, const Incident& cause, const Incident& effect) {
   if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
+  if (ended_with_its_attempt(state, knowledge, cause, effect)) return false;
   if (!may_lead_to(cause.kind, effect.kind) || began_later(cause, effect) || !reaches(state, knowledge, cause, effect))
     return false;
   return cause.kind != "network" || !is_of(effect.kind, Family::kLearning) || carries_answers(knowledge, cause);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "core/incident_links.h"
 #include "core/planted_run_for_test.h"
 
 namespace mw {
@@ -39,6 +40,52 @@ TEST_CASE("how many attempts a failure was in does not depend on how many of its
     CHECK(contains(one.summary, "in 3 attempts"));
   }
   CHECK(full == 1);
+}
+
+TEST_CASE("what the circuit breaker acted on stays known where later attempts make nothing of it") {
+  PlantedRun run;
+  run.steps(1, 10);
+  Incident one;
+  one.id = 1;
+  one.kind = "engine-dead";
+  one.severity = Severity::kCritical;
+  one.open = true;
+  run.state.incidents.push_back(one);
+  one.id = 2;
+  one.kind = "stall";
+  run.state.incidents.push_back(one);
+  run.state.last_incident = 2;
+  ActionState broke;
+  broke.intent = {1, "break", "attempt 1", 1, "engine-dead"};
+  run.state.actions.push_back(broke);
+  run.restart();
+  run.steps(1, 10);
+  (void)run.close();
+  const Incident* kept = nullptr;
+  for (const Incident& incident : run.state.incidents) {
+    CHECK(incident.id != 2);
+    if (incident.id == 1) kept = &incident;
+  }
+  REQUIRE(kept != nullptr);
+  CHECK_FALSE(kept->open);
+}
+
+TEST_CASE("what ended an attempt that trained did not come of what ended the one before") {
+  for (const bool trained : {true, false}) {
+    State state;
+    state.attempts.resize(2);
+    state.attempts[1].first_step = trained ? 11 : kNoStep;
+    Incident cause, effect;
+    cause.kind = "code-error";
+    cause.open = true;
+    cause.onset.step = 11;
+    effect.kind = "crash";
+    effect.onset.attempt = 1;
+    effect.onset.step = 22;
+    CHECK(may_have_led_to(state, Knowledge(), cause, effect) == !trained);
+    cause.kind = "disk-full";  // the machine's: it outlasts an attempt
+    CHECK(may_have_led_to(state, Knowledge(), cause, effect));
+  }
 }
 
 }  // namespace mw

@@ -51,6 +51,7 @@ std::optional<SaveForecast> save_forecast(const State& state) {
   SaveForecast out;
   out.step = detect::next_save_step(state, state.last_at);
   if (out.step == kNoStep || attempt.last_step == kNoStep || attempt.ended) return std::nullopt;
+  if (out.step < attempt.last_step) return std::nullopt;  // it is over, or it never came
   if (state.total_steps > 0 && out.step > state.total_steps) return std::nullopt;
   double step_s = step_seconds(state);
   if (step_s <= 0) step_s = detect::rhythm_of(state, state.last_at, kSteps).usual;

@@ -69,6 +69,18 @@ TEST_CASE("the next save by the last ones: when, how long, what it writes, and w
         "/dev/shm (350 GB free)");
 }
 
+TEST_CASE("a save whose step lies behind is no next one") {
+  Run run;
+  run.steps(10);
+  run.save(500e9, 400e9);
+  run.steps(10);
+  run.save(400e9, 350e9);
+  run.steps(4);
+  REQUIRE(save_forecast(run.state).has_value());
+  run.steps(9);
+  CHECK_FALSE(save_forecast(run.state).has_value());
+}
+
 TEST_CASE("where the trainer does not say how long a step takes, its clock does") {
   Run run;
   run.said = "loss.total";

@@ -38,6 +38,8 @@ class Walk {
     found_.files = std::move(notebooks_);
     found_.notes.emplace_back("no log here: what the cells of its notebooks put out is read");
   }
+  /// The first folder that may not be read.
+  const std::optional<Error>& denied() const { return denied_; }
 
  private:
   void file(const std::string& path, const FileInfo& info, bool named) {
@@ -62,6 +64,7 @@ class Walk {
     const auto names = disk_.list(path);
     if (!names.ok()) {
       found_.notes.push_back(names.error().what);
+      if (!denied_ && names.error().code == Error::Code::kDenied) denied_ = names.error();
       return;
     }
     for (const std::string& name : *names) {
@@ -89,6 +92,7 @@ class Walk {
   Found& found_;
   std::vector<FoundFile> notebooks_;
   std::set<std::pair<uint64_t, uint64_t>> seen_;  // device and inode: links and loops count once
+  std::optional<Error> denied_;
   size_t entries_ = 0;
   bool full_ = false;
 };
@@ -220,6 +224,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
   if (also_notebooks) walk.take_notebooks();
   if (found.files.empty()) {
     if (!errors.empty()) return errors.front();
+    if (walk.denied()) return *walk.denied();
     return Error{
         Error::Code::kUnsupported, cat("no log or metric file in ", paths.empty() ? "" : paths.front()),
         "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};

@@ -221,6 +221,21 @@ bool RunReader::known_already(const Event& event) const {
   return known.zone == lacks->zone && known.date == lacks->date;
 }
 
+/// A run that midwatch itself started began with its first attempt, and nothing of it is later than now. A clock that
+/// says otherwise stands in what a line quotes: a sample, another program's log. Clocks without a zone may be off by
+/// any zone, others by what two machines differ.
+bool RunReader::has_quoted_clock(const Event& event) const {
+  constexpr Duration kZones = Duration::seconds(14.0 * 3600), kMachines = Duration::seconds(600);
+  const auto& attempts = state_.supervision.attempts;
+  if (event.where.line == 0 || !event.at.known() || !event.received.known() || attempts.empty()) return false;
+  const SupervisedAttempt& first = attempts.front();
+  if (first.number != 1 || !first.started_at.known()) return false;
+  const uint32_t source = event.where.source;
+  const bool zone = source >= state_.sources.size() || !state_.sources[source].clock_lacks.zone;
+  const Duration slack = zone ? kMachines : kZones;
+  return first.started_at - event.at > slack || event.at - event.received > slack;
+}
+
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
   if (known_already(event)) return;
@@ -229,6 +244,7 @@ void RunReader::put(Event&& event) {
     for (size_t i = 1; i < sources_.size(); ++i) sources_[i]->end_trace();
   }
   if (clock_ != nullptr) event.received = clock_->now();
+  if (has_quoted_clock(event)) event.at = {};
   door_.pass(event);
   if (recorder_ != nullptr) recorder_->record(event);
   if (const auto* problem = std::get_if<event::SourceProblem>(&event.body)) note_problem(event.where.source, *problem);

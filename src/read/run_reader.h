@@ -101,6 +101,7 @@ class RunReader final : public EventSink {
   uint32_t number_of(const std::string& path);
   Result<void> reattach(SourceReader& source);
   bool known_already(const Event& event) const;
+  bool has_quoted_clock(const Event& event) const;
   bool skipped(const Event& event);
   bool is_keepers_end(const Event& event) const;
   void note_problem(uint32_t source, const event::SourceProblem& problem);

@@ -41,6 +41,13 @@ def said_yes(base, expected):
     kill_engine(base)
     wait_until("the question", lambda: "attempt 1 would be ended: " in notes(base))
     wait_until("nothing moves", lambda: set(states_of(base)) == {"T"})
+    asked = os.path.join(base, "asked")
+    wait_until("the message that it stands still", lambda: os.path.exists(asked) and os.path.getsize(asked) > 0)
+    time.sleep(0.2)
+    with open(asked) as file:
+        notice = json.load(file)["notices"][0]
+    assert notice["event"] == "asks" and "paused" in notice["did"] and "midwatch approve" in notice["advice"], notice
+    os.remove(asked)
     run.process.kill()
     run.process.communicate()
     run = reattach(base, "--quiet")

@@ -9,11 +9,14 @@
 #include "core/incident_kind.h"
 #include "core/resume_advice.h"
 #include "core/supervise/breaker.h"
+#include "core/supervise/decide_component.h"
 #include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {
 
+constexpr const char* kMendComponent =
+    "Read what the component wrote (output/NAME.log in the run's folder), mend it, and start the run again.";
 constexpr size_t kProcessBytes = 600;  // of what one process did
 
 std::string cause_sentence(const Incident& incident) {
@@ -67,18 +70,61 @@ std::string action_sentence(const State& state, const Incident& incident, const 
   return "It supervises the run, and restarts the command if it ends and a restart makes sense.";
 }
 
+/// "Approve it with midwatch approve --run NAME --home HOME": of the verb that answers.
+std::string answer_with(std::string_view verb, const NoticeContext& context) {
+  return cat("midwatch ", verb, " --run ", context.run, " --home ", context.home);
+}
+
+/// What a person is asked about while an attempt runs. A pause that it brings is news of its own: from then on nothing
+/// is trained until somebody answers.
+std::optional<Notice> approval_notice(const State& state, const NoticeContext& context) {
+  const auto& attempts = state.supervision.attempts;
+  if (attempts.empty() || !attempts.back().breaking.waits() || attempts.back().exited) return std::nullopt;
+  const SupervisedAttempt& attempt = attempts.back();
+  const bool paused = state.supervision.pause && state.supervision.pause_by == kByMidwatch;
+  Notice notice;
+  notice.event = "asks";
+  notice.key = cat(kAsksKey, attempt.number, paused ? ":paused:" : ":", attempt.breaking.asked_at.ns);
+  notice.severity = Severity::kCritical;
+  notice.since = attempt.breaking.asked_at;
+  notice.what = cat("midwatch asks: ", attempt.breaking.text, ".");
+  const BreakCase found = breaker(state);
+  if (found.incident != nullptr) {
+    notice.kind = found.incident->kind;
+    notice.step = found.incident->onset.step;
+    if (!found.incident->causes.empty()) notice.cause = found.incident->causes.front().id;
+    notice.what += cat(" ", found.incident->summary, ".");
+    const bool alone = found.why == BreakReason::kHang && context.answer_patience.ns > 0;
+    notice.did = found.why != BreakReason::kHang ? action_sentence(state, *found.incident, context)
+                 : alone ? cat("Waits. Without an answer within ", format_duration(context.answer_patience),
+                               " midwatch ends it by itself, if its processes rest or its engine does no work all the "
+                               "while.")
+                         : "Waits: the attempt does nothing, and goes on doing nothing until somebody answers.";
+  }
+  if (paused)
+    notice.did =
+        "The command is paused and asks: nothing is trained until somebody answers, and the machine costs what "
+        "it costs.";
+  notice.advice = cat("To end the attempt: ", answer_with("approve", context),
+                      ". To let it continue: ", answer_with("resume", context), ".");
+  if (const auto from = resume_advice(state)) notice.advice += cat(" ", to_sentence(*from));
+  return notice;
+}
+
 /// What was decided after an attempt.
 Notice attempt_notice(const SupervisedAttempt& attempt) {
   const auto facts = facts_from_json(attempt.facts);
   const AttemptOutcome outcome = facts ? facts->outcome : AttemptOutcome();
-  const bool finished =
-      !attempt.restart && outcome.started && outcome.code == 0 && !outcome.unfinished && !outcome.tripped;
+  const bool for_component = !outcome.stopped_for.empty();  // however its command takes the signal
+  const bool finished = !attempt.restart && outcome.started && outcome.code == 0 && !outcome.unfinished &&
+                        !outcome.tripped && !for_component;
+  const bool by_request = outcome.stop_requested && !for_component;
   Notice notice;
   notice.event = attempt.asks ? "asks" : attempt.restart ? "restarted" : finished ? "finished" : "stopped";
-  notice.severity = attempt.asks                         ? Severity::kCritical
-                    : attempt.restart                    ? Severity::kWarning
-                    : finished || outcome.stop_requested ? Severity::kInfo
-                                                         : Severity::kCritical;
+  notice.severity = attempt.asks             ? Severity::kCritical
+                    : attempt.restart        ? Severity::kWarning
+                    : finished || by_request ? Severity::kInfo
+                                             : Severity::kCritical;
   notice.key = cat(notice.event, ":", attempt.number);
   notice.kind = outcome.kind;
   notice.cause = outcome.cause;
@@ -92,8 +138,25 @@ Notice attempt_notice(const SupervisedAttempt& attempt) {
         cat("Starts attempt ", attempt.number + 1, " in ", format_duration(Duration::seconds(attempt.wait_s)), ".");
   } else if (!finished) {
     notice.did = "Starts nothing more; the run is over.";
-    if (!outcome.stop_requested) notice.advice = "Find out why it ended, fix it, and start the run again.";
+    if (for_component) {
+      notice.advice = kMendComponent;
+    } else if (!outcome.stop_requested) {
+      notice.advice = "Find out why it ended, fix it, and start the run again.";
+    }
   }
+  return notice;
+}
+
+/// Of a run that ended for want of a component before any attempt of it began.
+Notice never_begun_notice(const Supervision& known) {
+  Notice notice;
+  notice.event = "stopped";
+  notice.key = "stopped:0";
+  notice.severity = Severity::kCritical;
+  notice.what = cat("No attempt began. ", given_up(known));
+  if (!known.requests.empty()) notice.since = known.requests.back().received;
+  notice.did = "Starts nothing more; the run is over.";
+  notice.advice = kMendComponent;
   return notice;
 }
 
@@ -175,7 +238,7 @@ void fill_in(Notice& notice, const State& state, const NoticeContext& context) {
   notice.incident_json = shown_incident_json(incident, state);
 }
 
-std::vector<Notice> attempt_news(const State& state) {
+std::vector<Notice> attempt_news(const State& state, const NoticeContext& context) {
   std::vector<Notice> notices;
   const auto advice = resume_advice(state);
   for (const SupervisedAttempt& attempt : state.supervision.attempts) {
@@ -184,6 +247,9 @@ std::vector<Notice> attempt_news(const State& state) {
     const bool last = attempt.number == static_cast<int64_t>(state.attempts.size());
     if (last && advice && notices.back().event != "finished") notices.back().what += cat(" ", to_sentence(*advice));
   }
+  const Supervision& known = state.supervision;
+  if (known.attempts.empty() && !given_up(known).empty()) notices.push_back(never_begun_notice(known));
+  if (auto asks = approval_notice(state, context)) notices.push_back(std::move(*asks));
   return notices;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "act/notify/channels/message.h"
@@ -33,8 +34,11 @@ std::vector<Notice> incident_news(const State& state, const NoticeContext& conte
 /// Fills in the texts of a notice about an incident, by the incident's present state.
 void fill_in(Notice& notice, const State& state, const NoticeContext& context);
 
+/// How the key of a notice begins that asks about an attempt which runs. It exists only while the answer is waited for.
+inline constexpr std::string_view kAsksKey = "asks:attempt:";
+
 /// Notices of the decisions after the attempts of a supervised run: restarted, asks, stopped, finished. In order.
-/// Of the last attempt, unless it finished, with what its end costs.
-std::vector<Notice> attempt_news(const State& state);
+/// Of the last attempt, unless it finished, with what its end costs. Last, what is asked about the one that runs.
+std::vector<Notice> attempt_news(const State& state, const NoticeContext& context);
 
 }  // namespace mw

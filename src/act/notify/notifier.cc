@@ -116,7 +116,8 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
   const Time now = doors_.clock.now();
   for (const Notice& notice : news) {
     const bool fresh = notice.since.known() && now - notice.since < kFresh;
-    if (fresh || notice.event == "opened" || notice.event == "escalation") continue;
+    const bool waits = notice.key.starts_with(kAsksKey);
+    if (fresh || waits || notice.event == "opened" || notice.event == "escalation") continue;
     for (const auto& channel : channels_) {
       const bool opened = channel->known.lower_bound(cat("opened:", notice.incident, ":")) !=
                           channel->known.lower_bound(cat("opened:", notice.incident, ";"));
@@ -128,7 +129,7 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
 std::vector<Notice> Notifier::gather(const State& state) {
   std::vector<Notice> news = incident_news(state, context_);
   if (context_.supervises) {
-    for (Notice& notice : attempt_news(state)) news.push_back(std::move(notice));
+    for (Notice& notice : attempt_news(state, context_)) news.push_back(std::move(notice));
   }
   add_withdrawn(state, news);
   add_escalations(state, news);

@@ -60,6 +60,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   AttemptOutcome of;
   of.started = end.kept.failure.empty();
   of.stop_requested = end.stopping;
+  if (end.stopping) of.stopped_for = end.stopped_for;
   of.tripped = end.trip.has_value();
   of.made_room = end.made_room;
   if (end.kept.ending) {

@@ -22,6 +22,7 @@ struct AttemptEnd {
   bool stopping = false;                ///< a stop was requested
   bool made_room = false;               ///< space was made since
   int64_t suspect = kNoStep;            ///< first checkpoint from poisoned data
+  std::string stopped_for = {};         ///< why, where it was for want of a component
 };
 AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge);
 

@@ -169,6 +169,10 @@ Result<void> SupervisedComponent::carry_out(const ComponentDecision& decision, E
   ready_ = false;
   if (decision.what == ComponentDecision::What::kGiveUp) {
     gave_up_ = true;
+    std::string why = decision.why;
+    while (!why.empty() && why.back() == '.') why.pop_back();
+    why_gone_ = cat("The run cannot go on without component ", spec_.name, ": ", decision.spent,
+                    decision.spent == 1 ? " restart" : " restarts", " in a row did not help. ", why, ".");
     doors_.say(cat("component ", spec_.name, ": ", decision.spent, " restarts in a row did not help"));
     settle(false, cat("given up after ", decision.spent, " restarts in a row"), writer);
     return {};

@@ -60,6 +60,8 @@ class SupervisedComponent {
   /// It was ready, is not, and the trainer is to be paused meanwhile.
   bool pauses_trainer() const { return spec_.pause && was_ready_ && !ready_ && !gave_up_; }
   bool gave_up() const { return gave_up_; }
+  /// In a sentence for people, once it is given up.
+  const std::string& why_gone() const { return why_gone_; }
   /// Nothing of it lives.
   bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !tree_.any_alive()) || gone_unrecorded_; }
   /// Its process; 0 while there is none.
@@ -107,6 +109,7 @@ class SupervisedComponent {
   int spent_ = 0;                ///< restarts in a row
   uint32_t action_ = 0;          ///< a restart whose outcome is not recorded yet
   bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_reported_ = false;
+  std::string why_gone_;
   bool taken_over_ = false;       ///< action_ is of the midwatch before this one
   bool gone_unrecorded_ = false;  ///< nothing of it lives, and its record cannot be read
 };

@@ -65,7 +65,7 @@ std::optional<Duration> SupervisedComponents::turn(const State& state, bool, Eve
     if (!one->gave_up() || stopped_) continue;
     stopped_ = true;
     doors_.say(cat("the run cannot go on without component ", one->spec().name));
-    supervisor_->stop(false);
+    supervisor_->stop_for(one->spec().name, one->why_gone());
   }
   if (const auto done = pause_trainer(state, writer); !done.ok() && done.error().what != trouble_) {
     doors_.say(trouble_ = done.error().what);

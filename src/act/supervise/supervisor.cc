@@ -13,6 +13,7 @@
 #include "core/checkpoint_trust.h"
 #include "core/exit_status.h"
 #include "core/supervise/decide.h"
+#include "core/supervise/decide_component.h"
 #include "core/supervise/outcome_json.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/roots.h"
@@ -132,7 +133,7 @@ Result<void> Supervisor::end_as_requested(EventWriter& writer) {
     if (!trip_)
       MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByRequest, spec_.nonce)));
     if (stopping_ == 0) {
-      const auto action = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "A stop was requested."});
+      const auto action = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, stop_reason()});
       if (!action.ok()) return action.error();
       stopping_ = *action;
     }
@@ -182,7 +183,7 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
   const int64_t suspect = remains_ ? remains_->suspect_step : kNoStep;
-  return outcome_of({kept_, trip_, way_, stopping(), room_.value_or(false), suspect}, state, knowledge_);
+  return outcome_of({kept_, trip_, way_, stopping(), room_.value_or(false), suspect, stop_why_}, state, knowledge_);
 }
 
 /// Early enough for a person to do something.
@@ -290,8 +291,8 @@ void Supervisor::heed(const SupervisedAttempt& attempt) {
   framework_ = judged.framework;
   back_ = judged.back;
   resume_ = judged.resume;
-  unfinished_ =
-      judged.outcome.unfinished || judged.outcome.from_outside || (judged.outcome.tripped && !judged.decision.restart);
+  unfinished_ = !judged.outcome.stopped_for.empty() || judged.outcome.unfinished || judged.outcome.from_outside ||
+                (judged.outcome.tripped && !judged.decision.restart);
   why_over_ = judged.decision.why;
   phase_ = judged.decision.restart ? Phase::kWaiting : Phase::kOver;
   due_ = {doors_.clock.steady().ns + judged.decision.wait.ns};
@@ -337,13 +338,24 @@ Result<void> Supervisor::begin_next(const State& state, EventWriter& writer) {
   return begin_attempt(attempt_ + 1);
 }
 
+/// A stop that was requested, of us or in the journal: both know of it, and for which component.
+Result<void> Supervisor::heed_stop(const State& state, EventWriter& writer) {
+  if (state.supervision.stop) {
+    stop_ = std::max(stop_, Stop::kAsked);
+    if (stop_why_.empty()) stop_why_ = given_up(state.supervision);
+  } else if (stopping()) {
+    return writer.record(event::Requested{kStop, stop_by_.empty() ? std::string(kByMidwatch) : stop_by_});
+  }
+  return {};
+}
+
 Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWriter& writer) {
   if (!decisions_read_) MW_TRY(read_decisions(state, writer));
-  if (state.supervision.stop) stop_ = std::max(stop_, Stop::kAsked);
-  if (stopping() && !state.supervision.stop) MW_TRY(writer.record(event::Requested{kStop, "midwatch"}));
+  MW_TRY(heed_stop(state, writer));
   if (phase_ == Phase::kNew) {
     if (stopping()) {
-      why_over_ = "A stop was requested.";
+      why_over_ = stop_reason();
+      unfinished_ = !stop_why_.empty();
       return false;
     }
     note_what_is_there(state, writer);
@@ -356,7 +368,8 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {
       phase_ = Phase::kOver;
-      why_over_ = "A stop was requested.";
+      why_over_ = stop_reason();
+      unfinished_ = !stop_why_.empty();
     } else if (doors_.clock.steady().ns >= due_.ns) {
       const auto may = may_restart(state, writer);
       if (!may.ok()) return may.error();
@@ -376,6 +389,13 @@ Duration Supervisor::patience() const {
     return {wait <= 0 ? kShortPatience.ns : std::clamp(wait, Duration::millis(1).ns, kUsualPatience.ns)};
   }
   return kUsualPatience;
+}
+
+void Supervisor::stop_for(const std::string& component, std::string why) {
+  if (stopping()) return;
+  stop_ = Stop::kAsked;
+  stop_by_ = by_component(component);
+  stop_why_ = std::move(why);
 }
 
 void Supervisor::stop(bool now, int signal) {

@@ -78,6 +78,8 @@ class Supervisor {
   /// `signal`: what midwatch itself got, SIGINT or SIGTERM; the command is asked by the same. 0: as ask_to_end() does.
   /// (A pause, and its end, are requested in the journal: event::Requested.)
   void stop(bool now, int signal = 0);
+  /// The same as the run cannot go on without `component`: `why`, in a sentence for people.
+  void stop_for(const std::string& component, std::string why);
   bool stopping() const { return stop_ != Stop::kNo; }
   /// A person approves what is asked: ending the attempt, or beginning the next one.
   Result<void> approve(const State& state, EventWriter& writer);
@@ -185,6 +187,8 @@ class Supervisor {
   Result<Judgement> judgement(const State& state) const;
   Result<void> judge(const State& state, EventWriter& writer);
   void heed(const SupervisedAttempt& attempt);
+  Result<void> heed_stop(const State& state, EventWriter& writer);
+  std::string stop_reason() const { return stop_why_.empty() ? "A stop was requested." : stop_why_; }
   Result<void> check_resume(const State& state, EventWriter& writer);
   void settle_doubts(const State& state, EventWriter& writer);
   void settle(uint32_t* action, bool ok, std::string text, EventWriter& writer);
@@ -217,7 +221,8 @@ class Supervisor {
   Duration keeper_from_;            ///< when a keeper was last started
   ProcessTree tree_;
   Stop stop_ = Stop::kNo;
-  bool paused_ = false;  ///< its processes were stopped (SIGSTOP), or may have been
+  std::string stop_by_, stop_why_;  ///< Requested::who and why, where it is a component; "": somebody requested it
+  bool paused_ = false;             ///< its processes were stopped (SIGSTOP), or may have been
   bool resume_checked_ = false;
   /// The last attempt that was judged: its files belie status 0, or the breaker or somebody from outside ended it.
   bool unfinished_ = false;

@@ -8,6 +8,7 @@
 #include "act/supervise/supervisor.h"
 #include "base/text.h"
 #include "core/supervise/action_kind.h"
+#include "core/supervise/decide_component.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -43,7 +44,10 @@ Result<void> Supervisor::reattach() {
 Result<void> Supervisor::read_decisions(const State& state, EventWriter& writer) {
   MW_TRY(record_old_files(doors_.disk, folder_, spec_, attempt_, state, writer));
   decisions_read_ = true;
-  if (state.supervision.stop) stop_ = std::max(stop_, Stop::kAsked);
+  if (state.supervision.stop) {
+    stop_ = std::max(stop_, Stop::kAsked);
+    stop_why_ = given_up(state.supervision);
+  }
   const SupervisedAttempt* before = state.supervision.attempt(attempt_ - 1);
   if (before != nullptr && before->decided) resume_ = judgement_of(*before).resume;
   if (const SupervisedAttempt* known = state.supervision.attempt(attempt_); known != nullptr) {

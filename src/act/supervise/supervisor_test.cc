@@ -460,5 +460,16 @@ TEST_CASE("a command that cannot be started is not tried again") {
   CHECK(world.one->why_over() == "The command could not be started.");
 }
 
+TEST_CASE("a stop for want of a component keeps its reason") {
+  World world;
+  world.turn();
+  world.one->stop_for("judge", "The run cannot go on without component judge: it is gone.");
+  world.turn();
+  world.end(-1, 2);
+  world.pass(2);
+  CHECK(world.one->why_over() == "The run cannot go on without component judge: it is gone.");
+  CHECK(world.one->unfinished());
+}
+
 }  // namespace
 }  // namespace mw

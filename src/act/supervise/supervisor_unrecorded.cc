@@ -99,8 +99,7 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
     kept_.ending->known = false;
   }
   phase_ = Phase::kOver;
-  why_over_ =
-      stopping() ? "A stop was requested." : cat("It ended, and the run's record cannot be kept: ", trouble.what, ".");
+  why_over_ = stopping() ? stop_reason() : cat("It ended, and the run's record cannot be kept: ", trouble.what, ".");
   const bool waits = kept_.ending->known && lives(doors_.processes, kept_.keeper);
   doors_.say(cat(why_over_, " ", outcome_text(*kept_.ending), stopping() ? cat("; not recorded: ", trouble.what) : "",
                  waits ? cat("; the rest of its output waits in process ", kept_.keeper.pid,

@@ -57,6 +57,14 @@ TEST_CASE("a signal of keep_best that nobody knows is doubted before the run beg
   CHECK(cleanup_settings(parse("")).disk_share == 0.85);
 }
 
+TEST_CASE("a [retention] that no folder of checkpoints goes with is a warning of config check") {
+  FakeDisk disk;
+  const auto warnings = [&disk](std::string_view text) { return config_answer(disk, parse(text)).warnings.size(); };
+  CHECK(warnings("[retention]\nkeep_last = 2\n") == 1);
+  CHECK(warnings("[retention]\nkeep_last = 2\n[run]\ncheckpoints = [\"ckpts\"]\n") == 0);
+  CHECK(warnings("[retention]\nkeep_every = 50\n") == 0);
+}
+
 TEST_CASE("every key has a section, a purpose, and a default with its reason") {
   for (const ConfigKey& key : config_keys()) {
     CAPTURE(std::string(key.path));

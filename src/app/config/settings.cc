@@ -103,6 +103,9 @@ void apply(const Config& config, AttachRequest& request) {
   request.exit_after_idle_s = config.duration("attach.exit_after_idle").seconds();
 }
 
+constexpr std::string_view kNothingToKeep =
+    "retention.keep_last: no checkpoint is removed unless [run] checkpoints or --checkpoints names a folder";
+
 Result<std::string> reveal(Disk& disk, const Secret& secret) {
   switch (secret.from) {
     case Secret::From::kNowhere:
@@ -143,6 +146,10 @@ ConfigAnswer config_answer(Disk& disk, const Config& config) {
     if (value->key->kind == ConfigKey::Kind::kCommand && !value->texts.empty() && !can_run(value->texts.front())) {
       answer.warnings.push_back({value->line, cat(path, ": there is no program ", value->texts.front()), "See PATH."});
     }
+  }
+  if (config.number("retention.keep_last") > 0 && config.texts("run.checkpoints").empty()) {
+    answer.warnings.push_back({config.find("retention.keep_last")->line, std::string(kNothingToKeep),
+                               "Name the folder that the trainer saves into: [run] checkpoints = [\"DIR\"]."});
   }
   return answer;
 }

@@ -34,8 +34,13 @@ constexpr Knob kText{"text", 4, "nats", "What the first record of a language mod
 constexpr Knob kLost{"lost", 6, "nats",
                      "Of a policy that began to write text: noise, whatever a reward says or where none is known",
                      "e^6: as if each token were drawn from 400"};
-constexpr Knob kKnobs[] = {kHistory, kWidth,  kFactor, kDelta,   kPersist, kHarm, kCut,
-                           kNoise,   kRandom, kText,   kNotable, kDense,   kLost};
+constexpr Knob kHotter{"hotter", 3, "records",
+                       "Before the rise, in which a higher sampling temperature in the run's own figures explains it",
+                       "own"};
+constexpr Knob kWarmer{"warmer", 1.1, "x", "By so much the sampling temperature rises at least", "own"};
+constexpr double kHottest = 10;  // more is no temperature that tokens are drawn with, but a machine's
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,  kDelta, kPersist, kHarm,   kCut,   kNoise,
+                           kRandom,  kText,  kNotable, kDense, kLost,    kHotter, kWarmer};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
   const auto reward = outcome_of(state, onset, now, 5);
@@ -52,6 +57,26 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
   if (reward && reward->share() > 0.05 && peak < kNoise.value) return Severity::kInfo;
   if (reward && !(reward->share() < -0.05) && peak < kDense.value) return Severity::kInfo;
   return reward ? Severity::kWarning : Severity::kInfo;
+}
+
+/// "sampling_temperature rose from 1 to 1.6 at step 40": the run's own figures say that it draws more freely from there
+/// on, so that more entropy is what was wanted; "": they do not.
+std::string hotter(const State& state, const Track& track, const Rise& rise) {
+  const size_t before = std::min<size_t>(rise.onset, points_of(kHotter)), last = track.size() - 1;
+  const int64_t from = track.points[rise.onset - before].step;
+  const int64_t to = track.points[std::min(last, rise.onset + 1)].step;
+  for (const Series& series : state.series) {
+    const std::string_view name = series.raw.empty() ? series.signal : series.raw;
+    if (!contains_folded(name, "temperature") || contains_folded(name, "gpu")) continue;
+    const std::vector<Point>& points = series.points();
+    for (size_t i = 1; i < points.size() && points[i].step <= to; ++i) {
+      const Point &was = points[i - 1], &is = points[i];
+      const bool here = is.step >= from && is.attempt == track.points[rise.onset].attempt && was.attempt == is.attempt;
+      if (!here || !(was.value > 0) || !(is.value >= kWarmer.value * was.value) || is.value > kHottest) continue;
+      return cat(name, " rose from ", was.value, " to ", is.value, " at step ", is.step);
+    }
+  }
+  return "";
 }
 
 constexpr double kMostTokens = 13;  // nats: more than any vocabulary allows
@@ -119,6 +144,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
         if (finding.severity == Severity::kCritical) finding.severity = Severity::kWarning;
       }
       if (!grave) finding.severity = Severity::kInfo;
+      if (const std::string schedule = hotter(state, track, rise); !schedule.empty()) {
+        finding.severity = Severity::kInfo;
+        finding.summary += cat("; ", schedule);
+      }
       judge_lost(track, rise, finding);
       out.push_back(std::move(finding));
     }

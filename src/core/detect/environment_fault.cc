@@ -106,6 +106,18 @@ bool judge_lost(const State& state, std::vector<Finding>& out) {
   return true;
 }
 
+/// The run records the share of its samples that are lost, and that share is small: it knows of how many the failures
+/// are, while a log names each that fails and few of those that do not.
+bool rate_is_low(const State& state, JudgeMemory& memory) {
+  size_t count = 0;
+  double sum = 0;
+  for (const Track& track : memory.tracks(state, state.find("env.error_rate"))) {
+    for (size_t i = 0; i < track.size(); ++i) sum += track.values[i];
+    count += track.size();
+  }
+  return count >= points_of(kHistory) && sum < kRate.value * static_cast<double>(count);
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_rate(state, memory, out) || judge_lost(state, out)) return;
   if (auto finding = failing_figure(state, memory)) {
@@ -118,7 +130,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     errors += tool.environment_errors + tool.timeouts;
   }
   if (static_cast<double>(calls) < kCalls.value ||
-      static_cast<double>(errors) < kCountedShare.value * static_cast<double>(calls))
+      static_cast<double>(errors) < kCountedShare.value * static_cast<double>(calls) || rate_is_low(state, memory))
     return;
   Finding finding;
   finding.kind = finding.detector = "environment-fault";

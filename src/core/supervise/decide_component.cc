@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/components.h"
 #include "core/supervise/policy.h"
 
@@ -20,6 +21,16 @@ int restarts_in_a_row(const State& state, std::string_view component) {
     ++count;
   }
   return count;
+}
+
+std::string by_component(std::string_view component) { return cat(kByComponent, " ", component); }
+
+std::string given_up(const Supervision& known) {
+  const auto first = std::find_if(known.requests.begin(), known.requests.end(), [](const Supervision::Request& one) {
+    return one.what == "stop" || one.what == "kill";
+  });
+  if (first == known.requests.end() || !first->who.starts_with(by_component(""))) return "";
+  return cat("The run cannot go on without ", first->who, ", which was started anew as often as its restarts allow.");
 }
 
 ComponentDecision decide_component(const ComponentLife& life, const ComponentLimits& limits) {

@@ -38,6 +38,11 @@ struct ComponentDecision {
   Duration wait;    ///< of kRestart: before it begins; doubles with each restart in a row
   int spent = 0;    ///< restarts in a row, this one counted
 };
+/// Requested::who of the stop of a run that cannot go on without this component.
+std::string by_component(std::string_view component);
+/// Why the run is to end, in a sentence, where it is for want of a component; "": somebody requested it.
+std::string given_up(const Supervision& known);
+
 ComponentDecision decide_component(const ComponentLife& life, const ComponentLimits& limits);
 
 }  // namespace mw

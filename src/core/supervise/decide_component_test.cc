@@ -99,4 +99,17 @@ TEST_CASE("restarts in a row are those of the journal since a proven life") {
   CHECK(restarts_in_a_row(state, "engine") == 1);
 }
 
+TEST_CASE("a stop is a component's where one was given up before anybody requested it") {
+  Supervision known;
+  CHECK(given_up(known).empty());
+  known.requests.push_back({{}, {}, "pause", std::string(kByComponent)});
+  CHECK(given_up(known).empty());
+  known.requests.push_back({{}, {}, "stop", by_component("judge")});
+  known.requests.push_back({{}, {}, "stop", "mira@node7"});
+  CHECK(given_up(known) ==
+        "The run cannot go on without component judge, which was started anew as often as its restarts allow.");
+  known.requests.erase(known.requests.begin() + 1);
+  CHECK(given_up(known).empty());
+}
+
 }  // namespace mw

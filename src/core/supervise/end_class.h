@@ -21,6 +21,7 @@ enum class EndClass : uint8_t {
   kProvider,       ///< the provider took the machine
   kInterrupted,    ///< somebody else ended it: SIGINT, SIGTERM
   kStopRequested,  ///< a person, or the end of the watch
+  kComponent,      ///< midwatch, as a component that it starts itself did not come back
   kNotStarted,     ///< the command could not be started
   kFinished,       ///< exit status 0, or complete by its output
   kFellShort,      ///< exit status 0 far short of its plan

@@ -15,6 +15,7 @@ void write_outcome(JsonWriter& json, const AttemptOutcome& of) {
   json.key("code").integer(of.code).key("signal").integer(of.signal);
   json.key("lasted_ns").integer(of.lasted.ns);
   json.key("stop_requested").boolean(of.stop_requested);
+  json.key("stopped_for").string(of.stopped_for);
   json.key("unfinished").boolean(of.unfinished).key("finished").boolean(of.finished);
   json.key("said").string(of.said).key("from_outside").boolean(of.from_outside);
   json.key("planned").integer(of.planned).key("made_room").boolean(of.made_room);
@@ -39,6 +40,7 @@ AttemptOutcome read_outcome(const Json& json) {
   of.lasted.ns = json.integer_or("lasted_ns", 0);
   // The second name is that of midwatch 0.1.
   of.stop_requested = json.boolean_or("stop_requested", json.boolean_or("told_to_stop", false));
+  of.stopped_for = json.string_or("stopped_for", "");
   of.unfinished = json.boolean_or("unfinished", false);
   of.said = json.string_or("said", "");
   of.from_outside = json.boolean_or("from_outside", false);

@@ -205,6 +205,7 @@ std::string out_of_budget(const std::vector<AttemptOutcome>& attempts, const Res
 /// Ends that are no failure, and those that are decided without looking at the history of failures.
 std::optional<RestartDecision> not_a_failure(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
   const AttemptOutcome& last = attempts.back();
+  if (last.stop_requested && !last.stopped_for.empty()) return stop(EndClass::kComponent, last.stopped_for);
   if (last.stop_requested) return stop(EndClass::kStopRequested, "A stop was requested.");
   if (!last.started) return stop(EndClass::kNotStarted, "The command could not be started.");
   if (std::string why = after_poison(attempts); !why.empty()) {

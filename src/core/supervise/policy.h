@@ -34,6 +34,7 @@ struct AttemptOutcome {
   bool from_outside = false;    ///< by that line somebody else stopped it; else it followed a rule of its own
   bool finished = false;        ///< how it ended is not known, but what it wrote shows that it was complete
   bool stop_requested = false;  ///< by a person, or by midwatch because the watch was to end
+  std::string stopped_for;      ///< the component without which the run could not go on, in a sentence; "": none
   bool provider = false;        ///< the provider took the machine, or is about to
   bool tripped = false;         ///< midwatch's circuit breaker ended it: it trained on poisoned data
   int64_t suspect = kNoStep;    ///< the first checkpoint that it saved since its data had turned to poison

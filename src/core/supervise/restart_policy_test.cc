@@ -79,6 +79,14 @@ void add_ends(std::vector<Example>& all) {
                  "`midwatch stop`",
                  {with(failed(1, 40), [](auto& one) { one.stop_requested = true; })},
                  false});
+  all.push_back({EndClass::kComponent,
+                 "a judge that was started anew 5 times in a row and never stayed",
+                 {with(failed(1, 40),
+                       [](auto& one) {
+                         one.stop_requested = true;
+                         one.stopped_for = "Component judge is down, and 5 restarts in a row did not help.";
+                       })},
+                 false});
   all.push_back({EndClass::kInterrupted,
                  "SIGTERM from elsewhere",
                  {with(failed(1, 40), [](auto& one) { one.code = -1, one.signal = 15; })},

@@ -147,5 +147,13 @@ TEST_CASE("what a decision rests on is read back as written, and decides the sam
   CHECK_FALSE(facts_from_json("no JSON"));
 }
 
+TEST_CASE("nothing of a run that midwatch started is older than its first attempt, whatever a line of it quotes") {
+  State state;
+  const Time start = Time::from_seconds(1'700'000'000);
+  fold(state, {start, {}, event::AttemptStarted{1, 4711, "boot"}, start});
+  fold(state, {Time::from_seconds(1'699'990'000), {0, 7}, event::Matched{"x", "quoted", 1, true}, start});
+  CHECK(state.first_at == start);
+}
+
 }  // namespace
 }  // namespace mw

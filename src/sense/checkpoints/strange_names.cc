@@ -38,6 +38,23 @@ std::string_view pattern_of(std::string_view name) {
   return "";
 }
 
+/// The folder's own names and, where a framework keeps its weights one folder deeper (actor, policy), theirs, with
+/// their paths below it; empty where there is nothing of a checkpoint in either.
+std::vector<std::string> checkpoint_names(Disk& disk, const std::string& path) {
+  const auto names = disk.list(path);
+  if (!names.ok()) return {};
+  if (is_checkpoint_by_names(*names)) return *names;
+  for (const std::string_view part : {"actor", "policy"}) {
+    if (std::find(names->begin(), names->end(), part) == names->end()) continue;
+    const auto below = disk.list(cat(path, "/", part));
+    if (!below.ok() || !is_checkpoint_by_names(*below)) continue;
+    std::vector<std::string> found;
+    for (const std::string& name : *below) found.push_back(cat(part, "/", name));
+    return found;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<StrangeNames> find_strange_names(Disk& disk, const std::vector<std::string>& roots,
@@ -51,9 +68,8 @@ std::optional<StrangeNames> find_strange_names(Disk& disk, const std::vector<std
       const std::string_view pattern = pattern_of(name);
       if (known || pattern.empty() || ++looked_at > kFolders) continue;
       const std::string path = cat(folder, "/", name);
-      const auto inside = disk.list(path);
-      if (!inside.ok() || !is_checkpoint_by_names(*inside)) continue;
-      const bool fresh = std::any_of(inside->begin(), inside->end(), [&](const std::string& file) {
+      const std::vector<std::string> inside = checkpoint_names(disk, path);
+      const bool fresh = std::any_of(inside.begin(), inside.end(), [&](const std::string& file) {
         const auto info = disk.info(cat(path, "/", file));
         return info.ok() && info->kind == FileInfo::Kind::kFile && info->changed >= since;
       });
@@ -217,9 +233,11 @@ void StrangeNamesTask::take(const Answer& answer, const State& state, EventWrite
   if (answer.strange && !said_) {
     said_ = true;
     const StrangeNames& names = *answer.strange;
-    say(cat("checkpoints in ", names.folder, " have names such as ", names.example, ", which ",
-            state.framework.empty() || state.framework == "custom" ? std::string("no framework is known by")
-                                                                   : cat(state.framework, " does not give"),
+    const CheckpointLayout expected = scope_.layout(state.framework);
+    say(cat("checkpoints in ", names.folder, " have names such as ", names.example,
+            expected.known() ? cat(" and not ", expected.folder, ", as is expected of ",
+                                   state.framework.empty() ? "this run" : state.framework)
+                             : ", which no framework is known by",
             ": a restart does not pass over a broken one of them, and none is removed by a rule. Say pattern = \"",
             names.pattern, "\" of [checkpoints] in midwatch.toml"),
         writer);

@@ -35,6 +35,16 @@ TEST_CASE("checkpoints under names that the framework does not give are found, w
   CHECK(place.pattern(place.trl).empty());
 }
 
+TEST_CASE("weights one folder deeper are found, too, where a pattern of the user's own does not fit their names") {
+  Place place;
+  place.save("/out/global_step_5/actor");
+  CHECK(place.pattern({"snap-{step:04}", "", ""}) == "/out global_step_{step}");
+  CHECK(place.pattern({"global_step_{step}", "", ""}).empty());
+  Place old;
+  old.save("/out/global_step_5/actor", 500);
+  CHECK(old.pattern(old.trl).empty());
+}
+
 TEST_CASE("what lay there before, has nothing of a checkpoint in it, or has several kinds of names says nothing") {
   Place old;
   old.save("/out/step_5", 500);

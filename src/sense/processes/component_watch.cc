@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/pause.h"
+#include "sense/processes/addresses.h"
 
 namespace mw {
 namespace {
@@ -123,7 +124,12 @@ void ComponentWatch::note_figures(Asked& one, const components::EngineFigures& f
 void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool idle, Duration now,
                           EventWriter& writer) {
   if (worked(state, one.target.name)) one.judge.worked();
-  if (auto news = one.judge.take(one.target, answer, rhythm_, now, idle)) writer.observed(kSource, std::move(*news));
+  if (auto news = one.judge.take(one.target, answer, rhythm_, now, idle)) {
+    // It answers from now on: whether it is the run's own server is seen by who listens there.
+    if (one.target.declared && news->health == event::ComponentSaw::Health::kWell && !idle)
+      tree_.answered(components::port_of(one.target.address));
+    writer.observed(kSource, std::move(*news));
+  }
   if (idle || state.attempts.empty()) {
     one.tokens = {};
     return;

@@ -79,13 +79,14 @@ std::vector<event::ComponentSaw> TreeWatch::poll(const Run& run, const Rhythm& r
         if (before_.size() < kPorts) before_.insert(port);
       }
       watched_ = {};
+      unclaimed_.clear();
       full_scans_ = 0;
       polled_ = now;
     }
   }
   if (run.keeper == 0) return {};
   watched_.ns += std::min(now.ns - std::exchange(polled_, now).ns, kPollCounts.ns);
-  if (now >= next_full_) {
+  if (now >= next_full_ || !unclaimed_.empty()) {
     find_all(run, now);
   } else {
     poll_known(now);
@@ -97,6 +98,7 @@ std::vector<event::ComponentSaw> TreeWatch::poll(const Run& run, const Rhythm& r
     if (member.ended.ns == 0) note_ports(member, listeners, now);
     if (!run.over) judge(member, rhythm, now);
   }
+  if (!unclaimed_.empty()) claim_ports(run, listeners);
   settle_replaced();
   for (auto it = members_.begin(); it != members_.end();) {
     const Member& member = it->second;
@@ -220,6 +222,21 @@ void TreeWatch::note_ports(Member& member, Listeners& listeners, Duration now) {
 
 bool TreeWatch::elsewhere(int64_t port) const {
   return watched_ >= kHeardOut && full_scans_ >= 2 && before_.count(port) > 0 && ports_.count(port) == 0;
+}
+
+/// Whose are the ports at which servers have begun to answer? All members were read just now.
+void TreeWatch::claim_ports(const Run& run, Listeners& listeners) {
+  for (const auto& [pid, member] : members_) {
+    if (member.ended.ns > 0) continue;
+    for (const std::string& address : listeners.of(pid)) {
+      if (ports_.size() < kPorts) ports_.insert(port_of(address));
+    }
+  }
+  const std::vector<int64_t> open = listeners.ports_beside(run.keeper);
+  for (const int64_t port : std::exchange(unclaimed_, {})) {
+    const bool listens = std::find(open.begin(), open.end(), port) != open.end();
+    if (listens && ports_.count(port) == 0 && before_.size() < kPorts) before_.insert(port);
+  }
 }
 
 void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {

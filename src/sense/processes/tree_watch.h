@@ -50,6 +50,9 @@ class TreeWatch {
   /// others, as Ray's daemons, or within the first moment of an attempt and for less than a second, is not
   /// distinguished.
   bool elsewhere(int64_t port) const;
+  /// A server answers at this port while an attempt runs: with the next poll all processes of the run are checked for
+  /// it. What none of them listens at counts as if it had been there before.
+  void answered(int64_t port) { unclaimed_.insert(port); }
   static constexpr Duration kHeardOut = Duration::seconds(3);
 
  private:
@@ -79,6 +82,7 @@ class TreeWatch {
   void gone(Member& member, Duration now) const;
   void get_to_know(Member& member, Listeners& listeners, Duration now);
   void note_ports(Member& member, Listeners& listeners, Duration now);
+  void claim_ports(const Run& run, Listeners& listeners);
   void judge(Member& member, const Rhythm& rhythm, Duration now);
   void judge_end(Member& member, const Rhythm& rhythm, Duration now);
   void judge_stop(Member& member, const Rhythm& rhythm, Duration now);
@@ -97,11 +101,12 @@ class TreeWatch {
   int64_t keeper_ = 0;
   std::map<int64_t, Member> members_;  // by pid
   Duration next_full_;
-  double uptime_ = 0;          // seconds that the machine runs
-  std::set<int64_t> ports_;    // at which a process of the run has listened, in any attempt
-  std::set<int64_t> before_;   // at which somebody listened when an attempt began
-  Duration watched_, polled_;  // for how long the attempt was looked at; when last
-  int full_scans_ = 0;         // in it
+  double uptime_ = 0;            // seconds that the machine runs
+  std::set<int64_t> ports_;      // at which a process of the run has listened, in any attempt
+  std::set<int64_t> before_;     // at which somebody listened when an attempt began
+  std::set<int64_t> unclaimed_;  // of answered(), to be checked
+  Duration watched_, polled_;    // for how long the attempt was looked at; when last
+  int full_scans_ = 0;           // in it
   std::vector<event::ComponentSaw> news_;
 };
 

@@ -296,3 +296,20 @@ TEST_CASE("a server that was there before the run, and is none of its own, is so
     CHECK_FALSE(world.watch.elsewhere(8000));
   }
 }
+
+TEST_CASE("a server that came up after the run began is somebody else's where no process of the run listens") {
+  for (const bool own : {false, true}) {
+    World world;
+    const char* table = "   0: 0100007F:1F40 00000000:0000 0A 0:0 00:0 0 1000 0 7 1\n";
+    world.pass(1);
+    world.system.files["/proc/100/net/tcp"] = table;
+    if (own) {
+      world.put(103, 102, 'S', "python3", std::string("python3\0-m\0http.server", 22));
+      world.system.files["/proc/103/fd/3"] = "socket:[7]";
+      world.system.files["/proc/103/net/tcp"] = table;
+    }
+    world.watch.answered(8000);
+    world.pass(5);
+    CHECK(world.watch.elsewhere(8000) == !own);
+  }
+}

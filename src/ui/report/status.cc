@@ -17,6 +17,7 @@
 #include "core/save_forecast.h"
 #include "core/save_interval.h"
 #include "core/shipments.h"
+#include "core/supervise/decide_component.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"
@@ -96,7 +97,7 @@ std::string attempt_text(const RunStatus& status) {
       return cat(text, " has ended. ", status.why, " Attempt ", status.attempt + 1, " begins ",
                  status.due > status.now ? "in " + format_duration(status.due - status.now) : "now");
     case Phase::kOver:
-      return cat(text, " was the last. ", status.why);
+      return status.attempt == 0 ? cat("none began. ", status.why) : cat(text, " was the last. ", status.why);
     case Phase::kUnknown:
       break;
   }
@@ -110,7 +111,7 @@ std::string requested_by(const State& state, const RunStatus& status) {
   const auto last = std::find_if(requests.rbegin(), requests.rend(), [](const Supervision::Request& request) {
     return request.what == "stop" || request.what == "kill";
   });
-  if (last == requests.rend()) return "";
+  if (last == requests.rend() || !given_up(state.supervision).empty()) return "";  // the reason stands there
   return cat(" Requested by ", last->who == kByMidwatch ? "a signal to midwatch (Ctrl-C, SIGTERM)" : last->who, ".");
 }
 

@@ -31,10 +31,35 @@ std::string by_status(const State& state, size_t number) {
   return known->signal != 0 ? cat("signal ", known->signal) : cat("exit ", known->code);
 }
 
-/// The failure in its own words, else what the incident is.
-std::string words_of(const Incident& incident) {
+/// Is the line of this attempt, as far as that is known? Lines of one file go by where the attempts begin in it.
+bool is_of(const State& state, const Incident& incident, const Where& where, size_t attempt) {
+  if (incident.onset.attempt == attempt && incident.latest.attempt == attempt) return true;
+  const Where& begins = state.attempts[attempt].began.where;
+  if (where.line == 0 || begins.line == 0 || where.source != begins.source || where.line < begins.line) return false;
+  if (attempt + 1 >= state.attempts.size()) return true;
+  const Where& next = state.attempts[attempt + 1].began.where;
+  return next.source != where.source || where.line < next.line;
+}
+
+/// The exception with which the attempt failed last, in its own words; "": it shows none.
+std::string last_exception(const State& state, size_t attempt) {
+  const auto found = std::find_if(state.traces.rbegin(), state.traces.rend(), [attempt](const TraceState& seen) {
+    return seen.moment.attempt == attempt && !seen.trace.sample && !seen.trace.handled;
+  });
+  return found == state.traces.rend() ? "" : brief(cat(found->trace.exception, ": ", found->trace.message), kTextShown);
+}
+
+/// The failure in the attempt's own words, else what the incident is. One that came back in several attempts quotes the
+/// line of one of them.
+std::string words_of(const State& state, const Incident& incident, size_t attempt) {
   for (const Evidence& evidence : incident.evidence) {
-    if (evidence.signal.empty() && !trim(evidence.text).empty()) return brief(evidence.text, kTextShown);
+    const bool own = evidence.text.starts_with("=== midwatch: ");  // says how it ended, which stands there already
+    if (!evidence.signal.empty() || own || trim(evidence.text).empty()) continue;
+    if (is_of(state, incident, evidence.where, attempt)) return brief(evidence.text, kTextShown);
+  }
+  if (incident.onset.attempt != attempt) {
+    const std::string exception = last_exception(state, attempt);
+    return exception.empty() ? incident.kind : exception;
   }
   return cat(incident.kind, ": ", sentences(incident.summary, kTextShown));
 }
@@ -46,7 +71,7 @@ std::string end_of(const State& state, size_t attempt) {
   const bool complete = it.ended && it.ended->how == event::Ended::How::kComplete;
   const Incident* incident = complete ? nullptr : ending(state, attempt);
   if (incident != nullptr) {
-    const std::string words = words_of(*incident);
+    const std::string words = words_of(state, *incident, attempt);
     if (!contains(end, words)) end += cat(end.empty() ? "" : ": ", words);
   }
   if (!end.empty()) return end;

@@ -358,5 +358,24 @@ TEST_CASE("the next step, save and the end are expected by one clock") {
   CHECK(seconds_per_step(run.state) == 51);  // what the trainer says of itself stays
 }
 
+TEST_CASE("an attempt that ended as another one did quotes its own words, and not midwatch's line on the other") {
+  FakeRun run;
+  run.say(event::AttemptBegan{"midwatch started the command"});
+  for (int step = 1; step <= 4; ++step) run.measure(step, 0.5);
+  run.say(event::Ended{event::Ended::How::kFailed, -9, "exit status -9"});
+  run.say(event::AttemptBegan{"midwatch started the command"});
+  for (int step = 4; step <= 9; ++step) run.measure(step, 0.5);
+  run.say(event::TraceSeen{"OSError", "the pipe is gone", "train.py:3 in f", 40, false, false});
+  run.say(event::Ended{event::Ended::How::kFailed, -9, "exit status -9"});
+  Incident& killed = run.incident("crash", Severity::kCritical, 4, "A process was killed; the like in 2 attempts",
+                                  "=== midwatch: attempt 1 ended 2026-01-02T10:20:30Z (0123), exit status -9 ===");
+  killed.onset.attempt = 0;
+  killed.latest.attempt = 1;
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].end == "exit status -9: crash: A process was killed; the like in 2 attempts");
+  CHECK(rows[1].end == "exit status -9: OSError: the pipe is gone");
+}
+
 }  // namespace
 }  // namespace mw

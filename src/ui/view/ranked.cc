@@ -31,6 +31,16 @@ bool came_as_far_and_ended_well(const AttemptState& before, const AttemptState& 
   return later.ended && is_good_end(*later.ended) && before.last_step != kNoStep && later.last_step == before.last_step;
 }
 
+/// It did no step, as none was left: it began from the last one of the attempt before, or that one had done all that
+/// were planned. And it came to a good end: what ended the one before ended it when its training was over.
+bool had_nothing_left(const State& state, const AttemptState& before, const AttemptState& later) {
+  if (!later.ended || !is_good_end(*later.ended) || later.last_step != kNoStep || before.last_step == kNoStep)
+    return false;
+  const int64_t total = before.total_steps > 0 ? before.total_steps : state.total_steps;
+  const bool all_done = total > 0 && before.last_step >= total;
+  return later.resumed_at == kNoStep ? all_done : later.resumed_at >= before.last_step;
+}
+
 /// The one before did all that it was to do, and the later one does something else: another job of one log. It
 /// overcomes nothing.
 bool is_other_job(const AttemptState& before, const AttemptState& later) {
@@ -63,8 +73,9 @@ bool overtaken(const State& state, const Incident& incident) {
     if (ends_runs(incident.kind) && goes_well(state, own, later)) return true;
   }
   return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
-                     [&own](const AttemptState& later) {
-                       const bool as_far = later.last_step > own.last_step || came_as_far_and_ended_well(own, later);
+                     [&state, &own](const AttemptState& later) {
+                       const bool as_far = later.last_step > own.last_step || came_as_far_and_ended_well(own, later) ||
+                                           had_nothing_left(state, own, later);
                        return as_far && !is_other_job(own, later);
                      });
 }

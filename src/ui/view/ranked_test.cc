@@ -186,5 +186,17 @@ TEST_CASE("the median of a tool's calls is exact while few are kept, and close w
   CHECK(time_quantile(ToolState{}, 0.5) == 0);
 }
 
+TEST_CASE("an abort behind the last step is overcome by the attempt that finds nothing left to do and ends well") {
+  for (const int64_t from : {12, 10}) {
+    FakeRun run;
+    for (int step = 1; step <= 12; ++step) run.measure(step, 0.5);
+    run.say(event::AttemptBegan{"again"});
+    run.say(event::Resumed{from, "checkpoints/global_step"});
+    run.say(event::Ended{event::Ended::How::kExit, 0, ""});
+    run.incident("crash", Severity::kCritical, 12, "abort", "x").latest.attempt = 0;
+    CHECK(overtaken(run.state, run.state.incidents[0]) == (from == 12));
+  }
+}
+
 }  // namespace
 }  // namespace mw
