@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <vector>
 
 #include "base/numbers.h"
@@ -53,7 +52,7 @@ bool messages_differ(std::string_view a, std::string_view b) {
 bool places_differ(const ErrorFace& a, const ErrorFace& b) {
   if (a.file.empty() || b.file.empty()) return false;
   if (a.file != b.file || a.function != b.function) return true;
-  return a.line > 0 && b.line > 0 && std::abs(a.line - b.line) > kShift;
+  return a.line > 0 && b.line > 0 && std::max(a.line, b.line) - std::min(a.line, b.line) > kShift;
 }
 
 }  // namespace

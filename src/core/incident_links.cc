@@ -45,15 +45,6 @@ bool carries_answers(const Knowledge& knowledge, const Incident& network) {
   return signature == nullptr || std::find(kOthers.begin(), kOthers.end(), signature->layer) == kOthers.end();
 }
 
-/// What one attempt leaves behind (memory, ports, settings, code) ends the start of the next. Once that has trained,
-/// the error of the attempt before is overcome, and another one is a failure of its own.
-bool overcome_by(const State& state, const Incident& cause, const Incident& effect) {
-  if (effect.onset.attempt == cause.onset.attempt || !is_of(effect.kind, Family::kProcess)) return false;
-  if (!is_of(cause.kind, Family::kSetup) && cause.kind != "crash") return false;
-  return ends_runs(effect.kind) && effect.onset.attempt < state.attempts.size() &&
-         state.attempts[effect.onset.attempt].first_step != kNoStep;
-}
-
 }  // namespace
 
 size_t seen_with(const State& state, const Incident& cause, const Incident& effect) {
@@ -82,7 +73,6 @@ bool is_outage(const Knowledge& knowledge, const Incident& cause) {
 bool may_have_led_to(const State& state, const Knowledge& knowledge, const Incident& cause, const Incident& effect) {
   if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
   if (!may_lead_to(cause.kind, effect.kind) || !reaches(state, knowledge, cause, effect)) return false;
-  if (overcome_by(state, cause, effect)) return false;
   return cause.kind != "network" || !is_of(effect.kind, Family::kLearning) || carries_answers(knowledge, cause);
 }
 

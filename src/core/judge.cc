@@ -166,6 +166,12 @@ std::vector<Draft> grouped(const State& state, std::vector<Finding>&& findings) 
   return kept;
 }
 
+/// An exception of a later attempt that is another one than that of an earlier attempt came of something else.
+bool raised_anew(const Draft& before, const Draft& later) {
+  const bool known = !before.error.exception.empty() && !later.error.exception.empty();
+  return known && before.incident.onset.attempt != later.incident.onset.attempt && differ(before.error, later.error);
+}
+
 constexpr int64_t kAftermath = 3;  // steps after a failure in which what it causes shows
 constexpr size_t kOften = 5;       // failed requests that are no hiccup
 
@@ -275,7 +281,7 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
     incidents[i].causes = diagnose::rank_causes(incidents[i], drafts[i].suggests, incidents, state, knowledge);
     incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].attempts.size(), state, knowledge);
     for (size_t k = i + 1; k < incidents.size(); ++k) {
-      if (may_have_led_to(state, knowledge, incidents[i], incidents[k]))
+      if (!raised_anew(drafts[i], drafts[k]) && may_have_led_to(state, knowledge, incidents[i], incidents[k]))
         incidents[i].followed_by.push_back(incidents[k].id);
     }
   }
