@@ -55,6 +55,19 @@ double seconds_of_steps(const State& state) {
 
 }  // namespace
 
+Time began_by_clock(const State& state, const AttemptState& attempt) {
+  if (attempt.began.at.known() || !attempt.last.at.known()) return attempt.began.at;
+  Time first;
+  for (const Series& series : state.series) {
+    for (const Point& point : series.points()) {
+      if (point.attempt != attempt.began.attempt || !point.at.known()) continue;
+      if (!first.known() || point.at < first) first = point.at;
+      break;  // a series has the points of an attempt in order
+    }
+  }
+  return first;
+}
+
 Time supervised_end(const State& state, const SupervisedAttempt& attempt) {
   if (!attempt.exited) return &attempt == &state.supervision.attempts.back() ? state.last_at : attempt.started_at;
   return attempt.known ? attempt.exited_at : last_seen(state, attempt);
@@ -84,8 +97,8 @@ double run_seconds(const State& state) {
   double seconds = supervised_seconds(state);
   if (seconds > 0) return seconds;
   for (const AttemptState& attempt : state.attempts) {
-    if (attempt.began.at.known() && attempt.last.at > attempt.began.at)
-      seconds += (attempt.last.at - attempt.began.at).seconds();
+    const Time since = began_by_clock(state, attempt);
+    if (since.known() && attempt.last.at > since) seconds += (attempt.last.at - since).seconds();
   }
   const Time since = written_since(state), until = std::max(written_until(state), ran_until(state));
   if ((seconds <= 0 || state.attempts.size() == 1) && since.known() && until > since)

@@ -18,6 +18,9 @@ double cost_per_hour(const State& state);
 /// From here on the state shows this one, whatever its journal has.
 void set_cost_per_hour(State& state, double cost);
 
+/// When an attempt began; where the line that began it has no clock, the time of its first record.
+Time began_by_clock(const State& state, const AttemptState& attempt);
+
 /// When an attempt that midwatch started ended, or was last seen; of one that goes on the time of the last event.
 Time supervised_end(const State& state, const SupervisedAttempt& attempt);
 

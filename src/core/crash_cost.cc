@@ -67,7 +67,7 @@ Time saved_at(const State& state, int64_t step) {
 }
 
 Time began_at(const State& state) {
-  const Time at = state.attempts.back().began.at;
+  const Time at = began_by_clock(state, state.attempts.back());
   const SupervisedAttempt* known = supervised(state);
   return at.known() || known == nullptr ? at : known->started_at;
 }

@@ -181,6 +181,22 @@ TEST_CASE("without a clock a run took as long as its steps say, or nobody knows 
   CHECK(run_seconds(state) == doctest::Approx(21 * 360));
 }
 
+TEST_CASE("an attempt that began without a clock lasted from its first record") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](double at, auto body) {
+    fold(state, {at > 0 ? Time::from_seconds(1'700'000'000 + at) : Time(), {0, ++line}, std::move(body)});
+  };
+  say(0, event::SourceOpened{0, "train.log", "text", 0});
+  for (int step = 1; step <= 10; ++step) say(60.0 * step, event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+  say(0, event::Resumed{8, "ckpt"});
+  for (int step = 9; step <= 20; ++step)
+    say(6000 + 60.0 * step, event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(run_seconds(state) == doctest::Approx(9 * 60 + 11 * 60));
+  CHECK(began_by_clock(state, state.attempts[1]) == Time::from_seconds(1'700'000'000 + 6540));
+}
+
 TEST_CASE("where one line has a clock and a bar goes on behind it, the bar says how long the run worked") {
   State state;
   const Time began = Time::from_seconds(1'700'000'000);

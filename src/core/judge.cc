@@ -10,6 +10,7 @@
 #include "core/advance.h"
 #include "core/detect/detector.h"
 #include "core/diagnose/diagnose.h"
+#include "core/error_face.h"
 #include "core/incident_kind.h"
 #include "core/incident_links.h"
 #include "core/judge_memory.h"
@@ -24,6 +25,7 @@ struct Draft {
   Incident incident;
   std::vector<Finding::Suggestion> suggests;
   std::string detector;
+  ErrorFace error;
   std::set<size_t> attempts;  ///< in which it was
   bool other_steps = false;   ///< what it says of a step holds for one of these attempts, and not for another
 };
@@ -39,7 +41,7 @@ bool earlier(const Draft& a, const Draft& b) {
   return a.incident.kind < b.incident.kind;
 }
 
-Draft draft_of(Finding&& finding) {
+Draft draft_of(const State& state, Finding&& finding) {
   Draft draft;
   draft.detector = std::move(finding.detector);
   draft.suggests = std::move(finding.suggests);
@@ -52,6 +54,7 @@ Draft draft_of(Finding&& finding) {
   incident.open = !finding.resolved;
   incident.summary = std::move(finding.summary);
   incident.evidence = std::move(finding.evidence);
+  draft.error = error_at(state, incident.kind, incident.onset.where);
   return draft;
 }
 
@@ -70,8 +73,9 @@ bool same_chain(const Draft& a, const Draft& b) {
   const bool loop = a.detector == "crash-loop" || b.detector == "crash-loop";
   const bool same_attempt = a.incident.onset.attempt == b.incident.onset.attempt;
   if (loop || (same_attempt && a.detector == b.detector)) return false;
+  if (same_attempt) return true;
   const bool came_back = a.incident.severity == b.incident.severity && !leading(a).empty() && leading(a) == leading(b);
-  return same_attempt || came_back;
+  return came_back && !differ(a.error, b.error);
 }
 
 /// Do the figures themselves show what a line of the log only spoke of: their steps and counts say more than its words?
@@ -132,15 +136,20 @@ void join_last_lines(std::vector<Draft>& kept) {
   }
 }
 
-std::vector<Draft> grouped(std::vector<Finding>&& findings) {
+std::vector<Draft> grouped(const State& state, std::vector<Finding>&& findings) {
   std::vector<Draft> all;
   all.reserve(findings.size());
-  for (Finding& finding : findings) all.push_back(draft_of(std::move(finding)));
+  for (Finding& finding : findings) all.push_back(draft_of(state, std::move(finding)));
   std::stable_sort(all.begin(), all.end(), earlier);
   std::vector<Draft> kept;
   for (Draft& draft : all) {
-    const auto same =
-        std::find_if(kept.begin(), kept.end(), [&](const Draft& known) { return same_chain(known, draft); });
+    // What is seen in the same attempt comes first: of an earlier one it may be another failure of the same kind.
+    auto same = std::find_if(kept.begin(), kept.end(), [&](const Draft& known) {
+      return known.incident.onset.attempt == draft.incident.onset.attempt && same_chain(known, draft);
+    });
+    if (same == kept.end()) {
+      same = std::find_if(kept.begin(), kept.end(), [&](const Draft& known) { return same_chain(known, draft); });
+    }
     if (same == kept.end()) {
       kept.push_back(std::move(draft));
     } else {
@@ -155,6 +164,12 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
           cat(draft.other_steps ? "; the like in " : "; the same in ", draft.attempts.size(), " attempts");
   }
   return kept;
+}
+
+/// An exception of a later attempt that is another one than that of an earlier attempt came of something else.
+bool raised_anew(const Draft& before, const Draft& later) {
+  const bool known = !before.error.exception.empty() && !later.error.exception.empty();
+  return known && before.incident.onset.attempt != later.incident.onset.attempt && differ(before.error, later.error);
 }
 
 constexpr int64_t kAftermath = 3;  // steps after a failure in which what it causes shows
@@ -250,7 +265,7 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
   memory.begin();
   std::vector<Finding> findings;
   for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, memory, findings);
-  std::vector<Draft> drafts = grouped(std::move(findings));
+  std::vector<Draft> drafts = grouped(state, std::move(findings));
   for (Draft& draft : drafts) draft.incident.causes.push_back({std::string(leading(draft)), "", 0, {}, {}, "", ""});
   weigh_aftermath(drafts);
   weigh_outages(state, knowledge, drafts);
@@ -266,7 +281,7 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
     incidents[i].causes = diagnose::rank_causes(incidents[i], drafts[i].suggests, incidents, state, knowledge);
     incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].attempts.size(), state, knowledge);
     for (size_t k = i + 1; k < incidents.size(); ++k) {
-      if (may_have_led_to(state, knowledge, incidents[i], incidents[k]))
+      if (!raised_anew(drafts[i], drafts[k]) && may_have_led_to(state, knowledge, incidents[i], incidents[k]))
         incidents[i].followed_by.push_back(incidents[k].id);
     }
   }

@@ -38,6 +38,12 @@ std::vector<std::string> not_seen(const State& state) {
                    [](const AttemptState& attempt) { return attempt.last_step != kNoStep; }))
     return {};  // nothing that counts steps: a server, a launcher
   bool trains = false;
+  std::string unread;
+  for (const SourceState& source : state.sources) {
+    for (const std::string& problem : source.problems) {
+      if (problem.starts_with(kUnreadReward) && unread.empty()) unread = problem.substr(kUnreadReward.size() + 2);
+    }
+  }
   std::vector<std::string> unknown;
   for (const Series& series : state.series) {
     const bool rewards = (series.signal.starts_with("reward.") && !counts_rewards(series.signal)) ||
@@ -49,6 +55,12 @@ std::vector<std::string> not_seen(const State& state) {
     trains = trains || is_learning(series.signal);
     if (series.signal.empty() && std::find(unknown.begin(), unknown.end(), series.raw) == unknown.end())
       unknown.push_back(series.raw);
+  }
+  if (!unread.empty()) {
+    return {
+        cat("No reward was recognised. Lines such as \"", clip(unread, 100),
+            "\" seem to have it, and were not read as records of a step: what the reward did is not known. One line "
+            "a step with the step, the reward and the loss is read, and so is a file of metrics beside the log.")};
   }
   if (unknown.empty() || (!trains && unknown.size() > kNamed * 3)) return {};
   std::stable_partition(unknown.begin(), unknown.end(), may_be_reward);

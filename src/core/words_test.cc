@@ -113,9 +113,10 @@ TEST_CASE("lines of a server that serves nobody") {
 }
 
 TEST_CASE("levels by which a last line calls itself fatal") {
-  for (const char* last : {"2026-01-15 CRITICAL the server is gone", "2026-01-15 08:00:00 CRITICAL: gone",
-                           "[2026-01-15][CRITICAL] gone", "I0115 08:00 FATAL gone", "[08:00:00][FATAL] gone",
-                           "CRITICAL:root:gone", "FATAL: the database is gone", "fatal: not a git repository"}) {
+  for (const char* last :
+       {"2026-01-15 CRITICAL the server is gone", "2026-01-15 08:00:00 CRITICAL: gone", "[2026-01-15][CRITICAL] gone",
+        "I0115 08:00 FATAL gone", "[08:00:00][FATAL] gone", "CRITICAL:root:gone", "FATAL: the database is gone",
+        "fatal: not a git repository", "trainer: FATAL: gone"}) {
     CAPTURE(std::string(last));
     CHECK(final_error_of(last).has_value());
   }

@@ -10,6 +10,7 @@
 #include "core/not_seen.h"
 #include "read/folder_runs.h"
 #include "read/wandb_zone.h"
+#include "read/why_unread.h"
 
 namespace mw {
 namespace {
@@ -77,7 +78,9 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
   if (sources_.empty() && denied_) return *denied_;
   if (sources_.empty() || (!something && recorder_ == nullptr)) {
-    return Error{Error::Code::kUnsupported, cat("nothing that midwatch can read in ", paths.front()),
+    const std::string why = why_unread(disk_, paths.front());
+    return Error{Error::Code::kUnsupported,
+                 cat("nothing that midwatch can read in ", paths.front(), why.empty() ? "" : ": ", why),
                  "It reads text logs, JSON lines and documents, CSV, .wandb, tensorboard, trackio and MLflow files."};
   }
   say_framework();
@@ -95,9 +98,11 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   const Result<void> looked = source->look();
   if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
+      const std::string why = why_unread(disk_, file.path);
       notes_.push_back(
-          looked.ok() ? cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads")
-                      : looked.error().what);
+          !why.empty()  ? cat(file.path, " is not read: ", why)
+          : looked.ok() ? cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads")
+                        : looked.error().what);
       if (!looked.ok() && looked.error().code == Error::Code::kDenied) denied_ = looked.error();
       partial_ = partial_ || source->looked_like() == FileKind::kEmpty || is_store_name(file.path);
     }

@@ -54,6 +54,17 @@ const Incident* leading(const State& state) {
   return found;
 }
 
+/// The attempt before ended of an incident of the same kind and cause, and yet of another: the errors differ.
+bool is_new_error(const State& state, const Incident& lead) {
+  const size_t last = state.attempts.size() - 1;
+  if (last == 0 || lead.onset.attempt != last || lead.causes.empty()) return false;
+  return std::any_of(state.incidents.begin(), state.incidents.end(), [&](const Incident& before) {
+    return before.id != lead.id && before.kind == lead.kind && before.severity == lead.severity &&
+           before.latest.attempt + 1U == last && !before.causes.empty() &&
+           before.causes.front().id == lead.causes.front().id;
+  });
+}
+
 }  // namespace
 
 AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge) {
@@ -99,6 +110,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
     of.kind = lead->kind;
     of.reaction = lead->reaction;
     if (!lead->causes.empty()) of.cause = lead->causes.front().id;
+    of.new_error = is_new_error(state, *lead);
   }
   const bool engine_failed = std::any_of(state.incidents.begin(), state.incidents.end(), [&state](const Incident& one) {
     return one.kind == "engine-dead" && one.latest.attempt + 1U == state.attempts.size();

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/error_face.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -19,6 +20,7 @@ struct End {
   int64_t plan = 0;     // steps that it was to do; 0: not known
   Moment at;
   std::string text;
+  ErrorFace error;
 };
 
 constexpr std::string_view kMute = "no word";
@@ -29,17 +31,19 @@ End end_of(const State& state, const std::vector<FailureChain>& chains, size_t a
   for (const FailureChain& chain : chains) {
     if (chain.attempt != attempt) continue;
     const bool stopped = chain.kind == "interrupted" || chain.kind == "preempted";
-    return stopped ? End{} : End{cause_of(chain.lead), barren, plan, chain.lead.moment, chain.lead.text};
+    return stopped ? End{}
+                   : End{cause_of(chain.lead), barren,          plan,
+                         chain.lead.moment,    chain.lead.text, error_at(state, chain.kind, chain.lead.moment.where)};
   }
   if (!came_to_nothing(state, attempt)) return {};
-  return {std::string(kMute), true, plan, state.attempts[attempt].began, state.attempts[attempt].why};
+  return {std::string(kMute), true, plan, state.attempts[attempt].began, state.attempts[attempt].why, {}};
 }
 
 /// Starts that came to nothing are one loop whatever each died of (processes that one start leaves kill the next);
 /// attempts that trained must have died of the same. Attempts with other plans are other jobs of one script.
 bool same_loop(const End& a, const End& b) {
   if (a.cause.empty() || b.cause.empty() || (a.plan > 0 && b.plan > 0 && a.plan != b.plan)) return false;
-  return (a.barren && b.barren) || a.cause == b.cause;
+  return (a.barren && b.barren) || (a.cause == b.cause && !differ(a.error, b.error));
 }
 
 Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {

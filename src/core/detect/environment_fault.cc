@@ -23,13 +23,29 @@ constexpr Knob kPersist{"persist", 2, "points", "A burst of failures poisons rew
 constexpr Knob kStanding{"standing", 0.3, "ratio", "Share that is a fault from the first step on", "own"};
 constexpr Knob kHalf{"half", 0.5, "ratio", "Share of one step's samples: the update is not what it was meant to be",
                      "own"};
+constexpr Knob kBack{"back", 5, "points", "So many in a row at the usual share: it is over", "own"};
+constexpr Knob kUsual{"usual", 2, "x", "Its level, or half of \"rate\": the usual share", "own"};
 constexpr Knob kCalls{"calls", 50, "calls", "Counted calls before their failures are judged", "own"};
 constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
                              "Share of counted calls that fail by the environment's fault", "own"};
 constexpr Knob kLost{"lost", 20, "messages", "Of rollouts that failed, before they are judged", "own"};
 constexpr Knob kLostShare{"lost_share", 0.1, "ratio", "Of all rollouts since the first such message", "as rate"};
-constexpr Knob kKnobs[] = {kHistory, kWidth,        kRate, kFactor,    kPersist,    kStanding,    kHalf,
-                           kCalls,   kCountedShare, kLost, kLostShare, kNamedShare, kNamedFactor, kRewardFell};
+constexpr Knob kKnobs[] = {kHistory,   kWidth,      kRate,        kFactor,    kPersist,      kStanding,
+                           kHalf,      kBack,       kUsual,       kCalls,     kCountedShare, kLost,
+                           kLostShare, kNamedShare, kNamedFactor, kRewardFell};
+
+/// Is the share what is usual in the last points of the track?
+bool is_back(const Track& track, size_t now, double base) {
+  const size_t many = points_of(kBack);
+  if (track.size() <= now + many) return false;
+  const double usual = std::max(kUsual.value * base, kRate.value / 2);
+  const auto last = track.slice(track.size() - many, track.size());
+  double sum = 0;
+  for (const double share : last) sum += share;
+  const bool calm =
+      std::all_of(last.begin(), last.end(), [&](double share) { return share < std::max(kRate.value, usual); });
+  return calm && sum <= usual * static_cast<double>(many);
+}
 
 /// `name`: the trainer's own name of the figure, which may say whose failures it counts.
 void add_finding(std::string_view name, const Track& track, size_t onset, size_t now, double base,
@@ -39,6 +55,12 @@ void add_finding(std::string_view name, const Track& track, size_t onset, size_t
       cat(format_short(100 * track.values[now], 3),
           " % of the samples are lost to environment or judge errors; usual is ", format_short(100 * base, 3), " %"));
   add_figures(finding, track, onset > 0 ? onset - 1 : 0, now);
+  if (is_back(track, now, base)) {
+    const Point& point = track.points[track.size() - points_of(kBack)];
+    finding.resolved = true;
+    finding.resolved_at = {point.step, point.at, point.where, point.attempt};
+    finding.summary += "; it is over, the share is as usual again";
+  }
   const bool judged = contains_folded(name, "judge") || contains_folded(name, "verif");
   finding.suggests.push_back({judged ? "judge-api-rate-limit" : "tool-execution-timeout", 0.4,
                               judged ? "a judge that refuses calls looks like this"

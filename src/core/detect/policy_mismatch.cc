@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/host.h"
 #include "core/detect/tools/stats.h"
@@ -27,13 +28,15 @@ constexpr Knob kRatio{"ratio", 0.2, "nats", "Size of the logarithm of the mean r
                       "field guide 4.3 rules 10 and 16 (|mean-1| > 0.2 critical)"};
 constexpr Knob kCorrelation{"correlation", 0.02, "1", "By so much the correlation of probabilities is short of 1",
                             "verl: .999 and above in healthy runs, single steps at .988"};
+constexpr Knob kMoved{"moved", 0.7, "nats", "Size of the logarithm of the mean importance ratio: twice or half",
+                      "own; it is 1 where the policy is near to the one that sampled"};
 constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
 constexpr Knob kSpike{"spike", 20, "x", "Times the usual, above the limits of a standing mismatch: a spike", "own"};
 constexpr Knob kSpikes{"spikes", 3, "points", "A single one comes with one long sample", "field guide 4.3 rule 16"};
 constexpr Knob kSame{"same_answer", 5, "steps", "An engine whose answer does not move meanwhile has old weights",
                      "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,      kPersist,  kLogp,  kKl,    kProb,
-                           kRatio,   kSame,  kCorrelation, kStanding, kSpike, kSpikes};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,      kPersist, kLogp,     kKl,    kProb,
+                           kRatio,   kSame,  kCorrelation, kMoved,   kStanding, kSpike, kSpikes};
 
 constexpr size_t kUsual = 50;  // records that show what is usual
 
@@ -41,24 +44,38 @@ struct Watched {
   std::string_view signal;
   double limit;
 };
-constexpr std::array kWatched = {Watched{"mismatch.logp_diff", kLogp.value}, Watched{"mismatch.kl", kKl.value},
-                                 Watched{"mismatch.prob_diff", kProb.value}, Watched{"mismatch.ratio", kRatio.value},
-                                 Watched{"mismatch.correlation", kCorrelation.value}};
+constexpr std::array kWatched = {
+    Watched{"mismatch.logp_diff", kLogp.value},          Watched{"mismatch.kl", kKl.value},
+    Watched{"mismatch.prob_diff", kProb.value},          Watched{"mismatch.ratio", kRatio.value},
+    Watched{"mismatch.correlation", kCorrelation.value}, Watched{"ratio.mean", kMoved.value}};
+
+/// The policy has left the one that sampled; nothing says that engine and trainer disagree. That much is worth knowing.
+Finding moved(const Track& track, const Rise& rise) {
+  const Point& onset = track.points[rise.onset];
+  const Point& now = track.points[rise.detected];
+  return make_finding("policy-mismatch", "policy-mismatch", Severity::kInfo, onset, now,
+                      cat("The mean importance ratio is ", format_short(track.values[rise.detected], 3), " since step ",
+                          onset.step, ", and 1 is usual: the policy is far from the one that sampled the answers"));
+}
 
 void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[rise.detected];
   const std::string& signal = track.series->signal;
-  const bool correlation = signal == "mismatch.correlation";
-  Finding finding = make_finding("policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
-                                 cat(signal,
-                                     signal == "mismatch.ratio" ? " is off by a factor of exp "
-                                     : correlation              ? " is short of 1 by "
-                                                                : " is ",
-                                     rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
-                                     " since step ", onset.step));
+  const bool correlation = signal == "mismatch.correlation", own = signal == "ratio.mean";
+  Finding finding =
+      own ? moved(track, rise)
+          : make_finding("policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
+                         cat(signal,
+                             signal == "mismatch.ratio" ? " is off by a factor of exp "
+                             : correlation              ? " is short of 1 by "
+                                                        : " is ",
+                             rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
+                             " since step ", onset.step));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
-  finding.suggests.push_back({"train-inference-mismatch", 0.6, "engine and trainer differ on the same tokens"});
+  finding.suggests.push_back({"train-inference-mismatch", own ? 0.3 : 0.6,
+                              own ? "an engine with other weights looks like this, and so do many updates on one batch"
+                                  : "engine and trainer differ on the same tokens"});
   if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
     finding.suggests.push_back({"entropy-explosion", 0.4, cat("entropy rose to ", entropy->after)});
   }
@@ -118,7 +135,7 @@ struct HighWalk {
 /// Larger is worse in sizes, for a ratio in the size of its logarithm, for a correlation in what is left to 1.
 Shape shape_of(const Watched& watched) {
   if (watched.signal == "mismatch.correlation") return Shape::kShortOfOne;
-  return watched.signal == "mismatch.ratio" ? Shape::kLogSize : Shape::kSize;
+  return watched.signal == "mismatch.ratio" || watched.signal == "ratio.mean" ? Shape::kLogSize : Shape::kSize;
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {

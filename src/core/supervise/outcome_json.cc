@@ -28,6 +28,7 @@ void write_outcome(JsonWriter& json, const AttemptOutcome& of) {
   put_step(json, "resumed_at", of.resumed_at);
   json.key("kind").string(of.kind).key("cause").string(of.cause).key("transient").string(of.transient);
   json.key("reaction").string(of.reaction).key("layer").string(of.layer);
+  json.key("new_error").boolean(of.new_error);
   json.key("can_roll_back").boolean(of.can_roll_back);
 }
 
@@ -60,6 +61,7 @@ AttemptOutcome read_outcome(const Json& json) {
   of.transient = json.string_or("transient", "");
   of.reaction = json.string_or("reaction", "");
   of.layer = json.string_or("layer", "");
+  of.new_error = json.boolean_or("new_error", false);
   of.can_roll_back = json.boolean_or("can_roll_back", json.boolean_or("can_go_back", false));
   return of;
 }

@@ -47,8 +47,9 @@ std::string failure(const AttemptOutcome& attempt) {
   return attempt.cause.empty() ? attempt.kind : cat(attempt.kind, " (", attempt.cause, ")");
 }
 
-bool same_failure(const AttemptOutcome& a, const AttemptOutcome& b) {
-  return a.kind == b.kind && a.cause == b.cause && a.code == b.code && a.signal == b.signal;
+bool same_failure(const AttemptOutcome& last, const AttemptOutcome& before) {
+  return !last.new_error && last.kind == before.kind && last.cause == before.cause && last.code == before.code &&
+         last.signal == before.signal;
 }
 
 bool has_checkpoints(const std::vector<AttemptOutcome>& attempts) {

@@ -47,9 +47,10 @@ struct AttemptOutcome {
   int64_t planned = 0;                                ///< steps; 0: not known
   std::string kind;                                   ///< of the incident that leads; "" when none was seen
   std::string cause;                                  ///< its first-ranked cause; "" when not known
-  std::string transient;  ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
-  std::string reaction;   ///< of that incident, as knowledge/signatures has it
-  std::string layer;      ///< of that cause, likewise: "network", "learning-dynamics", …; kEngineLayer of all engines
+  bool new_error = false;  ///< its error is another one than that of the attempt before, of the same kind and cause
+  std::string transient;   ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
+  std::string reaction;    ///< of that incident, as knowledge/signatures has it
+  std::string layer;  ///< of that cause, likewise: "network", "learning-dynamics", …; kEngineLayer of all engines
 };
 
 struct RestartLimits {

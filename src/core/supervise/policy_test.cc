@@ -203,6 +203,9 @@ TEST_CASE("what failed twice in the same way at the same place is not tried a th
   CHECK(after_end({failed(1, 57), failed(51, 57, "network")}, {}).restart);
   CHECK_FALSE(after_end({failed(1, 57), failed(51, 52)}, {}).restart);  // right behind a resume
   CHECK(after_end({failed(1, 57), failed(58, 59)}, {}).restart);        // but further than before
+  AttemptOutcome other = failed(51, 57);
+  other.new_error = true;  // of the same kind and cause, and yet not the same
+  CHECK(after_end({failed(1, 57), other}, {}).restart);
   AttemptOutcome silent = failed(1, 57, "");
   silent.cause = "";
   CHECK(after_end({silent, silent}, {}).why == "It ended with exit status 1 twice at step 57: it would happen again.");

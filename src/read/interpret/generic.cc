@@ -288,8 +288,9 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     end_sentences(pairs_);
     text = pairs_;
   }
-  if (const size_t dots = heading_line_ != 0 ? find_part(text, " ...") : kNone; dots != kNone) {  // "reward ..... 0.5"
-    const size_t end = std::min(text.find_first_not_of('.', dots + 1), text.size());
+  const size_t dots = heading_line_ != 0 ? find_part(text, " ...") : kNone;
+  const size_t end = std::min(dots == kNone ? kNone : text.find_first_not_of(". ", dots + 1), text.size());
+  if (end < text.size() && (is_digit(text[end]) || text[end] == '-')) {  // "reward ..... 0.5"
     pairs_ = cat(text.substr(0, dots), ": ", text.substr(end));
     text = pairs_;
   }
@@ -298,7 +299,8 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
   if (at.known() || kSeparators.any_in(text)) form = out.read(text);
   // "iter 10 loss 0.5 reward 0.25", and "loss\t0.5" under a heading
   const auto column = [&] {
-    return text.starts_with("* ") || text.starts_with("- ") || text.find('\t') != kNone || contains(text, "  ");
+    return indented_ || text.starts_with("* ") || text.starts_with("- ") || text.find('\t') != kNone ||
+           contains(text, "  ");
   };
   const bool under = form == MetricLine::Form::kNone && heading_line_ != 0 && text.size() < kHeadingBytes && column();
   if (!at.known() && !under) return form;
@@ -368,6 +370,7 @@ MetricLine::Form GenericReader::read_values(std::string_view text, const StepPla
   const bool dict = brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"');
   if (!dict) return read_pairs(text, at, out);
   const MetricLine::Form form = out.read(text.substr(brace));
+  if (brace == 0 && out.open() && text.ends_with(',')) return MetricLine::Form::kNone;  // it goes on, a key to a line
   if (form == MetricLine::Form::kNone || brace < kPairBytes || at.end > brace) return form;
   begun_.clear();  // "loss: 0.5, entropy: 0.25, rewards: {'total': 12, 'mean': 0.5}"
   (void)read_pairs(text.substr(0, brace), at, begun_);
@@ -425,16 +428,18 @@ bool GenericReader::is_held_out(std::string_view text, uint64_t number, const St
   const bool held_out =
       !bars && (known_names_ == 0 || under || worded || says_held_out(without_place(text, at, placeless_)));
   trained_ = trained_ || !held_out;
+  if (!held_out && at.step != kNoStep && known_rewards_ == 0) rounds_.trained(at.step);
   if (!held_out) held_out_line_ = 0;
   return held_out;
 }
 
-GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
+GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t number, MetricLine& out, RareBytes rare) {
   Found found;
   out.clear();
   pointed_.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
+  indented_ = line.starts_with("  ") || line.starts_with('\t');
   if (rare.may_hold('*') && is_markdown_step(text)) return found;
   if (std::none_of(text.begin(), text.end(), is_digit) && !(text.size() < kHeadingBytes && ends_non_finite(text))) {
     if (announces_evaluation(text)) held_out_line_ = number;
@@ -447,7 +452,7 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     if (!placed_list_) found.listed = rewards->mean;
     return found;
   }
-  if (!at.known()) bracket_place(text, at);
+  bracket_place(text, at);
   if (at.known() && whole_names(text, named_)) {
     text = named_;
     at = find_place(text, rare);

@@ -13,7 +13,9 @@
 #include "read/books/dialect_book.h"
 #include "read/interpret/decimal_commas.h"
 #include "read/interpret/environment_lines.h"
+#include "read/interpret/round_counter.h"
 #include "read/interpret/step_place.h"
+#include "read/interpret/unread_reward.h"
 #include "read/lines/bar_values.h"
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
@@ -43,10 +45,15 @@ class GenericReader {
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
     int64_t epoch_length = 0;      ///< steps of an epoch; 0: not said
+    bool unread_reward = false;    ///< lines of this shape seem to hold the reward, and are read as no record
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
   /// `rare`: of the line that `text` is a part of.
-  Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {});
+  Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {}) {
+    Found found = read_line(text, number, out, rare);
+    found.unread_reward = !found.record && !found.listed && unread_.saw(text);
+    return found;
+  }
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
   /// A save named its step: there are steps, whether or not records name them.
@@ -63,6 +70,7 @@ class GenericReader {
   bool says_its_step(std::string_view text);
 
  private:
+  Found read_line(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare);
   int64_t over_epochs(const StepPlace& place, int64_t* total);
   int64_t over_rounds(const StepPlace& place, int64_t* total);
   static constexpr size_t kHeadingBytes = 120;  // of a line that only says which step or epoch begins
@@ -126,6 +134,9 @@ class GenericReader {
   std::string narrow_, named_, pairs_, placeless_, pointed_;
   DecimalCommas commas_;
   EnvironmentLines environments_;
+  RoundCounter rounds_;
+  UnreadReward unread_;
+  bool indented_ = false;  // the line that is being read
   BarValues bar_;
   bool redrawn_ = false;  // the bar that was read last has the values of the one before
   std::string said_;      // the message in it, where a logger wrote it as JSON

@@ -92,9 +92,12 @@ int64_t GenericReader::over_rounds(const StepPlace& place, int64_t* total) {
   return round_.base + place.step;
 }
 
-/// "[12] loss: 0.5 reward: 0.25", "#12 loss 0.5 reward 0.25": a number that only grows counts steps; one that does not
-/// is a rank or the like.
+/// "[rollout 12] reward: 0.25" where that goes with the trainer's steps, "[12] loss: 0.5 reward: 0.25", "#12 loss 0.5
+/// reward 0.25": a number that only grows counts steps; one that does not is a rank or the like.
 void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
+  const auto round = rounds_.place_of(text);
+  if (round && (!at.known() || at.begin < round->end)) at = *round;
+  if (at.known()) return;
   if (brackets_ == kNoBrackets || (!text.starts_with('[') && !text.starts_with('#'))) return;
   size_t tag = 0;  // "[train][12] ..."
   if (text.size() > 1 && is_letter(text[1])) tag = text.substr(0, kTagBytes).find("][") + 1;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/not_seen.h"
 #include "core/signal.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
@@ -13,6 +14,11 @@
 #include "read/interpret/save_line.h"
 
 namespace mw {
+namespace {
+
+constexpr size_t kUnreadBytes = 160;  // of a line that is quoted
+
+}  // namespace
 
 void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                               size_t match_end) {
@@ -364,6 +370,9 @@ bool Interpreter::make_generic(const LogLine& line) {
   }
   // A known trainer's own shapes say the rest, where it prints any.
   if (trainer_known() && !(found.record && (found.numbered || (found.of_training && !own_record_)))) return false;
+  if (found.unread_reward)
+    put(event::SourceProblem{std::string(kUnreadReward), clean_.take(trim(line.text), kUnreadBytes)}, line.number,
+        line.at);
   if (found.listed) {
     recogniser_.unknown_trainer();
     const Reading mean{std::string(kListedRewards), "rewards/listed", *found.listed};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/cost.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
 #include "ui/view/overview.h"
@@ -125,7 +126,7 @@ std::vector<AttemptRow> attempt_rows(const State& state) {
     AttemptRow row;
     row.number = i + 1;
     row.why = brief(it.why, kTextShown);
-    row.began = it.began.at;
+    row.began = began_by_clock(state, it);
     row.last = std::max(it.last.at, it.ended_at.at);
     if (const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(i) + 1); known != nullptr) {
       if (!row.began.known()) row.began = known->started_at;

@@ -173,7 +173,8 @@ double work_before_last(const State& state, size_t first) {
   double seconds = 0;
   for (size_t i = first; i + 1 < state.attempts.size(); ++i) {
     const AttemptState& one = state.attempts[i];
-    if (one.began.at.known() && one.last.at > one.began.at) seconds += (one.last.at - one.began.at).seconds();
+    const Time since = began_by_clock(state, one);
+    if (since.known() && one.last.at > since) seconds += (one.last.at - since).seconds();
   }
   return seconds;
 }

@@ -395,6 +395,19 @@ bool lacks_checkpoint_file(std::string_view message) {
   });
 }
 
+/// "2 validation errors for GradeAnswer": what pydantic refused is no settings by its name, nor where it was made. It
+/// is an answer or a row of data then.
+bool refuses_data(std::string_view bare, std::string_view message, std::string_view frame) {
+  constexpr std::array<std::string_view, 6> kSettings = {"config", "settings", "args", "argument", "option", "param"};
+  constexpr std::string_view kFor = " for ";
+  const size_t model = find_part(message, kFor);
+  if (bare != "ValidationError" || !contains(message, " validation error") || model == std::string_view::npos)
+    return false;
+  const std::string_view name = message.substr(model, message.find('\n') - model);
+  return !speaks_of_settings(frame) &&
+         std::none_of(kSettings.begin(), kSettings.end(), [name](auto word) { return contains_folded(name, word); });
+}
+
 }  // namespace
 
 std::string_view bare_exception(std::string_view exception) {
@@ -418,6 +431,7 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
   if (bare == "FileNotFoundError" && lacks_checkpoint_file(message))
     return {"checkpoint-incomplete", "ckpt-file-missing", false};
   if (bare == "OSError" && asks_a_person(raising_frame(frame))) return {"config-error", "waits-for-input", false};
+  if (refuses_data(bare, message, frame)) return classify_exception("ValueError", "", frame);
   for (const Row& row : kRows) {
     if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;
     const ExceptionClass is = sharpened(row.is, exception, message);

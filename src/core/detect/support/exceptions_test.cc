@@ -199,6 +199,7 @@ constexpr Example kRoots[] = {
      "hydra-config-key-error"},
     {"pydantic_core._pydantic_core.ValidationError", "1 validation error for Config", "config-error",
      "pydantic-config-validation"},
+    {"pydantic_core._pydantic_core.ValidationError", "2 validation errors for GradeAnswer", "crash", "value-error"},
     {"argparse.ArgumentError", "argument --lr: conflicting option string", "config-error", "argparse-unrecognized"},
     {"FileNotFoundError", "[Errno 2] No such file or directory: 'x'", "config-error", "file-not-found"},
     {"NotADirectoryError", "[Errno 20] Not a directory: 'x'", "config-error", "file-not-found"},

@@ -55,7 +55,8 @@ std::optional<FinalError> exception_in(std::string_view line) {
 }
 
 bool is_fatal(std::string_view line) {
-  constexpr std::array<std::string_view, 5> kLevels = {" CRITICAL ", " CRITICAL:", "[CRITICAL]", " FATAL ", "[FATAL]"};
+  constexpr std::array<std::string_view, 6> kLevels = {" CRITICAL ", " CRITICAL:", "[CRITICAL]",
+                                                       " FATAL ",    " FATAL:",    "[FATAL]"};
   for (const std::string_view level : kLevels) {
     if (line.find(level) < kPrefixBytes) return true;
   }

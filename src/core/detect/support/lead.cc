@@ -110,7 +110,18 @@ bool near_to(const Symptom& lead, const Symptom& other) {
   return apart <= kNearSeconds && apart >= -kNearSeconds;
 }
 
-/// The launcher's word that a task had failed of itself before its step was taken down with it.
+/// What was said to have been lost shortly before a launcher's word that a task failed; null: nothing was.
+const Symptom* lost_before(const Symptom& task, const Symptom* first, const Symptom* last) {
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->survived || symptom->teardown || symptom->order >= task.order || !near_to(task, *symptom)) continue;
+    const std::string kind = kind_of(*symptom);
+    if (ends_runs(kind) && kind != "crash" && ends_a_process(*symptom)) return symptom;
+  }
+  return nullptr;
+}
+
+/// The launcher's word that a task had failed of itself before its step was taken down with it, or what that task said
+/// before.
 const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Symptom* last) {
   if (lead.signature == nullptr || kind_of(lead) != "interrupted") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
@@ -118,7 +129,9 @@ const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Sy
       continue;
     const bool signalled = contains(symptom->text, "Terminated") || contains(symptom->text, "Killed") ||
                            contains(symptom->text, "code 143") || contains(symptom->text, "code 130");
-    if (symptom->signature->id == "slurm-task-failed" && !signalled && near_to(lead, *symptom)) return symptom;
+    if (symptom->signature->id != "slurm-task-failed" || signalled || !near_to(lead, *symptom)) continue;
+    const Symptom* const lost = lost_before(*symptom, first, last);
+    return lost != nullptr ? lost : symptom;
   }
   return nullptr;
 }

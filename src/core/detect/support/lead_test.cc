@@ -33,6 +33,12 @@ class Two {
     describe(state_, chains[0], finding);
     return finding.evidence[0].text;
   }
+  /// With a symptom of kind `before` a line earlier.
+  std::string leads(std::string text, std::string_view before) {
+    add("before", before, Role::kSymptom);
+    say(event::Matched{"before", "before", 1, false});
+    return leads(std::move(text));
+  }
   std::string leads(std::string text) {
     say(event::Matched{"slurm-task-failed", std::move(text), 1, false});
     say(event::Matched{"second", "second", 1, false});
@@ -225,6 +231,13 @@ TEST_CASE("of a chain the first link leads where it is the machine's and the las
   CHECK(cause("OSError", "[Errno 28] No space left on device", "RuntimeError", "no") == "enospc-generic");
   CHECK(cause("KeyError", "'a'", "ValueError", "no") == "value-error");
   CHECK(cause("OSError", "[Errno 28] No space left on device", "ValueError", "lr must be positive") == "value-error");
+}
+
+TEST_CASE("what was lost before leads over the launcher's words on the task and on its step") {
+  Two run("crash", Role::kSymptom, "interrupted", Role::kRoot);
+  CHECK(run.leads("srun: error: node1: task 3: Exited with exit code 1", "worker-lost") == "before");
+  Two other("crash", Role::kSymptom, "interrupted", Role::kRoot);
+  CHECK(other.leads("srun: error: node1: task 3: Exited with exit code 1", "crash") == "slurm-task-failed");
 }
 
 TEST_CASE("a task that failed of itself leads over the end of its job step, one that the job took down does not") {
