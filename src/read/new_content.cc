@@ -15,7 +15,9 @@ namespace {
 constexpr int64_t kHeadBytes = 4096;             // by which content is known again
 constexpr size_t kCountBytes = size_t{1} << 20;  // of one read while lines are counted
 
-bool stands_by_line(FileKind kind) { return kind == FileKind::kText || kind == FileKind::kJsonLines; }
+bool stands_by_line(FileKind kind) {
+  return kind == FileKind::kText || kind == FileKind::kJsonLines || kind == FileKind::kUtf16;
+}
 
 /// As a string: a number of JSON may lose digits.
 std::string text_of(uint64_t value) { return cat(static_cast<int64_t>(value)); }

@@ -1,5 +1,6 @@
 // A first look at a file: what it is, and whose.
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "read/files/decoder.h"
@@ -28,9 +29,9 @@ Result<Head> read_head(ReadFile& file, const std::string& path, size_t whole) {
   head.looked = whole;
   if (head.kind == FileKind::kText) return head;
   if (whole > kRecogniseText) MW_TRY(file.read_at(0, whole, head.bytes));
-  if (const auto inflater = make_inflater(head.bytes, kRecogniseBytes * 4); inflater != nullptr) {
+  if (const auto stream = make_plain_stream(head.bytes, kRecogniseBytes * 4); stream != nullptr) {
     std::string plain;
-    (void)inflater->feed(head.bytes, [&plain](std::string_view piece) { plain.append(piece); })
+    (void)stream->feed(head.bytes, [&plain](std::string_view piece) { plain.append(piece); })
         .ok();  // what there is, is looked at
     head.bytes = std::move(plain);
     head.kind = kind_of();
@@ -40,6 +41,15 @@ Result<Head> read_head(ReadFile& file, const std::string& path, size_t whole) {
 }
 
 }  // namespace
+
+/// By the first bytes. Where the first piece had too few of them to show anything, it is read again before the second.
+void SourceReader::open_plain(const Tail& tail) {
+  if (tail.offset() > piece_.size()) {
+    if (plain_ != nullptr || kind_known_ || pending_.size() + piece_.size() != tail.offset()) return;
+    piece_.insert(0, std::exchange(pending_, {}));
+  }
+  plain_ = make_plain_stream(piece_);
+}
 
 Result<void> SourceReader::look() {
   shared_.recogniser.name(Sign::In::kFile, basename(file_.path));

@@ -263,14 +263,14 @@ void SourceReader::take(std::string_view plain) {
 }
 
 void SourceReader::close_stage(bool last) {
+  Result<void> whole;
+  if (plain_ != nullptr) whole = plain_->finish([this](std::string_view plain) { take(plain); });
   if (!kind_known_ && !pending_.empty()) {
     open_as(sniff(pending_, file_.path));
     if (stage_ != nullptr) stage_->feed(pending_);
     pending_.clear();
   }
-  if (inflater_ != nullptr) {
-    if (const auto whole = inflater_->finish(); !whole.ok() && speaks_) problem("torn-tail", whole.error().what);
-  }
+  if (!whole.ok() && speaks_) problem("torn-tail", whole.error().what);
   if (stage_ != nullptr) stage_->finish();
   if (!last && stage_ != nullptr) earlier_lines_ += stage_->lines();
 }
@@ -345,7 +345,7 @@ void SourceReader::begin_anew(const Tail& tail) {
     problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
   stage_.reset();
   recorded_dialects_.clear();
-  inflater_.reset();
+  plain_.reset();
   pending_.clear();
   kind_known_ = false;
   opened_ = opened_ && grows;
@@ -394,10 +394,10 @@ Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
     if (*news != Tail::News::kBytes) break;
     done += piece_.size();
     read_ += piece_.size();
-    if (tail.offset() == piece_.size()) inflater_ = make_inflater(piece_);
     note_head();
-    if (inflater_ != nullptr) {
-      const auto fed = inflater_->feed(piece_, [this](std::string_view plain) { take(plain); });
+    open_plain(tail);
+    if (plain_ != nullptr) {
+      const auto fed = plain_->feed(piece_, [this](std::string_view plain) { take(plain); });
       if (!fed.ok()) problem("not-a-record", fed.error().what);
     } else if (kind_ != FileKind::kSqlite) {
       take(piece_);

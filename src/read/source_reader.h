@@ -12,7 +12,7 @@
 #include "read/books/knowledge_base.h"
 #include "read/console_copy.h"
 #include "read/discover.h"
-#include "read/files/inflate.h"
+#include "read/files/plain_stream.h"
 #include "read/files/sniff.h"
 #include "read/files/sqlite_store.h"
 #include "read/interpret/interpreter.h"
@@ -96,6 +96,7 @@ class SourceReader {
   bool is_kept(const Tail& tail);
   void find_missed_parts(const Tail& tail);
   void note_head();
+  void open_plain(const Tail& tail);
   void problem(std::string_view name, std::string_view detail);
   Result<size_t> poll_sqlite();
   void close_stage(bool last);
@@ -110,8 +111,8 @@ class SourceReader {
   bool emits_dialects_ = false;
   std::vector<Interpreter::Switch> recorded_dialects_;
   bool kind_known_ = false, speaks_ = false, opened_ = false, finished_ = false;
-  std::unique_ptr<Inflater> inflater_;
-  std::string pending_;  // first bytes, until the kind can be recognised by them
+  std::unique_ptr<PlainStream> plain_;  ///< of a file that is not plain
+  std::string pending_;                 // first bytes, until the kind can be recognised by them
   uint64_t read_ = 0;
   std::string head_;           // the first bytes of the present content, at most kHeadBytes
   bool part_over_ = false;     // the part that is being read is at its end

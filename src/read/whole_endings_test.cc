@@ -168,5 +168,48 @@ TEST_CASE("what a printed sample says neither ends a run nor leads") {
   CHECK(says_stopped(state_of(verl(30) + sample("nothing") + kJob)));
 }
 
+/// A Trainer's bar as it is drawn over itself.
+std::string bar(std::string_view title, int done, int total, std::string_view elapsed) {
+  return cat("\r", title, " ", 100 * done / total, "%|####      | ", done, "/", total, " [", elapsed,
+             "<00:10,  1.00it/s]");
+}
+std::string record(int i) {
+  return cat("{'loss': 0.", 500 + i % 7, ", 'grad_norm': 1.", i, ", 'learning_rate': 7e-05, 'epoch': 0.0", i % 10,
+             "}\n");
+}
+
+TEST_CASE("a bar over texts that are tokenised is not that of the steps, whatever its length") {
+  const std::string unreachable =
+      "/opt/peft/other.py:61: UserWarning: Unable to fetch remote file due to the following error "
+      "(MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded\")) - ignored\n";
+  std::string log = bar("", 0, 70000, "00:00") + bar("", 35000, 70000, "00:10") + bar("", 70000, 70000, "00:21") + "\n";
+  for (int i = 1; i <= 40; ++i) {
+    log += bar("", i, 800, i < 10 ? cat("00:0", i) : cat("00:", i)) + "\n" + record(i);
+    if (i == 20) log += unreachable;
+  }
+  log += kTrace + "KeyboardInterrupt\n";
+  const State state = state_of(log);
+  CHECK(state.total_steps == 800);
+  CHECK(leading(state).find("interrupted") == 0);
+}
+
+TEST_CASE("a bar whose title shows the loss is another one at each step, and its end is seen") {
+  std::string log = "wandb: Tracking run with wandb version 0.15.12\n";
+  log += bar("[loss: 2.10]:", 0, 60, "00:00");
+  for (int i = 1; i <= 60; ++i)
+    log += bar(cat("[loss: 1.", 60 - i + 10, "]:"), i, 60, i < 10 ? cat("00:0", i) : cat("00:", i % 60));
+  log += "\nwandb: Waiting for W&B process to finish... (success).\nwandb: Run summary:\nwandb: loss 1.1\n";
+  const State state = state_of(log);
+  CHECK(leading(state).empty());
+}
+
+TEST_CASE("what a summary says of an earlier iteration is no step") {
+  std::string log;
+  for (int i = 1; i <= 50; ++i)
+    log += cat("[ ", i, "/50]  loss=+0.", 300 + i * 7 % 40, "   reward=+0.", 100 + 3 * i, "\n");
+  const State state = state_of(log + "\n# Summary:\n# 0 parse fails: from iteration 25 onward (26 clean iterations)\n");
+  CHECK(state.attempts.size() == 1);
+  CHECK(leading(state).empty());
+}
 }  // namespace
 }  // namespace mw

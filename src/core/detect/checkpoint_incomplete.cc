@@ -6,6 +6,7 @@
 #include "core/cost.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/exit_status.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -37,8 +38,21 @@ bool resumed_from(const State& state, size_t attempt, int64_t step) {
                      [step](const AttemptState& later) { return later.resumed_at == step; });
 }
 
-bool finished(const State& state, size_t which) {
+/// The attempt's own word of being done stands behind the save, in the same log.
+bool done_behind(const State& state, const Knowledge& knowledge, const Moment& save) {
+  return std::any_of(state.signatures.begin(), state.signatures.end(), [&](const SignatureState& seen) {
+    const Signature* signature = seen.sample ? nullptr : knowledge.find(seen.id);
+    if (signature == nullptr || signature->role != Role::kBenign || signature->kind != "died-silently") return false;
+    return std::any_of(seen.matches.begin(), seen.matches.end(), [&](const SignatureState::Match& match) {
+      return match.moment.attempt == save.attempt && match.moment.where.source == save.where.source &&
+             match.moment.where.line > save.where.line && says_training_over(match.text);
+    });
+  });
+}
+
+bool finished(const State& state, const Knowledge& knowledge, size_t which) {
   const auto& checked = state.checkpoints[which];
+  if (done_behind(state, knowledge, checked.first)) return true;
   if (seen_well(state, checked) || resumed_from(state, checked.first.attempt, step_of(checked))) return true;
   for (size_t i = which + 1; i < state.checkpoints.size(); ++i) {
     const auto& later = state.checkpoints[i];
@@ -96,7 +110,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     size_t open = state.checkpoints.size();
     for (size_t i = 0; i < state.checkpoints.size(); ++i) {
       const auto& saved = state.checkpoints[i];
-      if (saved.first.attempt == chain.attempt && !saved.second.complete && !finished(state, i)) open = i;
+      if (saved.first.attempt == chain.attempt && !saved.second.complete && !finished(state, knowledge, i)) open = i;
     }
     if (open == state.checkpoints.size()) continue;
     const auto& [moment, saved] = state.checkpoints[open];

@@ -149,9 +149,13 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
     return last == kNoStep && starts_engine(said) ? open_bar(said).value_or(Open{}) : Open{};
   }
   if (total > 0 && last == kNoStep) {  // the bar over all steps shows that the loop had begun
-    for (const auto& [what, progress] : state.progress) {
-      if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};
-    }
+    // A bar whose title shows the loss is another one at each step.
+    const auto drawn = [&state, total](bool moved) {
+      return std::any_of(state.progress.begin(), state.progress.end(), [total, moved](const auto& bar) {
+        return bar.second.total == total && (bar.second.done > 0) == moved;
+      });
+    };
+    if (drawn(false) && !drawn(true)) return {cat("step 0 of ", total), true};
   }
   if (const auto rate = last != kNoStep ? by_rate(state, attempt, last) : std::nullopt) return *rate;
   if (last != kNoStep) {  // no plan is known: only a record that was broken off says that more was meant to come

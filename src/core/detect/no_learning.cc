@@ -25,6 +25,11 @@ constexpr Knob kFractions{"fractions", 10, "values", "That are no whole numbers,
 constexpr Knob kRepeats{"repeats", 0.15, "ratio",
                         "Of neighbours that were equal before: a loss in coarse steps repeats itself by chance",
                         "a loss in bfloat16 has three digits"};
+constexpr Knob kUnsure{
+    "unsure", 50, "points",
+    "Records with a loss of exactly 0, and never another, where neither gradient nor reward says more: a "
+    "policy gradient's is 0 while beta times KL is below the last digit",
+    "0.04 times a KL of 1e-5 is 0.000000; at usual rates it is passed within tens of steps"};
 constexpr Knob kZeroGradient{"zero_gradient", 10, "points", "Zero gradient and zero loss although rewards differ",
                              "failure catalogue, weights-not-updating (5 steps; the first three may be zero)"};
 constexpr Knob kChance{"chance", 13, "nats",
@@ -39,7 +44,7 @@ constexpr Knob kHardly{"hardly", 0.05, "ratio", "Share of right answers that is 
 constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance,     kFrozen,
                            kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved,     kHigh,
                            kTiny,    kRelative, kSure,      kLearned, kPairSteps,    kPairChance, kPairLoss,
-                           kSame,    kHardly,   kNoRise,    kOfPlan,  kOnFloor,      kGrowth};
+                           kSame,    kHardly,   kNoRise,    kOfPlan,  kOnFloor,      kGrowth,     kUnsure};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -278,6 +283,8 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
       if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
       const bool unsure = now.value == 0 && state.find("grad_norm") == nullptr;
+      const bool always = std::abs(state.find("loss.total")->max()) < kNothing;  // an earlier attempt's, too
+      if (unsure && always && streak < points_of(kUnsure)) continue;
       Finding finding = make_finding("no-learning", "no-learning", unsure ? Severity::kWarning : Severity::kCritical,
                                      onset, now, cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
       add_figures(finding, track, first, i, 3);

@@ -135,10 +135,4 @@ Result<void> Inflater::feed(std::string_view compressed, const Sink& sink) { ret
 Result<void> Inflater::finish() { return impl_->finish(); }
 uint64_t Inflater::produced() const { return impl_->produced(); }
 
-std::unique_ptr<Inflater> make_inflater(std::string_view head, uint64_t limit) {
-  if (head.substr(0, 3) == "\x1f\x8b\x08") return std::make_unique<Inflater>(Inflater::Format::kGzip, limit);
-  if (head.substr(0, 4) == "\x28\xb5\x2f\xfd") return std::make_unique<Inflater>(Inflater::Format::kZstd, limit);
-  return nullptr;
-}
-
 }  // namespace mw

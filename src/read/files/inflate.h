@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 
 #include "base/result.h"
+#include "read/files/plain_stream.h"
 
 namespace mw {
 
@@ -17,22 +17,22 @@ constexpr uint64_t kInflateLimit = uint64_t{64} << 30;
 /// Bytes of memory for zstd's window: its --long=27, which plain decoders accept by default.
 constexpr uint64_t kZstdWindowLog = 27;
 
-class Inflater {
+class Inflater final : public PlainStream {
  public:
   enum class Format { kGzip, kZstd };
-  using Sink = std::function<void(std::string_view plain)>;
 
   explicit Inflater(Format format, uint64_t limit = kInflateLimit);
-  ~Inflater();
+  ~Inflater() override;
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
   /// The next compressed bytes, in pieces of any size; calls `sink` with plain pieces of at most 64 KiB, before it
   /// returns. Members (frames) that follow each other are one stream; zero bytes after the last are padding.
   /// Errors, after which nothing more is read: kInvalid (garbled), kLimit (over the limit).
-  Result<void> feed(std::string_view compressed, const Sink& sink);
+  Result<void> feed(std::string_view compressed, const Sink& sink) override;
   /// No more will come: kTruncated when the last member has not ended.
   Result<void> finish();
+  Result<void> finish(const Sink&) override { return finish(); }
   /// Plain bytes handed over so far.
   uint64_t produced() const;
 
@@ -40,8 +40,5 @@ class Inflater {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// For content that begins like a compressed file; nullptr for any other.
-std::unique_ptr<Inflater> make_inflater(std::string_view head, uint64_t limit = kInflateLimit);
 
 }  // namespace mw

@@ -33,6 +33,7 @@ std::unique_ptr<Decoder> make_decoder(FileKind kind, std::string_view path) {
     case FileKind::kText:
     case FileKind::kGzip:
     case FileKind::kZstd:
+    case FileKind::kUtf16:
     case FileKind::kSqlite:
     case FileKind::kSamples:
     case FileKind::kNotebook:

@@ -15,6 +15,7 @@
 #include "read/files/json_value.h"
 #include "read/files/notebook.h"
 #include "read/files/tfevents.h"
+#include "read/files/utf16_text.h"
 #include "read/lines/container_line.h"
 
 namespace mw {
@@ -76,12 +77,13 @@ bool are_printable(std::string_view text, size_t at) {
   return ((eight | (eight - kEach * 0x20) | (eight + kEach)) & (kEach * 0x80)) == 0;
 }
 
-/// Text that a log may hold: at most 30 % of the bytes are control characters or broken UTF-8. A log that was truncated
-/// under its writer has a hole of NUL bytes, at its beginning or behind what another writer began: they do not count.
-/// Nothing but NUL is no text.
+/// Text that a log may hold: at most 30 % of the bytes are control characters or broken UTF-8; or hardly any is a
+/// control character, as in text of another encoding (GBK, Latin-1), of which noise has one in ten. A log that was
+/// truncated under its writer has a hole of NUL bytes, at its beginning or behind what another writer began: they do
+/// not count. Nothing but NUL is no text.
 bool is_mostly_text(std::string_view head) {
   constexpr size_t kHole = 64;  // fewer in a row are those of a binary format
-  size_t bad = 0, nul = 0, expected = 0, hole = 0;
+  size_t bad = 0, nul = 0, controls = 0, expected = 0, hole = 0;
   for (size_t i = 0; i < head.size(); ++i) {
     if (expected == 0 && are_printable(head, i)) {
       i += 7;
@@ -110,10 +112,12 @@ bool is_mostly_text(std::string_view head) {
       expected = 0;
       const bool control = byte < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\x1b' && c != '\b' && c != '\f';
       bad += control || byte == 0x7f;
+      controls += control || byte == 0x7f;
     }
   }
   const size_t all = head.size() - hole, others = all - nul;
-  return others > 0 && bad * 10 <= others * 3 && nul * 4 <= all;
+  const bool other_encoding = nul == 0 && controls * 100 <= others && head.find('\n') != std::string_view::npos;
+  return others > 0 && (bad * 10 <= others * 3 || other_encoding) && nul * 4 <= all;
 }
 
 /// Notes what the leaves of a record are, to distinguish metrics from samples and from log lines in JSON clothes.
@@ -312,6 +316,8 @@ std::string_view kind_name(FileKind kind) {
       return "gzip";
     case FileKind::kZstd:
       return "zstd";
+    case FileKind::kUtf16:
+      return "utf16";
     case FileKind::kJsonLines:
       return "jsonl";
     case FileKind::kSamples:
@@ -347,6 +353,7 @@ FileKind sniff(std::string_view head, std::string_view path) {
   if (head.empty()) return FileKind::kEmpty;
   if (starts_with(head, "\x1f\x8b\x08")) return FileKind::kGzip;
   if (starts_with(head, "\x28\xb5\x2f\xfd")) return FileKind::kZstd;
+  if (utf16_of(head)) return FileKind::kUtf16;
   if (starts_with(head, "\x3a\x57\x26\x42\xe1\xbe")) return FileKind::kWandb;
   if (starts_with(head, std::string_view("SQLite format 3\0", 16))) return FileKind::kSqlite;
   if (claims_to_be(path) != FileKind::kBinary) return claims_to_be(path);

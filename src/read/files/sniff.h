@@ -12,8 +12,9 @@ namespace mw {
 enum class FileKind : uint8_t {
   kEmpty,
   kText,          ///< a log; also Python-dict metric lines, and mostly printable text of any kind
-  kGzip,          ///< look into it (inflate.h) and sniff again
+  kGzip,          ///< look into it (plain_stream.h) and sniff again
   kZstd,          ///< likewise
+  kUtf16,         ///< likewise
   kJsonLines,     ///< metric records
   kSamples,       ///< JSON lines or documents of prompts and answers: no metrics, and not the infrastructure's words
   kJsonDocument,  ///< metrics in one document
@@ -50,7 +51,7 @@ bool is_readable(FileKind kind);
 bool worth_reading(std::string_view path, int64_t size);
 
 /// A decoder for one file of this kind; nullptr for those that are no decoder's business (kEmpty, kText, kGzip, kZstd,
-/// kSqlite, kSamples, kNotebook, kBinary). `path` gives MLflow's metric files their name.
+/// kUtf16, kSqlite, kSamples, kNotebook, kBinary). `path` gives MLflow's metric files their name.
 std::unique_ptr<Decoder> make_decoder(FileKind kind, std::string_view path = {});
 
 }  // namespace mw

@@ -325,6 +325,7 @@ class Interpreter {
   int64_t steps_total_ = 0;                         // of the run, as planned
   int64_t other_total_ = 0, other_done_ = 0;        // of a bar that began when the steps were complete
   bool steps_complete_ = false;
+  bool prepared_ = false;  // by the loop of the last bar that was full
   uint64_t number_ = 0;
   uint64_t ignored_until_ = 0;  // a traceback that begins before this line was ignored by the interpreter of Python
 

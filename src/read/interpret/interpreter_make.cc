@@ -313,6 +313,12 @@ bool Interpreter::is_other_loop(const event::Progressed& bar) {
 /// A bar that is drawn as that of the steps is, of another loop: it says nothing of them.
 constexpr std::string_view kOtherLoop = "another loop";
 
+/// Nobody trains so many steps a second: texts were tokenised, of which the bar is drawn as that of the steps.
+bool is_too_fast(const event::Progressed& bar) {
+  constexpr double kFastest = 200;
+  return bar.elapsed >= 0 && static_cast<double>(bar.done) >= kFastest * std::max(bar.elapsed, 1.0);
+}
+
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
   const std::string_view title = trim(fields.text("what")).substr(0, 80 + kRedactMargin);
@@ -328,12 +334,14 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     if (steps_total_ == body.total) put(event::Planned{steps_total_ = 0}, line.number, line.at);
     body.what = kOtherLoop;
   } else if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
-    if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_) && !is_other_loop(body)) {
+    const bool first = steps_total_ == 0 || (prepared_ && body.done <= 1);
+    if (steps_total_ != body.total && (first || (body.total > steps_total_ && !is_other_loop(body)))) {
       steps_total_ = body.total;
       put(event::Planned{body.total}, line.number, line.at);
     }
     if (steps_total_ == body.total) {
       steps_complete_ = body.done == body.total;
+      prepared_ = steps_complete_ && is_too_fast(body);
       records_.steps_done(body.done, body.total);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
@@ -350,8 +358,8 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   if (known->second == std::make_pair(body.done, body.total)) return;
   // Bars of many short items would drown everything: besides first and last, one in a hundred of a long one is enough.
   const int64_t grain = std::max<int64_t>(1, body.total / 200);
-  const bool first = known->second.second != body.total || body.done < known->second.first;
-  if (!first && body.done != body.total && body.done / grain == known->second.first / grain && !fields.flag("steps")) {
+  const bool anew = known->second.second != body.total || body.done < known->second.first;
+  if (!anew && body.done != body.total && body.done / grain == known->second.first / grain && !fields.flag("steps")) {
     return;
   }
   known->second = {body.done, body.total};

@@ -209,6 +209,15 @@ bool is_rate(std::string_view head, size_t i) {
   return std::find(kOwners.begin(), kOwners.end(), owner) == kOwners.end();
 }
 
+/// "no failure from iteration 25 onward", "best since step 40": what was said before, and no place.
+bool looks_back(std::string_view head, size_t begin, size_t end) {
+  const auto follows = [&head, begin](std::string_view word) {
+    return begin >= word.size() && head.substr(begin - word.size(), word.size()) == word &&
+           (begin == word.size() || !is_letter(head[begin - word.size() - 1]));
+  };
+  return follows("since ") || (follows("from ") && head.substr(std::min(end, head.size())).starts_with(" on"));
+}
+
 /// The step word at `i` and its number; nullopt when there is none.
 std::optional<Candidate> word_at(std::string_view head, size_t i) {
   uint32_t left = kBegins[static_cast<unsigned char>(head[i])];
@@ -232,7 +241,7 @@ std::optional<Candidate> word_at(std::string_view head, size_t i) {
     constexpr int kGlued = 2;  // rank of the least sure word that digits may be glued to
     if (found.end == 0 && step.rank <= kGlued && is_glued(head, i, i + size))
       found.end = glued_number(head, i + size, &found.value, &found.total);
-    if (found.end > 0) return found;
+    if (found.end > 0) return looks_back(head, i, found.end) ? std::nullopt : std::optional(found);
   }
   return std::nullopt;
 }

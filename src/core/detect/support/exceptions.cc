@@ -408,6 +408,13 @@ bool refuses_data(std::string_view bare, std::string_view message, std::string_v
          std::none_of(kSettings.begin(), kSettings.end(), [name](auto word) { return contains_folded(name, word); });
 }
 
+/// Of a file of a model that does not exist the Hub says that nobody may read it: it does not say what is private.
+bool unknown_to_hub(std::string_view message) {
+  const size_t hub = message.find("huggingface.co/");
+  return hub != std::string_view::npos && contains(message.substr(0, hub), "401") &&
+         contains(message.substr(hub), "/resolve/");
+}
+
 }  // namespace
 
 std::string_view bare_exception(std::string_view exception) {
@@ -428,6 +435,7 @@ bool says_little(const ExceptionClass& is) {
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame) {
   if (contains(frame, "shm_broadcast.py")) return {"engine-dead", "vllm-shm-broadcast-stall", false};
   const std::string_view bare = bare_exception(exception);
+  if (unknown_to_hub(message)) return {"config-error", "hf-repo-not-found", false};
   if (bare == "FileNotFoundError" && lacks_checkpoint_file(message))
     return {"checkpoint-incomplete", "ckpt-file-missing", false};
   if (bare == "OSError" && asks_a_person(raising_frame(frame))) return {"config-error", "waits-for-input", false};
