@@ -63,6 +63,13 @@ bool failed_by_its_word(const State& state, const AttemptState& attempt) {
 
 }  // namespace
 
+bool status_stands(const AttemptState& attempt, const Event& word) {
+  const Moment& over = attempt.ended_at;
+  const bool failed = attempt.ended->how == event::Ended::How::kExit && attempt.ended->code != 0;
+  const bool later = word.at.known() && over.at.known() && word.at > over.at;
+  return failed && word.where.source != over.where.source && !later;
+}
+
 bool epochs_done(const State& state) {
   const auto planned = state.config.find("epochs");
   const auto epochs = planned == state.config.end() ? std::nullopt : parse_double(planned->second);

@@ -14,6 +14,10 @@ namespace mw {
 /// Only an exit status of 0 shows that the attempt ended: the run's files do not say so.
 bool ended_by_status(const AttemptState& attempt);
 
+/// Does the end that the attempt has stand against what its files say at `word`? A status other than 0 comes after all
+/// that its program says, in whatever order the files are read.
+bool status_stands(const AttemptState& attempt, const Event& word);
+
 /// Did the run do all its epochs, as its settings and its records show? The next record would lie beyond their end.
 bool epochs_done(const State& state);
 

@@ -39,14 +39,6 @@ SourceState& source_of(State& state, uint32_t number) {
   return state.sources[index];
 }
 
-/// An exit status comes after all that its program says, in whatever order their files are read.
-bool status_stands(const AttemptState& attempt, const Event& word) {
-  const Moment& over = attempt.ended_at;
-  const bool failed = attempt.ended->how == event::Ended::How::kExit && attempt.ended->code != 0;
-  const bool later = word.at.known() && over.at.known() && word.at > over.at;
-  return failed && word.where.source != over.where.source && !later;
-}
-
 class Folder {
  public:
   Folder(State& state, const Event& event) : state_(state), event_(event) {}

@@ -115,7 +115,7 @@ TEST_CASE("training on pairs that ranks them as a guess does, at the loss of a g
 TEST_CASE("a printed loss that repeats itself stands still only where nothing else moves") {
   const auto found = [](double loss, std::string_view name, double level, double wave) {
     PlantedRun run;
-    for (int64_t step = 1; step <= 40; ++step) {
+    for (int64_t step = 1; step <= 60; ++step) {
       const std::string signal = name == "grad_norm" ? std::string(name) : "";
       const double value = level + (step % 2 == 0 ? wave : -wave);
       run.say(event::Measured{step, false, {{"loss.total", "loss", loss}, {signal, std::string(name), value}}});

@@ -51,7 +51,7 @@ TEST_CASE("no built-in expression runs on every line: each has a literal without
   const auto base = KnowledgeBase::load(
       {}, [](std::string_view, std::string_view) { return Result<std::vector<UserRule>>(std::vector<UserRule>()); });
   REQUIRE(base.ok());
-  CHECK((*base)->patterns().slow_patterns() == std::vector<std::string>());
+  for (const std::string& slow : (*base)->patterns().slow_patterns()) FAIL_CHECK(slow);
 }
 
 TEST_CASE("an expression that is compiled later has the captures that it has when it is compiled at once") {

@@ -55,7 +55,7 @@ std::string_view Arms::of_line(std::string_view text) {
   text_.clear();
   if (too_many_) return text_;
   arm_of_line(text, text_);
-  // A rate is told from others only where nothing better tells arms.
+  // A rate shows an arm only where nothing better does.
   headed_ = (text_.empty() || may_be_a_start(text_)) && !heading_.empty();
   if (headed_) text_ = heading_;
   return text_;

@@ -40,7 +40,7 @@ bool OwnAxis::choose(std::span<KnownName* const> names, std::span<const RowNumbe
 }
 
 /// To the beginning, within another round or of another start; or elsewhere, as after a resume.
-void OwnAxis::go_back(int64_t value, double outer) {
+void OwnAxis::begin_again(int64_t value, double outer) {
   if (value != first_ && ++backs_ > kBacksAllowed + records_ / kBacksShare) return give_up();
   base_ = value == first_ && outer > outer_ ? base_ + last_ + stride_ - first_ : 0;
 }
@@ -56,7 +56,7 @@ int64_t OwnAxis::step_of(std::span<KnownName* const> names, std::span<const RowN
   }
   if (own == nullptr || !is_count(own->value)) return kNoStep;
   const auto value = static_cast<int64_t>(own->value);
-  if (value < last_) go_back(value, outer);
+  if (value < last_) begin_again(value, outer);
   if (dead_) return kNoStep;
   if (value > last_) stride_ = value - last_;
   if (value != last_) ++records_;

@@ -24,7 +24,7 @@ class OwnAxis {
 
  private:
   bool choose(std::span<KnownName* const> names, std::span<const RowNumber> numbers);
-  void go_back(int64_t value, double outer);
+  void begin_again(int64_t value, double outer);
 
   std::string name_;  // empty: not chosen yet
   bool dead_ = false;

@@ -1,4 +1,4 @@
-// Weights that are not, or not all, in files that look right.
+// Weights that are not, or not all, in files whose sizes and names are right.
 #include <doctest/doctest.h>
 
 #include "sense/checkpoints/find.h"

@@ -143,6 +143,8 @@ bool Closing::failed_afterwards(const Symptom& symptom) const {
   const TraceState* const raised = symptom.trace != nullptr ? symptom.trace : symptom.within;
   if (raised == nullptr || !is_of_program(kind_of(symptom)) || symptom.moment.attempt >= state_.attempts.size())
     return false;
+  const uint32_t source = symptom.moment.where.source;
+  if (source >= state_.sources.size() || !state_.sources[source].ended) return false;  // its status may follow
   if (state_.attempts[symptom.moment.attempt].ended || contains_folded(raised->trace.frame, "save")) return false;
   return complete_at(symptom.moment);
 }

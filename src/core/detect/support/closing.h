@@ -26,7 +26,7 @@ class Closing {
   bool shut_down(const Symptom& symptom) const;
   /// Did what the program does once its training is over (plots, an upload, an evaluation) raise an exception? Its
   /// result is not known to be kept where that is what raised it, or where the attempt ended with another status than
-  /// 0.
+  /// 0. Not known before the log is at its end.
   bool failed_afterwards(const Symptom& symptom) const;
   /// Does it end the program while the result is being saved, though it be no more than the echo of a failure?
   bool breaks_save(const Symptom& symptom) const;
