@@ -30,6 +30,7 @@ constexpr Knob kUnsure{
     "Records with a loss of exactly 0, and never another, where neither gradient nor reward says more: a "
     "policy gradient's is 0 while beta times KL is below the last digit",
     "0.04 times a KL of 1e-5 is 0.000000; at usual rates it is passed within tens of steps"};
+constexpr Knob kSureAtEnd{"sure_at_end", 20, "points", "Likewise, where the run has done what it was to do", "own"};
 constexpr Knob kZeroGradient{"zero_gradient", 10, "points", "Zero gradient and zero loss although rewards differ",
                              "failure catalogue, weights-not-updating (5 steps; the first three may be zero)"};
 constexpr Knob kChance{"chance", 13, "nats",
@@ -41,10 +42,10 @@ constexpr Knob kSame{"same", 12, "points",
                      "A share of right answers that moved, and then is the same to the last digit for so long",
                      "own; the share of a policy that learns is never the same twice in a row for long"};
 constexpr Knob kHardly{"hardly", 0.05, "ratio", "Share of right answers that is next to none", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance,     kFrozen,
-                           kSteps,   kPoints,   kTrend,     kGain,    kPower,        kSolved,     kHigh,
-                           kTiny,    kRelative, kSure,      kLearned, kPairSteps,    kPairChance, kPairLoss,
-                           kSame,    kHardly,   kNoRise,    kOfPlan,  kOnFloor,      kGrowth,     kUnsure};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats,    kZeroGradient, kChance, kFrozen, kSteps,
+                           kPoints,  kTrend,    kGain,      kPower,      kSolved,       kHigh,   kTiny,   kRelative,
+                           kSure,    kLearned,  kPairSteps, kPairChance, kPairLoss,     kSame,   kHardly, kNoRise,
+                           kOfPlan,  kOnFloor,  kGrowth,    kUnsure,     kSureAtEnd};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -259,6 +260,15 @@ bool begins_with_zeros(const Track& track) {
   return moves != track.values.begin() && moves != track.values.end();
 }
 
+/// The attempt has done what it was to do: what was never seen does not come any more.
+bool has_done_all(const State& state, const Point& now) {
+  if (now.attempt >= state.attempts.size()) return false;
+  const AttemptState& attempt = state.attempts[now.attempt];
+  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
+  const int64_t plan = attempt.total_steps;
+  return plan > 0 && static_cast<double>(now.step) >= kOfPlan.value * static_cast<double>(plan);
+}
+
 /// A supervised loss that repeats itself to the last digit.
 bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   constexpr double kNothing = 1e-3;  // nats: of what has been learned by heart
@@ -284,9 +294,12 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
       const bool unsure = now.value == 0 && state.find("grad_norm") == nullptr;
       const bool always = std::abs(state.find("loss.total")->max()) < kNothing;  // an earlier attempt's, too
-      if (unsure && always && streak < points_of(kUnsure)) continue;
+      const size_t sure = points_of(has_done_all(state, now) ? kSureAtEnd : kUnsure);
+      if (unsure && always && streak < sure) continue;
       Finding finding = make_finding("no-learning", "no-learning", unsure ? Severity::kWarning : Severity::kCritical,
                                      onset, now, cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
+      if (unsure && always && streak < points_of(kUnsure) && state.attempts[now.attempt].ended)
+        finding.detected = state.attempts[now.attempt].ended_at;
       add_figures(finding, track, first, i, 3);
       finding.suggests.push_back({"metric-flatline-frozen", 0.6, "the same loss to the last digit"});
       finding.suggests.push_back({"weights-not-updating", 0.5, "weights that do not move give the same loss"});

@@ -112,6 +112,22 @@ TEST_CASE("training on pairs that ranks them as a guess does, at the loss of a g
   CHECK_FALSE(trained(0.48, 0.71, 80));   // too early to say
 }
 
+TEST_CASE("a loss that is printed as 0 from the first record on is a finding once the plan is done, or late") {
+  const auto found = [](int64_t steps, int64_t plan, bool ended = false) {
+    PlantedRun run;
+    if (plan > 0) run.say(event::Planned{plan});
+    for (int64_t step = 2; step <= steps; step += 2) run.say(event::Measured{step, false, {{"loss.total", "loss", 0}}});
+    if (ended) run.say(event::Ended{event::Ended::How::kComplete, 0, "done"});
+    return flat(run.close()) != nullptr;
+  };
+  CHECK(found(50, 50));
+  CHECK(found(50, 0, true));
+  CHECK_FALSE(found(50, 0));
+  CHECK_FALSE(found(50, 750));  // a policy gradient's is 0 while the policy is near its reference
+  CHECK_FALSE(found(20, 20));
+  CHECK(found(120, 750));
+}
+
 TEST_CASE("a printed loss that repeats itself stands still only where nothing else moves") {
   const auto found = [](double loss, std::string_view name, double level, double wave) {
     PlantedRun run;
