@@ -38,6 +38,53 @@ std::string_view episode_name(std::string_view key) {
   return key == "t" ? "time" : key;
 }
 
+constexpr std::string_view kOfRun = " - ";  // in an export of W&B, between a run's name and its figure's
+
+bool is_twin(std::string_view key) { return ends_with(key, "__MIN") || ends_with(key, "__MAX"); }
+
+/// "RUN" of "RUN - train/reward"; "" where no run is named.
+std::string_view run_before(std::string_view key) {
+  const size_t dash = key.rfind(kOfRun);
+  return dash == std::string_view::npos ? std::string_view() : key.substr(0, dash);
+}
+
+/// The runs of an export by W&B, in order. Columns of several that have no twins are of another writer's.
+std::vector<std::string> runs_of(const std::vector<std::string>& cells) {
+  std::vector<std::string> runs;
+  bool twins = false;
+  for (const std::string& cell : cells) {
+    const std::string_view run = run_before(trim(cell));
+    twins = twins || is_twin(trim(cell));
+    if (!run.empty() && std::find(runs.begin(), runs.end(), run) == runs.end()) runs.emplace_back(run);
+  }
+  if (runs.size() > 1 && !twins) runs.clear();
+  return runs;
+}
+
+/// The names, or of long ones what each of them does not share with the others.
+std::vector<std::string> distinct_parts(const std::vector<std::string>& names) {
+  constexpr size_t kLong = 40;
+  if (std::all_of(names.begin(), names.end(), [](const std::string& name) { return name.size() <= kLong; }))
+    return names;
+  const std::string& first = names.front();
+  size_t front = first.size(), back = first.size();
+  for (const std::string& name : names) {
+    const auto differ = std::mismatch(first.begin(), first.end(), name.begin(), name.end()).first;
+    front = std::min(front, static_cast<size_t>(differ - first.begin()));
+    const auto ends = std::mismatch(first.rbegin(), first.rend(), name.rbegin(), name.rend()).first;
+    back = std::min(back, static_cast<size_t>(ends - first.rbegin()));
+  }
+  constexpr std::string_view kBetween = "/ :-";  // words stay whole
+  while (front > 0 && !contains(kBetween, first.substr(front - 1, 1))) --front;
+  while (back > 0 && !contains(kBetween, first.substr(first.size() - back, 1))) --back;
+  std::vector<std::string> parts;
+  for (const std::string& name : names) {
+    const size_t shared = std::min(back, name.size() - front);
+    parts.push_back(name.substr(front, std::min(kLong, name.size() - front - shared)));
+  }
+  return parts;
+}
+
 }  // namespace
 
 void CsvDecoder::feed(std::string_view bytes, RecordSink& sink) {
@@ -178,24 +225,20 @@ void CsvDecoder::header(std::string_view text) {
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
   separator_ = find_separator(text);
   split(text, cells_);
-  bool one_run = true;
-  std::string_view run;
-  for (const std::string& cell : cells_) {
-    const size_t dash = cell.find(" - ");
-    if (dash == std::string::npos) continue;
-    if (run.empty()) run = std::string_view(cell).substr(0, dash + 3);
-    one_run = one_run && std::string_view(cell).substr(0, run.size()) == run;
-  }
+  const std::vector<std::string> runs = runs_of(cells_);
   for (const std::string& cell : cells_) {
     std::string_view key = trim(cell);
-    const bool twin = ends_with(key, "__MIN") || ends_with(key, "__MAX");
-    if (one_run && !run.empty() && key.substr(0, run.size()) == run) key.remove_prefix(run.size());
+    const bool twin = is_twin(key);
+    const auto run = std::find(runs.begin(), runs.end(), run_before(key));
     Column column;
+    if (run != runs.end()) key.remove_prefix(run->size() + kOfRun.size());
+    if (run != runs.end() && runs.size() > 1) column.run = static_cast<size_t>(run - runs.begin());
     if (of_episodes_) key = episode_name(key);
     if (!twin) column.key = key.empty() ? cat("column_", columns_.size() + 1) : std::string(key);
     column.known = to_lower(column.key);
     columns_.push_back(std::move(column));
   }
+  if (runs.size() > 1) runs_ = distinct_parts(runs);
 }
 
 /// The number that a cell holds. Where cells are parted by semicolons the comma is mostly the decimal's.
@@ -229,23 +272,38 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   if (cells_.size() > columns_.size() && !trim(cells_[columns_.size()]).empty()) {
     return not_a_record_.report(sink, cat("more cells than the header has: ", clip(text, 160)), record_line_);
   }
+  if (runs_.empty()) return hand_over_row(std::nullopt, sink);
+  for (size_t run = 0; run < runs_.size(); ++run) hand_over_row(run, sink);
+}
+
+void CsvDecoder::add_cell(size_t i, RowBuilder& known) {
+  const std::string_view cell = trim(cells_[i]);
+  Column& column = columns_[i];
+  if (cell.empty() || column.key.empty()) return;
+  if (const auto number = number_in(cell)) {
+    column.number = true;
+    row_.add_number(column.key, *number);
+    known.add_number(column.known, *number);
+  } else if (cell == "True" || cell == "true" || cell == "False" || cell == "false") {
+    row_.add_number(column.key, cell[0] == 'T' || cell[0] == 't' ? 1 : 0);
+  } else {
+    row_.add_text(column.key, cell);
+    known.add_text(column.known, cell);
+  }
+}
+
+/// What the record says of one of several runs, or of the only one.
+void CsvDecoder::hand_over_row(std::optional<size_t> run, RecordSink& sink) {
   RowBuilder known;  // the same values under lower-case names
+  size_t own = 0;
   const size_t count = std::min(cells_.size(), columns_.size());
   for (size_t i = 0; i < count; ++i) {
-    const std::string_view cell = trim(cells_[i]);
-    Column& column = columns_[i];
-    if (cell.empty() || column.key.empty()) continue;
-    if (const auto number = number_in(cell)) {
-      column.number = true;
-      row_.add_number(column.key, *number);
-      known.add_number(column.known, *number);
-    } else if (cell == "True" || cell == "true" || cell == "False" || cell == "false") {
-      row_.add_number(column.key, cell[0] == 'T' || cell[0] == 't' ? 1 : 0);
-    } else {
-      row_.add_text(column.key, cell);
-      known.add_text(column.known, cell);
-    }
+    if (columns_[i].run && columns_[i].run != run) continue;
+    if (columns_[i].run && !columns_[i].key.empty() && !trim(cells_[i]).empty()) ++own;
+    add_cell(i, known);
   }
+  if (run && own == 0) return row_.clear();
+  if (run) row_.add_text("arm", runs_[*run]);
   const StepAndTime found = find_step_and_time(known.numbers(), known.texts());
   const int64_t episode = of_episodes_ ? ++episodes_ : kNoStep;
   row_.hand_over(sink, record_line_, found.step != kNoStep ? found.step : episode, found.at);

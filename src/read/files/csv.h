@@ -17,8 +17,10 @@ constexpr size_t kCsvRecordLimit = size_t{1} << 20;
 
 /// Rows: one per record after the header, numbered by the line on which they begin. Empty cells are left out, cells
 /// that are no numbers become texts. Columns "NAME__MIN" and "NAME__MAX" of a W&B export are dropped, and "RUN - "
-/// before its metric names too when all columns are of the same run. A headerless file gives columns "column_1", ….
-/// Gymnasium's Monitor writes a line of JSON behind a '#' before its header; its rows are episodes, counted from 1.
+/// before its metric names too. Where it was exported for several runs each has rows of its own, with a text "arm" that
+/// says which: the run's name, or of a long one what it does not share with the others. A headerless file gives columns
+/// "column_1", …. Gymnasium's Monitor writes a line of JSON behind a '#' before its header; its rows are episodes,
+/// counted from 1.
 class CsvDecoder : public Decoder {
  public:
   void feed(std::string_view bytes, RecordSink& sink) override;
@@ -34,6 +36,8 @@ class CsvDecoder : public Decoder {
   void end_record(RecordSink& sink);
   void split(std::string_view record, std::vector<std::string>& cells) const;
   void header(std::string_view record);
+  void add_cell(size_t column, RowBuilder& known);
+  void hand_over_row(std::optional<size_t> run, RecordSink& sink);
   void record(std::string_view text, RecordSink& sink);
   std::optional<double> number_in(std::string_view cell);
 
@@ -50,10 +54,12 @@ class CsvDecoder : public Decoder {
   uint64_t offset_ = 0, consumed_ = 0;
   uint64_t line_ = 1, record_line_ = 1;
   struct Column {
-    std::string key;      // empty: dropped
-    std::string known;    // lower case, for the names of step and time
-    bool number = false;  // a row had a number here
+    std::string key;                           // empty: dropped
+    std::string known;                         // lower case, for the names of step and time
+    bool number = false;                       // a row had a number here
+    std::optional<size_t> run = std::nullopt;  // of a W&B export for several: whose
   };
+  std::vector<std::string> runs_;  // of such an export
   std::vector<Column> columns_;
   std::vector<std::string> cells_;
   RowBuilder row_;

@@ -38,6 +38,17 @@ TEST_CASE("csv: exports of W&B and TensorBoard") {
       "\"10\",\"0.5\",\"0.5\",\"0.5\"\n");
   CHECK(contains(one, "row 2 step 10 at  Step=10 train/reward=0.5\n"));
   CHECK(contains(read("Step,a - r,b - r\n1,2,3\n"), "step 1 at  Step=1 a - r=2 b - r=3\n"));
+  const std::string two = read(
+      "Step,a - kl,a - kl__MIN,a - kl__MAX,b - kl,b - kl__MIN,b - kl__MAX\n"
+      "1,0.1,0.1,0.1,0.2,0.2,0.2\n2,,,,0.3,0.3,0.3\n");
+  CHECK(contains(two, "row 2 step 1 at  Step=1 kl=0.1 arm='a'\nrow 2 step 1 at  Step=1 kl=0.2 arm='b'\n"));
+  CHECK(contains(two, "row 3 step 2 at  Step=2 kl=0.3 arm='b'\n"));
+  CHECK_FALSE(contains(two, "row 3 step 2 at  Step=2 arm='a'"));
+  const std::string path = "actor.model.path: /data/models/of/the/team/7b/step";
+  const std::string long_names =
+      read(cat("Step,", path, "100-hf - kl,", path, "100-hf - kl__MIN,", path, "2000-hf - kl\n1,0.1,0.1,0.2\n"));
+  CHECK(contains(long_names, "kl=0.1 arm='step100'"));
+  CHECK(contains(long_names, "kl=0.2 arm='step2000'"));
   CHECK(contains(read("Wall time,Step,Value\n1760000000.0,5,0.25\n"), "step 5 at 2025-10-09T08:53:20Z"));
 }
 
