@@ -55,7 +55,8 @@ void judge_holes(const State& state, std::vector<Finding>& out) {
     for (size_t i = 1; i < points.size(); ++i) {
       const bool same =
           points[i].attempt == points[i - 1].attempt && points[i].where.source == points[i - 1].where.source;
-      if (same && points[i].step > points[i - 1].step) gaps.push_back(points[i].step - points[i - 1].step);
+      const bool placed = points[i - 1].step != kNoStep;
+      if (same && placed && points[i].step > points[i - 1].step) gaps.push_back(points[i].step - points[i - 1].step);
     }
     if (gaps.empty()) continue;
     std::vector<int64_t> sorted = gaps;
@@ -66,7 +67,7 @@ void judge_holes(const State& state, std::vector<Finding>& out) {
       const Point& before = points[i - 1];
       const Point& after = points[i];
       const bool same = after.attempt == before.attempt && after.where.source == before.where.source;
-      if (!same || static_cast<double>(after.step - before.step) <= allowed) continue;
+      if (!same || before.step == kNoStep || static_cast<double>(after.step - before.step) <= allowed) continue;
       Finding finding;
       finding.kind = finding.detector = "logging-gap";
       finding.severity = Severity::kInfo;
