@@ -88,9 +88,9 @@ struct Ended {
   int ends() {
     int seconds = 0;
     for (; seconds < 100 && !scan->may_end(state, 0); ++seconds) {
-      for (int i = 0; i < 20; ++i) {
+      for (int i = 0; i < 40; ++i) {  // a busy machine does not run the scan's thread at once
         (void)scan->turn(state, true, writer);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }
       clock.pass(Duration::seconds(1));
     }
