@@ -310,8 +310,7 @@ class Start {
   Result<void> known_framework() const {
     const std::string& word = request_.framework;
     if (word.empty() || word == "custom" || knowledge_.book().find(word)) return {};
-    return Error{Error::Code::kInvalid, cat("no dialect is called '", word, "'"),
-                 "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
+    return no_such_dialect(word);
   }
 
   /// Where the folder is not known, the store stands for it.

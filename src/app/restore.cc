@@ -29,6 +29,16 @@ struct FoundManifest {
   QuarantineManifest manifest;
 };
 
+/// Calls `visit` for each folder in which something that was moved out of `root` lies.
+template <typename Visit>
+void for_each_label(Disk& disk, const std::string& root, const Visit& visit) {
+  for (const OwnFolder& place : quarantine_places(root)) {
+    const auto labels = disk.list(place.path());
+    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>())
+      visit(cat(place.path(), "/", label));
+  }
+}
+
 /// What was moved out of the way before the run's first attempt: its journal had not begun then. Best effort: other
 /// runs' may lie there, too.
 void add_moved_before(Disk& disk, const std::string& run_folder, std::set<std::string>& paths,
@@ -37,17 +47,14 @@ void add_moved_before(Disk& disk, const std::string& run_folder, std::set<std::s
   std::vector<std::string> roots = spec.ok() ? spec->checkpoints : std::vector<std::string>();
   if (spec.ok() && !spec->first_root.empty()) roots.push_back(spec->first_root);
   for (const std::string& root : roots) {
-    for (const OwnFolder& place : quarantine_places(root)) {
-      const auto labels = disk.list(place.path());
-      for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-        std::string path;
-        auto manifest = find_manifest(disk, cat(place.path(), "/", label), run_folder, &path);
-        const bool before = manifest.ok() && manifest->attempt == 0;
-        if (!before || real_path(manifest->run_folder) != real_path(run_folder) || !paths.insert(path).second) continue;
-        manifest->root = root;
-        found.push_back({path, std::move(*manifest)});
-      }
-    }
+    for_each_label(disk, root, [&](const std::string& folder) {
+      std::string path;
+      auto manifest = find_manifest(disk, folder, run_folder, &path);
+      const bool before = manifest.ok() && manifest->attempt == 0;
+      if (!before || real_path(manifest->run_folder) != real_path(run_folder) || !paths.insert(path).second) return;
+      manifest->root = root;
+      found.push_back({path, std::move(*manifest)});
+    });
   }
 }
 
@@ -82,17 +89,14 @@ Result<std::vector<FoundManifest>> manifests_of(Disk& disk, const std::string& r
 /// What `onstart` moved out of the way of a run that never began, so that nothing but this records it.
 std::vector<FoundManifest> manifests_without_run(Disk& disk, const std::string& root) {
   std::vector<FoundManifest> found;
-  for (const OwnFolder& place : quarantine_places(root)) {
-    const auto labels = disk.list(place.path());
-    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-      std::string path;
-      auto manifest = find_manifest(disk, cat(place.path(), "/", label), "", &path);
-      if (!manifest.ok() || manifest->attempt != 0 || manifest->restored) continue;
-      if (!run_spec_path(disk, manifest->run_folder).empty()) continue;
-      manifest->root = root;
-      found.push_back({path, std::move(*manifest)});
-    }
-  }
+  for_each_label(disk, root, [&](const std::string& folder) {
+    std::string path;
+    auto manifest = find_manifest(disk, folder, "", &path);
+    if (!manifest.ok() || manifest->attempt != 0 || manifest->restored) return;
+    if (!run_spec_path(disk, manifest->run_folder).empty()) return;
+    manifest->root = root;
+    found.push_back({path, std::move(*manifest)});
+  });
   return found;
 }
 

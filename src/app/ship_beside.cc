@@ -112,21 +112,22 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
   options.push.conditions = &conditions;
   options.push.pace = pace_of(address);
   MW_TRY(bound_push(*(*harbour)->store, (*harbour)->prefix, options.push));
-  if (is_part_of_slot(job.what.path)) MW_TRY(take_slot(disk, options));
+  const bool slot = is_part_of_slot(job.what.path);
+  if (slot) MW_TRY(take_slot(disk, options));
   if (const auto info = disk.info(job.what.path); info.ok() && info->kind == FileInfo::Kind::kFile) {
     options.push.folder = folder_of(job.what.path);
     options.push.file = basename(job.what.path);
     return vault::push(stoppable(**harbour, disk, store, stop), options.push);
   }
-  if (options.push.folder == job.what.path) options.least_bytes = job.least_bytes;
+  options.least_bytes = job.least_bytes;
   MW_TRY(add_parts(disk, options.push));
   for (auto& [name, value] : options.push.run) {
     if (name == "folder") value = folder_of(options.push.folder);
   }
   add_below(disk, who.roots, folder_of(options.push.folder), options.push.run);
-  if (options.push.folder != job.what.path) options.least_bytes = 0;  // another role's
+  if (options.push.folder != job.what.path) options.least_bytes = 0;  // another role's, or the whole slot
   options.owner = who.owner;
-  options.links = job.links && options.push.folder == job.what.path;
+  options.links = job.links && !slot;
   options.beside = job.beside;
   return vault::ship(stoppable(**harbour, disk, store, stop), options);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/utf8.h"
 #include "core/event_fields.h"
 
 namespace mw {
@@ -268,26 +269,8 @@ class Cursor {
     } else if (unit >= 0xdc00 && unit <= 0xdfff) {
       return false;
     }
-    put_utf8(out, unit);
+    append_utf8(out, unit);
     return true;
-  }
-  static void put_utf8(std::string& out, unsigned point) {
-    const auto tail = [&](unsigned shift) { out.push_back(static_cast<char>(0x80U | (point >> shift & 0x3fU))); };
-    if (point < 0x80) {
-      out.push_back(static_cast<char>(point));
-    } else if (point < 0x800) {
-      out.push_back(static_cast<char>(0xc0U | point >> 6));
-      tail(0);
-    } else if (point < 0x10000) {
-      out.push_back(static_cast<char>(0xe0U | point >> 12));
-      tail(6);
-      tail(0);
-    } else {
-      out.push_back(static_cast<char>(0xf0U | point >> 18));
-      tail(12);
-      tail(6);
-      tail(0);
-    }
   }
 
   const char* at_;

@@ -61,8 +61,7 @@ Result<void> RunReader::set_zone(const std::string& name) {
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;
   if (!framework.empty() && !shared_.recogniser.force(framework)) {
-    return Error{Error::Code::kInvalid, cat("no dialect is called '", framework, "'"),
-                 "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
+    return no_such_dialect(framework);
   }
   auto found = discover(disk_, paths, worth_reading, shared_.read_once);
   if (!found.ok()) return found.error();

@@ -294,12 +294,11 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
       const bool unsure = now.value == 0 && state.find("grad_norm") == nullptr;
       const bool always = std::abs(state.find("loss.total")->max()) < kNothing;  // an earlier attempt's, too
-      const size_t sure = points_of(has_done_all(state, now) ? kSureAtEnd : kUnsure);
-      if (unsure && always && streak < sure) continue;
+      const bool early = unsure && always && streak < points_of(kUnsure);
+      if (early && !(has_done_all(state, now) && streak >= points_of(kSureAtEnd))) continue;
       Finding finding = make_finding("no-learning", "no-learning", unsure ? Severity::kWarning : Severity::kCritical,
                                      onset, now, cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
-      if (unsure && always && streak < points_of(kUnsure) && state.attempts[now.attempt].ended)
-        finding.detected = state.attempts[now.attempt].ended_at;
+      if (early && state.attempts[now.attempt].ended) finding.detected = state.attempts[now.attempt].ended_at;
       add_figures(finding, track, first, i, 3);
       finding.suggests.push_back({"metric-flatline-frozen", 0.6, "the same loss to the last digit"});
       finding.suggests.push_back({"weights-not-updating", 0.5, "weights that do not move give the same loss"});

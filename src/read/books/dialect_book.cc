@@ -393,4 +393,9 @@ Meaning DialectBook::generic_meaning(std::string_view raw) const {
   return meaning;
 }
 
+Error no_such_dialect(const std::string& word) {
+  return {Error::Code::kInvalid, cat("no dialect is called '", word, "'"),
+          "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
+}
+
 }  // namespace mw

@@ -121,4 +121,7 @@ class DialectBook {
   std::unordered_map<std::string_view, size_t> only_with_;  // exact raw name -> trainer, or kSeveral
 };
 
+/// Somebody named a framework that no dialect has.
+Error no_such_dialect(const std::string& word);
+
 }  // namespace mw

@@ -5,6 +5,7 @@
 
 #include "base/byte_set.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace mw {
 namespace {
@@ -37,22 +38,6 @@ Units units_of(std::string_view head, Utf16 order) {
     units.nul = units.nul || unit == 0;
   }
   return units;
-}
-
-void append_utf8(std::string& out, uint32_t code) {
-  const auto put = [&out](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xc0 | code >> 6);
-  } else if (code < 0x10000) {
-    put(0xe0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3f));
-  } else {
-    put(0xf0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3f));
-    put(0x80 | (code >> 6 & 0x3f));
-  }
-  put(0x80 | (code & 0x3f));
 }
 
 }  // namespace

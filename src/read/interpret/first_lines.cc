@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/checksum.h"
 #include "base/text.h"
 
 namespace mw {
@@ -29,7 +30,7 @@ uint64_t hash_of(std::string_view text) {
   text = trim(text);
   if (text.empty() || text.front() == '|' || text.front() == '+' || is_date(text) || contains(text, "%|")) return 0;
   const size_t limit = text.front() == '/' ? kOfPath : kCompared;
-  uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  uint64_t hash = fnv1a("");
   size_t letters = 0;
   bool number = false;
   for (const char c : text.substr(0, limit)) {
@@ -37,12 +38,12 @@ uint64_t hash_of(std::string_view text) {
     if (std::isdigit(byte) != 0) {
       if (number) continue;
       number = true;
-      hash = (hash ^ '#') * 1099511628211ULL;
+      hash = fnv1a("#", hash);
       continue;
     }
     number = false;
     if (std::isalpha(byte) != 0 || byte >= 0x80) ++letters;
-    hash = (hash ^ byte) * 1099511628211ULL;
+    hash = fnv1a({&c, 1}, hash);
   }
   return letters < kLetters ? 0 : hash | 1;
 }

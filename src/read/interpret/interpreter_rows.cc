@@ -10,23 +10,6 @@
 #include "read/lines/logged_message.h"
 
 namespace mw {
-namespace {
-
-/// The step that a row states, whoever the trainer is.
-int64_t step_by_name(const Row& row, std::span<KnownName* const> names) {
-  uint8_t best = KnownName::kNoRank;
-  int64_t step = row.step;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const double value = row.numbers[i].value;
-    if (names[i]->step_rank >= best || !(std::abs(value) < 1e15) || value != std::floor(value)) continue;
-    best = names[i]->step_rank;
-    step = static_cast<int64_t>(value);
-  }
-  return step;
-}
-
-}  // namespace
-
 /// "global_step/max_steps": "34/660": the step that a row states as text, and how many there will be.
 void Interpreter::step_in_text(const Row& row, Record& record) {
   for (const RowText& text : row.texts) {
@@ -105,7 +88,9 @@ bool Interpreter::record_row(const Row& all, bool held_out) {
   recogniser_.unknown_trainer();
   const std::string_view arm = arms_.of_row(row.numbers, names, row.texts);
   if (!arms_.wanted(arm)) return false;
-  if (!held_out && broken.empty() && of_other_arm(arm, step_by_name(row, names), row.numbers, row.number, row.at))
+  const int64_t stated = stated_step(names, row.numbers);
+  if (!held_out && broken.empty() &&
+      of_other_arm(arm, stated != kNoStep ? stated : row.step, row.numbers, row.number, row.at))
     return false;
   follow_speaker();
   Record record;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "read/interpret/arm_name.h"
 #include "read/lines/step_name.h"
@@ -101,6 +102,18 @@ std::span<KnownName* const> KnownNames::with_prefix(std::string_view prefix, std
 
 void KnownNames::forget_meanings() {
   for (auto& [raw, name] : names_) name->looked_up = false;
+}
+
+int64_t stated_step(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
+  uint8_t best = KnownName::kNoRank;
+  int64_t step = kNoStep;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const double value = numbers[i].value;
+    if (names[i]->step_rank >= best || !(std::fabs(value) < 1e15) || std::floor(value) != value) continue;
+    best = names[i]->step_rank;
+    step = static_cast<int64_t>(value);
+  }
+  return step;
 }
 
 }  // namespace mw

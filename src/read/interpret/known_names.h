@@ -68,4 +68,8 @@ class KnownNames {
   std::string joined_;      // scratch
 };
 
+/// The step that a record states by the best of the usual names of steps; kNoStep: it states none. `names` are those of
+/// its `numbers`.
+int64_t stated_step(std::span<KnownName* const> names, std::span<const RowNumber> numbers);
+
 }  // namespace mw

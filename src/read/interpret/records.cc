@@ -104,16 +104,10 @@ int64_t Records::by_axis(const Record& record) {
 
 /// The value of the best of the usual step names that the record has.
 int64_t Records::usual_step(const Record& record) {
-  uint8_t best = KnownName::kNoRank;
-  int64_t step = kNoStep;
-  for (size_t i = 0; i < record.numbers.size(); ++i) {
-    if (record.names[i]->step_rank >= best || !whole(record.numbers[i].value)) continue;
-    best = record.names[i]->step_rank;
-    step = static_cast<int64_t>(record.numbers[i].value) + offset();
-  }
+  const int64_t step = stated_step(record.names, record.numbers);
   if (step == kNoStep) return step;
   axis_.give_up();
-  return over_epochs(step, record);
+  return over_epochs(step + offset(), record);
 }
 
 /// Steps that begin again in every epoch, where the record says beside its step which epoch it is, go on counting.
