@@ -162,7 +162,9 @@ int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap) {
   return highest + std::max(kUnlogged, gap > 0 ? kGaps * gap : span);
 }
 
-bool has_nameless_records(const State& state) { return state.framework == "trl" || state.framework == "transformers"; }
+bool has_nameless_records(const State& state) {
+  return state.framework == "trl" || state.framework == "transformers" || state.only_counts_records();
+}
 
 int64_t furthest_planned(const State& state) {
   int64_t furthest = state.total_steps;

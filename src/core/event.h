@@ -107,6 +107,7 @@ struct Measured {  ///< one metric record
   int64_t step = kNoStep;
   bool eval = false;  ///< held-out evaluation rather than training
   std::vector<Reading> readings;
+  bool counted = false;  ///< the step is a count of records: nothing says of which step they are
 };
 struct CheckpointSaved {
   int64_t step = kNoStep;

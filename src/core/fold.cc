@@ -171,6 +171,7 @@ class Folder {
     if (!measured.eval && measured.step != kNoStep) {
       at_step(place, measured.step);
       place.source.steps.add(measured.step);
+      place.source.names_steps = place.source.names_steps || !measured.counted;
       SourceState& source = place.source;
       if (source.first_step == kNoStep || measured.step < source.first_step) source.first_step = measured.step;
       if (source.last_step == kNoStep || measured.step > source.last_step) source.last_step = measured.step;

@@ -278,7 +278,13 @@ State::Span State::steps() const {
   if (most == nullptr) return {};
   Ranges all;
   for (const SourceState& source : sources) all.add(source.steps);
-  return {all.first(), all.last(), all.count()};
+  return {all.first(), all.last(), all.count(), only_counts_records()};
+}
+
+bool State::only_counts_records() const {
+  const auto named = [](const SourceState& source) { return source.names_steps; };
+  const auto trained = [](const SourceState& source) { return !source.steps.empty(); };
+  return std::none_of(sources.begin(), sources.end(), named) && std::any_of(sources.begin(), sources.end(), trained);
 }
 
 }  // namespace mw

@@ -60,6 +60,7 @@ struct SourceState {
   uint64_t gave_up = 0;       ///< line at which the launcher of its attempt had given up; 0: it has not
   int64_t step = kNoStep;     ///< the step it last spoke of in this attempt
   Ranges steps;               ///< of its training measurements, over all its attempts
+  bool names_steps = false;   ///< some of those are not a mere count of its records
 
   void said(uint64_t line, Time at) {
     last_line = line;
@@ -309,8 +310,11 @@ struct State {
   /// First, last step and number of distinct steps over all attempts; kNoStep, kNoStep, 0 when none.
   struct Span {
     int64_t first = kNoStep, last = kNoStep, count = 0;
+    bool counted = false;  ///< no source says of which step any record is: they are records, counted from 1
   };
   Span steps() const;
+  /// Likewise, without the rest of it.
+  bool only_counts_records() const;
 
   // Indices for fold() and find(), made from the above; of no use to anything else.
   std::unordered_map<uint64_t, uint32_t> series_index, eval_index, template_index;  ///< looked up only, never iterated

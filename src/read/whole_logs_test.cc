@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "read/testing/whole_log.h"
 
 namespace mw {
@@ -219,6 +220,38 @@ TEST_CASE("a line that begins with the words of an evaluation is none of trainin
   const State trains = with([](int step) { return cat("step ", step, " contest 0.5 reward 0.25\n"); });
   CHECK(held_out(trains) == 0);
   CHECK(held_out(with([](int) { return std::string("train/val split: accuracy: 0.25 loss: 0.5\n"); })) == 0);
+}
+
+TEST_CASE("records of a log that names no step are counted, and said to be") {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += cat("[INFO] loss: ", 3 - 0.01 * i, ", grad_norm: ", 2 + 0.1 * (i % 3), "\n");
+  const State counted = state_of(text);
+  CHECK(counted.steps().count == 40);
+  CHECK(counted.steps().last == 40);
+  CHECK(counted.only_counts_records());
+  CHECK(has_nameless_records(counted));
+  // The batches of an epoch whose summary names it are no steps.
+  const State summed = state_of(cat(text, "Epoch 1/3 summary: loss: 2.8, grad_norm: 2.1\n"));
+  CHECK(summed.steps().last == 1);
+  CHECK(!summed.only_counts_records());
+}
+
+TEST_CASE("a step in brackets behind a bullet, rows of three words, and figures in brackets before a bar are read") {
+  std::string bullets, rows, bars;
+  for (int step = 50; step <= 500; step += 50) {
+    bullets += cat("2026-01-02 10:20:30 INFO \t * (global step ", step, ": loss: 0.5, lr: 0.001\n");
+    rows += cat(step, " train 2.751234\n");
+    bars += cat("[loss: ", 4 - 0.001 * step, "]:  50%|#####     | ", step, "/1000 [00:10<00:10,  5.00it/s]\n");
+  }
+  for (const std::string& text : {bullets, rows, bars}) {
+    CAPTURE(text);
+    const State state = state_of(text);
+    CHECK(state.steps().last == 500);
+    CHECK(!state.only_counts_records());
+    REQUIRE(state.find("loss.total") != nullptr);
+    CHECK(state.find("loss.total")->count() >= 9);
+  }
+  CHECK(state_of(cat(rows, "500 val 2.912345\n")).eval.size() == 1);
 }
 
 TEST_CASE("training lines without a step stay uncounted when an evaluation says its own") {

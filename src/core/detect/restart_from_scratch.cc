@@ -137,7 +137,8 @@ void judge_first(const State& state, std::vector<Finding>& out) {
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   judge_first(state, out);
-  if (counts_epochs(state)) return;
+  const bool epochs_show = state.framework == "trl" || state.framework == "transformers";
+  if (counts_epochs(state) || (!epochs_show && state.only_counts_records())) return;
   int64_t furthest = kNoStep;
   size_t furthest_attempt = 0;
   size_t restarts = 0;

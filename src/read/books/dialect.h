@@ -48,8 +48,8 @@ enum class Maker : uint8_t {
 };
 
 /// Where a metric record without a step of its own gets one. kRollout: its number counts rollouts, each of which may be
-/// trained on in several steps.
-enum class StepPolicy : uint8_t { kCurrent, kNext, kCount, kRollout };
+/// trained on in several steps. kUnnamed: as kCurrent, and counted where no line of the log names a step.
+enum class StepPolicy : uint8_t { kCurrent, kNext, kCount, kRollout, kUnnamed };
 
 /// A log line shape. Captures (?P<name>...) of the regex fill the event's fields.
 struct Shape {

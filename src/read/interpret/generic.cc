@@ -93,17 +93,17 @@ size_t settings_in(const MetricLine& line) {
   return count;
 }
 
+/// Nothing but brackets, bullets and the like stands before the step: "* (global step 50: loss: 0.5".
+bool leads_line(std::string_view text, const StepPlace& at) {
+  const std::string_view before = text.substr(0, at.begin);
+  return std::none_of(before.begin(), before.end(),
+                      [](char c) { return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80; });
+}
+
 /// "[run_7]" before a step is the name of the run or of what speaks, no part of the first figure's.
 bool is_tag(std::string_view before) {
   return before.size() > 2 && before.front() == '[' && before.find_first_of("]=:") == before.size() - 1 &&
          before.back() == ']';
-}
-
-/// A bar over held-out questions is not the training's.
-bool evaluates(std::string_view title) {
-  static constexpr std::array<std::string_view, 4> kWords = {"eval", "valid", "test", "benchmark"};
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [title](std::string_view word) { return contains_folded(title, word); });
 }
 
 /// The line without what says its step, which would stand before the words that say what it is of. In `scratch`.
@@ -315,6 +315,11 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
   return form;
 }
 
+bool GenericReader::has_loss(const MetricLine& line) {
+  const auto loss = [this](const RowNumber& one) { return book_.generic_meaning(one.key).signal.starts_with("loss."); };
+  return known_in(line) >= 2 && std::any_of(line.numbers().begin(), line.numbers().end(), loss);
+}
+
 size_t GenericReader::rewards_in(const MetricLine& line) const {
   return static_cast<size_t>(std::count_if(line.numbers().begin(), line.numbers().end(), [this](const RowNumber& one) {
     const std::string& signal = book_.generic_meaning(one.key).signal;
@@ -346,25 +351,6 @@ size_t GenericReader::known_in(const MetricLine& line) {
                                            [this](const RowNumber& one) { return well_known(one.key); }));
 }
 
-MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, MetricLine& out) {
-  std::string_view title = text.substr(0, text.find("%|"));
-  if (evaluates(title)) return MetricLine::Form::kNone;
-  const size_t values = text.find(", ", text.find('[', done_at)), end = text.rfind(']');
-  if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
-  std::string_view said = text.substr(values + 2, end - values - 2);
-  out.read_commas(said);
-  MetricLine::Form form = out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
-  if (form == MetricLine::Form::kNone) {  // "Loss: 0.5 | Acc: 0.25:   2%|": tqdm puts a colon before the percentage
-    said = title = title.substr(0, std::min(title.rfind(':'), title.size()));
-    static constexpr ByteSet kNames(":=");
-    if (kNames.any_in(title)) form = out.read(title);
-  }
-  const size_t rate = said.find(", ");  // "12.05s/it, loss 6.0530": the time that a step takes is never the same
-  const bool timed = rate != kNone && contains(said.substr(0, rate), "/");
-  redrawn_ = bar_.again(timed ? said.substr(rate + 2) : said, out.numbers());
-  return form;
-}
-
 MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
   const size_t brace = text.find('{');
   const bool dict = brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"');
@@ -384,11 +370,11 @@ MetricLine::Form GenericReader::read_values(std::string_view text, const StepPla
 }
 
 /// A record that says its step so plainly that it is believed beside a known trainer's own shapes.
-bool GenericReader::is_numbered(const Found& found, const StepPlace& at, const MetricLine& out) {
+bool GenericReader::is_numbered(const Found& found, const StepPlace& at, std::string_view text, const MetricLine& out) {
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
   const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
   const bool leads =
-      at.step != kNoStep && at.begin == 0 && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
+      at.step != kNoStep && leads_line(text, at) && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
   const size_t least = of_total || leads ? 1 : 2;
   return says_step && (known_names_ >= least || accepts(out));
 }
@@ -487,9 +473,10 @@ GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t nu
   if (!record && !heading && !counts_epochs_) found.total = find_plan(text);
   if (record && !commas_.knows_points()) note_point(out);
   found.record = record;
-  found.stale = record && bars && redrawn_;
-  found.numbered = record && !bars && is_numbered(found, at, out);
-  found.of_training = record && bars && known_rewards_ > 0 && known_names_ > known_rewards_;
+  found.barred = record && bars;
+  found.stale = found.barred && redrawn_;
+  found.numbered = record && !bars && is_numbered(found, at, text, out);
+  found.of_training = found.barred && (titled_ || (known_rewards_ > 0 && known_names_ > known_rewards_));
   if (!record) out.clear();
   return found;
 }

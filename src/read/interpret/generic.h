@@ -41,6 +41,7 @@ class GenericReader {
     bool held_out = false;         ///< the record is an evaluation's, as the words before it say
     bool stale = false;            ///< the record is a bar that shows a step, and the figures of an earlier one
     bool numbered = false;         ///< the record's line says its step and several things that training measures
+    bool barred = false;           ///< the record is a bar's
     bool of_training = false;      ///< the record is a bar's, with a reward and what else training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
@@ -50,7 +51,9 @@ class GenericReader {
   };
   /// `rare`: of the line that `text` is a part of.
   Found read(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare = {}) {
-    Found found = read_line(text, number, out, rare);
+    Found found;
+    if (read_row(text, out, found)) return found;
+    found = read_line(text, number, out, rare);
     found.unread_reward = !found.record && !found.listed && unread_.saw(text);
     return found;
   }
@@ -62,6 +65,8 @@ class GenericReader {
   bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
   /// Whether a table or a dict over several lines is a metric record.
   bool accepts(const MetricLine& block);
+  /// Whether a loss and something else that training measures are among its names.
+  bool has_loss(const MetricLine& line);
   /// How many of its names are rewards.
   size_t rewards_in(const MetricLine& line) const;
   /// Whether a line says which step begins, or is a record by itself: no row of a table.
@@ -71,6 +76,7 @@ class GenericReader {
 
  private:
   Found read_line(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare);
+  bool read_row(std::string_view text, MetricLine& out, Found& found);
   int64_t over_epochs(const StepPlace& place, int64_t* total);
   int64_t over_rounds(const StepPlace& place, int64_t* total);
   static constexpr size_t kHeadingBytes = 120;  // of a line that only says which step or epoch begins
@@ -91,7 +97,7 @@ class GenericReader {
   bool is_environments(std::string_view text, const StepPlace& at, bool trains, bool worded);
   bool stands_beside(std::string_view text, const MetricLine& out) const;
   void note_point(const MetricLine& record);
-  bool is_numbered(const Found& found, const StepPlace& at, const MetricLine& out);
+  bool is_numbered(const Found& found, const StepPlace& at, std::string_view text, const MetricLine& out);
   struct Known;
   const Known& known(std::string_view key);
   bool well_known(std::string_view key) { return known(key).learning; }
@@ -138,6 +144,7 @@ class GenericReader {
   UnreadReward unread_;
   bool indented_ = false;  // the line that is being read
   BarValues bar_;
+  bool titled_ = false;   // the bar that was read last has its values in brackets before it
   bool redrawn_ = false;  // the bar that was read last has the values of the one before
   std::string said_;      // the message in it, where a logger wrote it as JSON
 };

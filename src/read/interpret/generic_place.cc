@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/interpret/generic.h"
+#include "read/lines/split_row.h"
 
 namespace mw {
 namespace {
@@ -16,6 +17,19 @@ constexpr size_t kTagBytes = 24;  // of what stands in brackets before a step in
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 }  // namespace
+
+/// "250 val 4.7993"
+bool GenericReader::read_row(std::string_view text, MetricLine& out, Found& found) {
+  const auto row = read_split_row(trim(text));
+  if (!row || (row->held_out && !has_steps_ && row->step != 0)) return false;
+  out.clear();
+  out.add(row->held_out ? "val_loss" : "loss", row->loss);
+  found.record = found.numbered = has_steps_ = true;
+  found.held_out = row->held_out;
+  found.step = row->step;
+  trained_ = trained_ || !row->held_out;
+  return true;
+}
 
 // Steps that begin again in every epoch go on counting; trainers without steps count epochs.
 int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {

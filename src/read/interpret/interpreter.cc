@@ -407,7 +407,7 @@ bool Interpreter::is_keepers(size_t dialect, std::string_view text) {
   if (!keeper_) keeper_ = std::string(nonce);
   if (*keeper_ != nonce) return false;
   attempt_over_ = contains(text, " ended ");
-  if (attempt_over_ && records_.counting()) records_.finish();  // no bar says any more of which steps they are
+  if (attempt_over_) records_.attempt_over();
   return true;
 }
 

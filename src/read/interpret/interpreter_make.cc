@@ -242,6 +242,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
       if (step != kNoStep) records_.resumed(step);
       if (fields.text("why") == kKeeperBegan) records_.another_process();
+      records_.begin_unnamed();
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
           line.number, line.at);
       break;

@@ -369,7 +369,10 @@ bool Interpreter::make_generic(const LogLine& line) {
     found.total = 0;
   }
   // A known trainer's own shapes say the rest, where it prints any.
-  if (trainer_known() && !(found.record && (found.numbered || (found.of_training && !own_record_)))) return false;
+  const bool unnamed = found.record && found.step == kNoStep && !found.held_out && !found.barred &&
+                       records_.current() == kNoStep && generic_.has_loss(metrics_);
+  const bool counts = found.numbered || ((found.of_training || unnamed) && !own_record_);
+  if (trainer_known() && !(found.record && counts)) return false;
   if (found.unread_reward)
     put(event::SourceProblem{std::string(kUnreadReward), clean_.take(trim(line.text), kUnreadBytes)}, line.number,
         line.at);
@@ -403,6 +406,7 @@ bool Interpreter::make_generic(const LogLine& line) {
   as.step = found.step;
   if (found.step == kNoStep && !found.held_out) {
     placeless_line_ = line.number;
+    if (unnamed) as.policy = StepPolicy::kUnnamed;
     if (closes_steps_) as.step = closed_step_ + step_stride_;
   }
   as.eval = found.held_out;

@@ -131,6 +131,7 @@ int64_t Records::over_epochs(int64_t step, const Record& record) {
 
 bool Records::counts(const Record& record) const {
   if (record.policy == StepPolicy::kCount) return true;
+  if (record.policy == StepPolicy::kUnnamed) return false;  // no record of the trainer's own
   if (record.format_step != kNoStep || keyed_) return false;
   return speaker_ && book_.dialects()[*speaker_].count_steps;
 }
@@ -224,7 +225,9 @@ void Records::add(const Record& record) {
     if (step != kNoStep && any_train) current_ = step;
   }
   eval.eval = true;
-  if (any_train && !train.readings.empty()) put({record.at, record.where, std::move(train)}, ordinal);
+  if (train.step != kNoStep) step_named();
+  if (any_train && !train.readings.empty() && !(ordinal == 0 && put_unnamed(record, train)))
+    put({record.at, record.where, std::move(train)}, ordinal);
   if (!eval.readings.empty()) put({record.at, record.where, std::move(eval)}, ordinal);
   release(false);
 }
@@ -263,6 +266,43 @@ void Records::put(Event&& event, int64_t ordinal) {
   pending_.push_back({ordinal, std::move(event)});
 }
 
+/// Whether it waits for a step to be named, or was counted as none is.
+bool Records::put_unnamed(const Record& record, event::Measured& train) {
+  if (record.policy != StepPolicy::kUnnamed || train.step != kNoStep) return false;
+  uint64_t kind = 0;
+  for (const Reading& one : train.readings) kind = name_hash(one.raw(), kind);
+  Event event{record.at, record.where, std::move(train)};
+  const bool taken = unnamed_.take(event, kind, out_);
+  if (!taken) train = std::move(std::get<event::Measured>(event.body));
+  put_all(out_);
+  return taken;
+}
+
+void Records::step_named() {
+  unnamed_.step_named(out_);
+  put_all(out_);
+}
+
+void Records::another_process() {
+  if (counter_.shown() >= 0) resumed(0);
+}
+
+void Records::attempt_over() {
+  if (counting()) release(true);  // no bar says any more of which steps they are
+  begin_unnamed();
+}
+
+void Records::begin_unnamed() {
+  unnamed_.finish(out_);
+  put_all(out_);
+  unnamed_ = {};
+}
+
+void Records::put_all(std::vector<Event>& events) {
+  for (Event& event : events) sink_.put(std::move(event));
+  events.clear();
+}
+
 void Records::release(bool all) {
   const size_t limit = counter_.shown() >= 0 ? kPendingLimit : kPendingBlind;
   if (all || pending_.size() > limit) counter_.settle();
@@ -273,12 +313,14 @@ void Records::release(bool all) {
     pending_.pop_front();
     auto& measured = std::get<event::Measured>(event.body);
     measured.step = *step;
+    measured.counted = counter_.only_counts();
     current_ = *step;
     sink_.put(std::move(event));
   }
 }
 
 void Records::steps_done(int64_t done, int64_t total) {
+  if (done > 0) step_named();
   if (done < counter_.shown()) release(true);
   counter_.bar(done, total);
   release(false);
@@ -291,11 +333,16 @@ void Records::saved(int64_t step) {
 }
 
 void Records::resumed(int64_t step) {
+  if (step > 0) step_named();
   release(true);  // what still waits is of the training before
   counter_.resumed(step);
   current_ = step;
 }
 
-void Records::finish() { release(true); }
+void Records::finish() {
+  release(true);
+  unnamed_.finish(out_);
+  put_all(out_);
+}
 
 }  // namespace mw

@@ -17,6 +17,7 @@
 #include "read/interpret/shares.h"
 #include "read/interpret/step_counter.h"
 #include "read/interpret/two_counters.h"
+#include "read/interpret/unnamed_records.h"
 #include "read/lines/row.h"
 
 namespace mw {
@@ -54,15 +55,20 @@ class Records {
   void steps_done(int64_t done, int64_t total = 0);
   void resumed(int64_t step);
   /// The trainer was started again: the bar that is shown next is another one. Where none is, epochs may go on.
-  void another_process() {
-    if (counter_.shown() >= 0) resumed(0);
-  }
+  void another_process();
+  /// Another attempt begins: records that nobody named are counted from 1 again.
+  void begin_unnamed();
+  /// The attempt is over, as the keeper says.
+  void attempt_over();
   /// A checkpoint of this step (as written) was saved.
   void saved(int64_t step);
   void set_stride(int64_t stride) { counter_.set_stride(stride); }
   void lost_record() { counter_.lost_record(); }
   /// The trainer said that it is at this step (as written).
-  void set_step(int64_t step) { current_ = step + offset(); }
+  void set_step(int64_t step) {
+    step_named();
+    current_ = step + offset();
+  }
   bool counting() const { return speaker_ && book_.dialects()[*speaker_].count_steps; }
   int64_t current() const { return current_; }
   /// The plan is of so many steps, or of so many rollouts where the records count those.
@@ -94,6 +100,9 @@ class Records {
   bool note_total(const Record& record);  ///< whether it is that of a training that is done
   void note_plan(const Record& record);
   void put(Event&& event, int64_t ordinal);
+  bool put_unnamed(const Record& record, event::Measured& train);
+  void step_named();
+  void put_all(std::vector<Event>& events);
   void release(bool all);
 
   const DialectBook& book_;
@@ -105,6 +114,8 @@ class Records {
   StepCounter counter_;
   TwoCounters counters_;
   OwnAxis axis_;
+  UnnamedRecords unnamed_;
+  std::vector<Event> out_;  // scratch
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
   double planned_ = 0;  // steps, as the last record with a plan said

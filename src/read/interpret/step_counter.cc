@@ -178,6 +178,7 @@ void StepCounter::saved(int64_t step) {
     stride_ = way % records == 0 ? way / records : roundest(way / (records + 1) + 1, way / records);
   }
   if (stride_ == 0) return;
+  anchored_ = true;
   base_ = step - step % stride_;
   base_ordinal_ = ordinal_;
   waiting_ = 0;
@@ -187,6 +188,7 @@ void StepCounter::total(int64_t steps) {
   const int64_t records = ordinal_ - base_ordinal_;
   if (stated_ || bar_ > 0 || records <= 0 || steps < records) return;  // a bar that moved knows better
   stride_ = std::llround(static_cast<double>(steps - base_) / static_cast<double>(records));
+  anchored_ = true;
   waiting_ = 0;
 }
 

@@ -37,6 +37,8 @@ class StepCounter {
   /// No more will come, or nobody can wait: decides on what there is.
   void settle();
   int64_t stride() const { return stride_; }
+  /// Does step_of() but count records, as nothing has said of which step any of them is?
+  bool only_counts() const { return bar_ < 0 && !stated_ && !anchored_; }
   /// The bar's last showing; -1: none yet.
   int64_t shown() const { return bar_; }
   /// A checkpoint of this step was saved, behind the record of the step or of one before it. Where no bar is drawn the
@@ -59,6 +61,7 @@ class StepCounter {
   int64_t stride_ = 0;        // 0: not known
   int64_t confirmed_ = 0;     // clumps of records that it held for
   bool stated_ = false;       // the stride was stated by the trainer, not inferred
+  bool anchored_ = false;     // a save or the end of the run said the step of a record
   int64_t bar_ = -1;          // last shown
   int64_t total_ = 0;         // what it ends at; 0: not known
   int64_t outer_ = 0;         // total of a bar that goes over rounds

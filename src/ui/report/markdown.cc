@@ -57,8 +57,9 @@ std::string facts(const State& state, const Cycle& cycle) {
   }
   if (state.verdict != "unknown") out += row("Verdict", state.verdict);
   if (const State::Span steps = state.steps(); steps.count > 0) {
-    out += row("Steps", cat(steps.first, " to ", steps.last, " (", steps.count, " seen",
-                            state.total_steps > 0 ? cat(", ", state.total_steps, " planned") : "", ")"));
+    const std::string planned = state.total_steps > 0 ? cat(", ", state.total_steps, " planned") : "";
+    out += steps.counted ? row("Records", cat(steps.count, " seen; no line says of which step they are", planned))
+                         : row("Steps", cat(steps.first, " to ", steps.last, " (", steps.count, " seen", planned, ")"));
   }
   out += row("Attempts", cat(state.attempts.size()));
   out += row("Time", time_span(state));

@@ -31,7 +31,8 @@ std::string facts_of(const State& state) {
     }
   }
   if (const State::Span steps = state.steps(); steps.count > 0) {
-    facts += cat(" · ", steps.count, steps.count == 1 ? " step seen" : " steps seen");
+    facts += cat(" · ", steps.count, steps.counted && steps.count != state.total_steps ? " record" : " step",
+                 steps.count == 1 ? "" : "s", " seen");
   }
   if (const std::string span = time_span(state); !span.empty()) facts += cat(" · ", span);
   if (const std::string pace = pace_text(state); !pace.empty() && state.steps().count > 0) facts += cat(" · ", pace);

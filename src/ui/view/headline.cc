@@ -77,6 +77,11 @@ std::string steps_text(const State& state) {
     if (seen.empty()) seen = training_bar(state);
     return seen.empty() ? "no training step seen" : cat(seen, "; no record of a training step");
   }
+  if (steps.counted && bar == kNoStep && steps.count != total) {
+    return cat(steps.count, steps.count == 1 ? " record" : " records",
+               total > 0 ? cat(" of a plan of ", total, " steps") : "",
+               steps.count == 1 ? "; no line says of which step it is" : "; no line says of which step they are");
+  }
   steps.last = std::max(steps.last, bar);
   if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
     const bool cut = state.verdict == "crashed" || state.verdict == "interrupted" || state.verdict == "ended-early";

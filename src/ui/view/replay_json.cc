@@ -165,6 +165,7 @@ void run(JsonWriter& out, const State& state) {
   step_or_null(out, "first", steps.first);
   step_or_null(out, "last", last_step_known(state));
   out.key("count").integer(steps.count);
+  if (steps.counted) out.key("counted").boolean(true);
   if (state.total_steps > 0) out.key("planned").integer(state.total_steps);
   out.end_object();
   attempts(out, state);
