@@ -107,6 +107,9 @@ Result<void> RunReader::add_source(const FoundFile& file) {
     }
     return {};
   }
+  if (const std::string why = source->looked_like() == FileKind::kText ? why_unnamed(disk_, file.path) : std::string();
+      !why.empty())
+    notes_.push_back(cat(file.path, ": ", why));
   if (recorder_ != nullptr) {
     MW_TRY(source->open_parts());
     MW_TRY(reattach(*source));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "read/files/csv.h"
 
 namespace mw {
 
@@ -30,6 +31,17 @@ std::string why_unread(Disk& disk, const std::string& path) {
       return cat("it is packed with ", name, ": unpack it first; .gz and .zst are read as they are");
   }
   return "";
+}
+
+std::string why_unnamed(Disk& disk, const std::string& path) {
+  constexpr size_t kHead = 4096;
+  if (!path.ends_with(".csv") && !path.ends_with(".tsv")) return "";
+  auto file = disk.open_read(path);
+  std::string head;
+  if (!file.ok() || !(*file)->read_at(0, kHead, head).ok()) return "";
+  const std::string_view first = std::string_view(head).substr(0, head.find('\n'));
+  if (!is_row_of_numbers(first)) return "";
+  return "it has no header: its first line is a row of numbers, and nothing says what its columns are";
 }
 
 }  // namespace mw

@@ -27,5 +27,15 @@ TEST_CASE("an empty file and a packed one say why they are not read") {
   CHECK(why_unread(disk, "/nowhere").empty());
 }
 
+TEST_CASE("a table of numbers without a header says so") {
+  FakeDisk disk;
+  disk.put("/r/log.csv", "10,0.5,0.25\n20,0.4,0.5\n");
+  disk.put("/r/named.csv", "step,loss,reward\n20,0.4,0.5\n");
+  disk.put("/r/train.log", "10,0.5,0.25\n20,0.4,0.5\n");
+  CHECK(contains(why_unnamed(disk, "/r/log.csv"), "no header"));
+  CHECK(why_unnamed(disk, "/r/named.csv").empty());
+  CHECK(why_unnamed(disk, "/r/train.log").empty());
+}
+
 }  // namespace
 }  // namespace mw

@@ -30,6 +30,11 @@ constexpr Knob kKnobs[] = {
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
+// As the interpreter says it: whoever sits at a notebook leaves one training and begins the next.
+constexpr std::string_view kNextInNotebook = "Starting the notebook's ";
+
+/// Does an attempt that began so say nothing of how the one before ended?
+bool is_no_end(std::string_view why) { return why == kCounterWentBack || why.starts_with(kNextInNotebook); }
 
 /// What a console showed.
 bool is_log(const SourceState& source) { return source.kind == "text" || source.kind == "notebook"; }
@@ -225,7 +230,7 @@ void judge_earlier(const State& state, const Knowledge& knowledge, JudgeMemory& 
     const AttemptState& attempt = state.attempts[i];
     const Done steps = done_in(state, i);
     const bool several = steps.last != kNoStep && static_cast<double>(steps.last - steps.first) >= kKnobs[2].value;
-    if (attempt.ended || !several || state.attempts[i + 1].why == kCounterWentBack) continue;
+    if (attempt.ended || !several || is_no_end(state.attempts[i + 1].why)) continue;
     const Open open = unfinished(state, attempt, steps, knowledge);
     if (open.what.empty() || judged_otherwise(state, knowledge, memory, i)) continue;
     Finding finding;

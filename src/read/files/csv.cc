@@ -241,6 +241,16 @@ void CsvDecoder::header(std::string_view text) {
   if (runs.size() > 1) runs_ = distinct_parts(runs);
 }
 
+/// The first line is a record of the columns whose names are known.
+bool CsvDecoder::lacks_header(std::string_view text) {
+  if (names_.empty() || !is_row_of_numbers(text)) return false;
+  split(text, cells_);
+  if (cells_.size() != names_.size()) return false;
+  has_header_ = true;
+  for (std::string& name : names_) columns_.push_back({name, name});
+  return true;
+}
+
 /// The number that a cell holds. Where cells are parted by semicolons the comma is mostly the decimal's.
 std::optional<double> CsvDecoder::number_in(std::string_view cell) {
   if (const auto number = parse_double(cell)) {
@@ -263,7 +273,7 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
     of_episodes_ = contains(text, "\"t_start\"");
     return;
   }
-  if (!has_header_) return header(text);
+  if (!has_header_ && !lacks_header(text)) return header(text);
   split(text, cells_);
   if (doubtful_ && !is_like_the_rows()) return;
   if (cells_.size() == 1 && columns_.size() > 2 && !parse_double(trim(text))) {  // printed among the rows
@@ -307,6 +317,23 @@ void CsvDecoder::hand_over_row(std::optional<size_t> run, RecordSink& sink) {
   const StepAndTime found = find_step_and_time(known.numbers(), known.texts());
   const int64_t episode = of_episodes_ ? ++episodes_ : kNoStep;
   row_.hand_over(sink, record_line_, found.step != kNoStep ? found.step : episode, found.at);
+}
+
+bool is_row_of_numbers(std::string_view line) {
+  const std::vector<std::string_view> cells = mw::split(trim(line), find_separator(line));
+  return cells.size() > 1 && std::all_of(cells.begin(), cells.end(),
+                                         [](std::string_view cell) { return parse_double(trim(cell)).has_value(); });
+}
+
+std::vector<std::string> names_without_header(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  constexpr std::string_view kShape = "log_0000-00-00 00:00:00";
+  bool fits = name.size() > kShape.size() && name.ends_with(".csv");
+  for (size_t i = 0; i < kShape.size() && fits; ++i) {
+    fits = kShape[i] == '0' ? name[i] >= '0' && name[i] <= '9' : name[i] == kShape[i];
+  }
+  return fits ? std::vector<std::string>{"step", "loss", "eval_distance", "eval_accuracy"} : std::vector<std::string>();
 }
 
 }  // namespace mw

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "read/files/row_builder.h"
@@ -18,11 +19,13 @@ constexpr size_t kCsvRecordLimit = size_t{1} << 20;
 /// Rows: one per record after the header, numbered by the line on which they begin. Empty cells are left out, cells
 /// that are no numbers become texts. Columns "NAME__MIN" and "NAME__MAX" of a W&B export are dropped, and "RUN - "
 /// before its metric names too. Where it was exported for several runs each has rows of its own, with a text "arm" that
-/// says which: the run's name, or of a long one what it does not share with the others. A headerless file gives columns
+/// says which: the run's name, or of a long one what it does not share with the others. Columns without a name are
 /// "column_1", …. Gymnasium's Monitor writes a line of JSON behind a '#' before its header; its rows are episodes,
 /// counted from 1.
 class CsvDecoder : public Decoder {
  public:
+  /// `names`: of the columns, where the file may lack its header.
+  explicit CsvDecoder(std::vector<std::string> names = {}) : names_(std::move(names)) {}
   void feed(std::string_view bytes, RecordSink& sink) override;
   void finish(RecordSink& sink) override;
   uint64_t consumed() const override { return consumed_; }
@@ -36,11 +39,13 @@ class CsvDecoder : public Decoder {
   void end_record(RecordSink& sink);
   void split(std::string_view record, std::vector<std::string>& cells) const;
   void header(std::string_view record);
+  bool lacks_header(std::string_view record);
   void add_cell(size_t column, RowBuilder& known);
   void hand_over_row(std::optional<size_t> run, RecordSink& sink);
   void record(std::string_view text, RecordSink& sink);
   std::optional<double> number_in(std::string_view cell);
 
+  std::vector<std::string> names_;
   std::string pending_;
   bool in_quotes_ = false;
   bool doubtful_ = false;      // these lines stood behind a quote that was never closed
@@ -67,5 +72,11 @@ class CsvDecoder : public Decoder {
   ProblemCounter open_quote_{"not-a-record"};
   ProblemCounter not_a_record_{"not-a-record"};
 };
+
+/// What the columns of a CSV are that a trainer writes without a header, by the file's name: ColossalChat's reward
+/// model appends step, loss, distance and accuracy to "log_2023-05-06 07:08:09.csv". Empty where nobody is known to.
+std::vector<std::string> names_without_header(std::string_view path);
+/// Is the first line one of numbers and nothing else, of at least two cells?
+bool is_row_of_numbers(std::string_view line);
 
 }  // namespace mw

@@ -132,3 +132,17 @@ TEST_CASE("mlflow: meta.yaml says how the run ended") {
   CHECK(contains(log, "ended 1 2025-10-09T08:53:20Z"));
   CHECK_FALSE(contains(decode_log(meta, "status: 1\nend_time: null\n", 0, 0), "ended"));
 }
+
+TEST_CASE("csv: of a trainer that is known to write no header the columns have names, of another one they have none") {
+  const std::string path = "/r/log_2024-05-06 07:08:09.123456.csv";
+  const std::string rows = "99,0.69,0.01,0.61\n199,0.68,0.03,0.625\n";
+  CHECK(sniff(rows, path) == FileKind::kCsv);
+  CHECK(sniff(rows, "/r/log.csv") == FileKind::kText);
+  const auto known = [&path] { return std::make_unique<CsvDecoder>(names_without_header(path)); };
+  CHECK(decode_log(known, rows, 0, 0)
+            .starts_with("row 1 step 99 at  step=99 loss=0.69 eval_distance=0.01 eval_accuracy=0.61\n"));
+  CHECK(contains(decode_log(known, "step,loss,kl,reward\n5,0.5,0.25,1\n", 0, 0), "row 2 step 5 at  step=5 loss=0.5"));
+  CHECK(names_without_header("/r/log_2024.csv").empty());
+  CHECK(is_row_of_numbers("1,2.5,nan"));
+  CHECK_FALSE(is_row_of_numbers("7"));
+}

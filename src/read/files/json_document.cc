@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/files/json_arrays.h"
+#include "read/files/json_members.h"
 #include "read/files/json_value.h"
 #include "read/files/jsonl.h"
 #include "read/lines/step_name.h"
@@ -15,60 +17,6 @@ namespace mw {
 namespace {
 
 constexpr size_t kPointLimit = 2'000'000;  // points of a document of series or columns; further ones are left out
-
-/// Calls `each(key, value)` for the members of the JSON object `text`; false when it is garbled.
-template <typename Each>
-bool for_each_member(std::string_view text, Each each) {
-  size_t at = skip_json_space(text, 0);
-  if (at >= text.size() || text[at] != '{') return false;
-  at = skip_json_space(text, at + 1);
-  std::string scratch;
-  while (at < text.size() && text[at] != '}') {
-    const size_t key_end = text[at] == '"' ? skip_json_value(text, at) : std::string_view::npos;
-    if (key_end == std::string_view::npos) return false;
-    std::string_view key;
-    if (!read_json_string(text.substr(at, key_end - at), scratch, key)) return false;
-    at = skip_json_space(text, key_end);
-    if (at >= text.size() || text[at] != ':') return false;
-    at = skip_json_space(text, at + 1);
-    const size_t end = skip_json_value(text, at);
-    if (end == std::string_view::npos || end == at) return false;
-    each(key, text.substr(at, end - at));
-    at = skip_json_space(text, end);
-    if (at < text.size() && text[at] == ',') at = skip_json_space(text, at + 1);
-  }
-  return at < text.size();
-}
-
-/// Calls `each(element)` for the elements of the JSON array `text`; false when it is garbled.
-template <typename Each>
-bool for_each_element(std::string_view text, Each each) {
-  size_t at = skip_json_space(text, 0);
-  if (at >= text.size() || text[at] != '[') return false;
-  at = skip_json_space(text, at + 1);
-  while (at < text.size() && text[at] != ']') {
-    const size_t end = skip_json_value(text, at);
-    if (end == std::string_view::npos || end == at) return false;
-    each(text.substr(at, end - at));
-    at = skip_json_space(text, end);
-    if (at < text.size() && text[at] == ',') at = skip_json_space(text, at + 1);
-  }
-  return at < text.size();
-}
-
-/// The first byte inside the brackets of `text` ('{', '[', '"', a digit, ...); 0 when there is none.
-char first_inside(std::string_view text) {
-  const size_t at = text.empty() ? 0 : skip_json_space(text, 1);
-  return at < text.size() ? text[at] : '\0';
-}
-
-bool is_list_of_objects(std::string_view value) { return value[0] == '[' && first_inside(value) == '{'; }
-
-bool is_list_of_numbers(std::string_view value) {
-  if (value[0] != '[') return false;
-  const char c = first_inside(value);
-  return c == '-' || c == 'N' || c == 'I' || c == 't' || c == 'f' || c == 'n' || (c >= '0' && c <= '9');
-}
 
 /// Of a document that holds each figure's values in one piece.
 struct SeriesPoint {
@@ -166,29 +114,6 @@ class SteppedLists {
   RowBuilder row_;
 };
 
-using NumberLists = std::vector<std::pair<std::string, std::vector<double>>>;
-
-/// Whole numbers, each above the one before.
-bool rises(const std::vector<double>& list) {
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (step_from_number(list[i]) == kNoStep || list[i] < 0 || (i > 0 && list[i] <= list[i - 1])) return false;
-  }
-  return true;
-}
-
-/// The list of the steps among those of a document; where there is none, of what else it counts as it goes.
-const std::vector<double>* steps_of(const NumberLists& lists, size_t longest) {
-  const std::vector<double>*steps = nullptr, *axis = nullptr;
-  int best = -1, best_axis = -1;
-  for (const auto& [key, list] : lists) {
-    if (list.size() != longest) continue;
-    const int rank = step_key_rank(key), other = axis_rank(key);
-    if (rank >= 0 && (best < 0 || rank < best)) best = rank, steps = &list;
-    if (other >= 0 && (best_axis < 0 || other < best_axis) && rises(list)) best_axis = other, axis = &list;
-  }
-  return steps != nullptr ? steps : axis;
-}
-
 }  // namespace
 
 /// Position in `piece` after the end of the document, or npos when it goes on; the scan's state is kept between pieces.
@@ -277,30 +202,11 @@ bool JsonDocumentDecoder::stepped_lists(std::string_view text, RecordSink& sink)
   return true;
 }
 
-/// {"loss": [0.3, …], "reward": [0.1, …], …}: lists of numbers, one per metric.
+/// {"loss": [0.3, …], "reward": [0.1, …], …}: lists of numbers, one per metric, at any depth.
 bool JsonDocumentDecoder::columns(std::string_view text, RecordSink& sink) {
-  NumberLists lists;
-  size_t others = 0, points = 0, longest = 0;
-  const bool whole = for_each_member(text, [&](std::string_view key, std::string_view value) {
-    if (!is_list_of_numbers(value)) return static_cast<void>(others += value[0] == '{' || value[0] == '[' ? 1 : 0);
-    auto& list = lists.emplace_back(key, std::vector<double>()).second;
-    for_each_element(value, [&](std::string_view element) {
-      double number = 0;
-      if (!read_json_number(element, number)) number = std::numeric_limits<double>::quiet_NaN();  // null
-      if (++points <= kPointLimit) list.push_back(number);
-    });
-    longest = std::max(longest, list.size());
-  });
-  if (!whole || lists.empty() || others > lists.size() || longest < 2) return false;
-  const std::vector<double>* const steps = steps_of(lists, longest);
-  for (size_t i = 0; i < longest; ++i) {
-    for (const auto& [key, list] : lists) {
-      if (i < list.size()) row_.add_number(key, list[i]);
-    }
-    // Lists without one of the steps have an entry for each.
-    const auto counted = static_cast<int64_t>(i) + 1;
-    row_.hand_over(sink, ++rows_, steps != nullptr ? step_from_number((*steps)[i]) : counted, {});
-  }
+  JsonArrays arrays;
+  if (!arrays.read(text)) return false;
+  rows_ = arrays.hand_over(rows_, row_, sink);
   return true;
 }
 

@@ -18,7 +18,7 @@ std::unique_ptr<Decoder> make_decoder(FileKind kind, std::string_view path) {
     case FileKind::kJsonSettings:
       return std::make_unique<JsonDocumentDecoder>(true);
     case FileKind::kCsv:
-      return std::make_unique<CsvDecoder>();
+      return std::make_unique<CsvDecoder>(names_without_header(path));
     case FileKind::kWandb:
       return std::make_unique<WandbDecoder>();
     case FileKind::kTfevents:

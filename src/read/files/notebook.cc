@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "read/files/json_value.h"
+#include "read/files/notebook_cell.h"
 
 namespace mw {
 namespace {
@@ -45,42 +46,32 @@ std::string with_places(std::string_view text) {
   return strings > line ? std::string() : out;
 }
 
-/// Text of an output, and for each of its lines where that stands in the file.
-struct Piece {
-  void append(std::string_view value, uint32_t line) {
-    for (size_t i = 0; i < value.size(); ++i) {
-      if (text.empty() || text.back() == '\n') lines.push_back(line);
-      text.push_back(value[i]);
-    }
-  }
-  void append(const Piece& other) {
-    const bool within = !text.empty() && text.back() != '\n' && !other.lines.empty();
-    text.append(other.text);
-    lines.insert(lines.end(), other.lines.begin() + (within ? 1 : 0), other.lines.end());
-  }
-  std::string text;
-  std::vector<uint32_t> lines;
-};
+/// Cuts the next line off `rest`, with its end.
+std::string_view next_line(std::string_view& rest) {
+  const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+  rest.remove_prefix(line.size());
+  return line;
+}
 
 /// The rows of a table, each at the line of the file on which its first cell stands.
-void append_rows(const Piece& html, Piece& shown) {
+void append_rows(const NotebookPiece& html, NotebookPiece& shown) {
   constexpr size_t kReach = 8192;  // bytes of HTML from one row to the next
   std::string rows;
   append_html_text(html.text, rows);
+  const std::string stepped = with_steps_of_epochs(rows);
   size_t at = 0, line = 0;
-  for (std::string_view rest = rows; !rest.empty();) {
-    const std::string_view row = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
-    rest.remove_prefix(row.size());
+  for (std::string_view rest = rows, with_steps = stepped; !rest.empty();) {
+    const std::string_view row = next_line(rest);
     const std::string cell = cat(">", trim(row.substr(0, row.find(" | "))), "<");
     const size_t found = std::string_view(html.text).substr(at, kReach).find(cell);
     if (cell.size() > 2 && found != std::string_view::npos) {
       for (const size_t end = at + found + 1; at < end; ++at) line += html.text[at] == '\n' ? 1 : 0;
     }
-    shown.append(row, html.lines[std::min(line, html.lines.size() - 1)]);
+    shown.append(next_line(with_steps), html.lines[std::min(line, html.lines.size() - 1)]);
   }
 }
 
-/// What one output of a cell holds, and hands over when the next one begins.
+/// What the outputs of a cell hold, and hands it over when the next cell begins.
 class Outputs : public JsonLeaves {
  public:
   Outputs(const NotebookReader::Sink& sink, bool placed, std::vector<uint32_t>& lines)
@@ -96,7 +87,8 @@ class Outputs : public JsonLeaves {
     const auto [output, name] = parts_of(path);
     if (output.empty()) return;
     if (output != output_) {
-      hand_over();
+      end_output();
+      if (cell_of(output) != cell_of(output_)) hand_over();
       output_ = output;
     }
     // Before nbformat 4 the texts stand beside the output's kind, and "text" is that of a stream or of a value.
@@ -124,22 +116,10 @@ class Outputs : public JsonLeaves {
            !path.ends_with("/source") && !path.ends_with("/input");
   }
 
-  void hand_over() {
-    // A table says more than the text in its place, which may be "<Figure size 640x480 with 1 Axes>".
-    const bool table = contains(html_.text, "<t");
-    const bool plain = !table && !plain_.text.empty() && !plain_.text.starts_with('<');
-    Piece shown = table ? Piece() : std::move(text_);
-    if (plain) shown.append(plain_);
-    if (!plain && !html_.text.empty()) {
-      append_rows(html_, shown);
-    }
-    shown.append(trace_.text.empty() ? error_ : trace_);
-    if (!shown.text.empty() && shown.text.back() != '\n') shown.text.push_back('\n');
-    for (const uint32_t line : shown.lines) {
-      if (placed_) lines_.push_back(lines_.empty() ? line : std::max(line, lines_.back()));
-    }
-    if (!shown.text.empty()) sink_(shown.text);
-    text_ = plain_ = html_ = trace_ = error_ = {};
+  /// All that is not handed over yet.
+  void finish() {
+    end_output();
+    hand_over();
   }
 
  private:
@@ -165,11 +145,37 @@ class Outputs : public JsonLeaves {
     return {path.substr(0, end), name};
   }
 
+  static std::string_view cell_of(std::string_view output) { return output.substr(0, output.rfind("/outputs/")); }
+
+  void end_output() {
+    // A table says more than the text in its place, which may be "<Figure size 640x480 with 1 Axes>".
+    const bool table = contains(html_.text, "<t");
+    const bool plain = !table && !plain_.text.empty() && !plain_.text.starts_with('<');
+    NotebookPiece shown = table ? NotebookPiece() : std::move(text_);
+    if (plain) shown.append(plain_);
+    if (!plain && !html_.text.empty()) {
+      append_rows(html_, shown);
+    }
+    shown.append(trace_.text.empty() ? error_ : trace_);
+    if (!shown.text.empty() && shown.text.back() != '\n') shown.text.push_back('\n');
+    cell_.add(std::move(shown));
+    text_ = plain_ = html_ = trace_ = error_ = {};
+  }
+
+  void hand_over() {
+    const NotebookPiece shown = cell_.take();
+    for (const uint32_t line : shown.lines) {
+      if (placed_) lines_.push_back(lines_.empty() ? line : std::max(line, lines_.back()));
+    }
+    if (!shown.text.empty()) sink_(shown.text);
+  }
+
   const NotebookReader::Sink& sink_;
+  NotebookCell cell_;
   bool placed_;
   std::vector<uint32_t>& lines_;
   std::string output_;
-  Piece text_, plain_, html_, trace_, error_;
+  NotebookPiece text_, plain_, html_, trace_, error_;
 };
 
 }  // namespace
@@ -222,7 +228,7 @@ bool NotebookReader::read_out(const Sink& sink) {
   const std::string_view text = placed.empty() ? std::string_view(pending_) : placed;
   Outputs outputs(sink, !placed.empty(), file_lines_);
   const bool whole = for_each_leaf(text.substr(std::min(text.find('{'), text.size())), outputs);
-  outputs.hand_over();
+  outputs.finish();
   pending_ = std::string();
   return whole;
 }

@@ -12,6 +12,7 @@
 #include "base/one_of.h"
 #include "base/text.h"
 #include "read/files/collective_trace.h"
+#include "read/files/csv.h"
 #include "read/files/json_value.h"
 #include "read/files/notebook.h"
 #include "read/files/tfevents.h"
@@ -281,6 +282,7 @@ bool is_csv(std::string_view head, std::string_view path) {
   const std::string_view header = trim(head.substr(0, first_end));
   const std::string_view second =
       head.substr(first_end + 1, second_end == std::string_view::npos ? second_end : second_end - first_end - 1);
+  if (!names_without_header(path).empty() && is_row_of_numbers(header)) return true;
   const bool torn = second_end == std::string_view::npos;  // a line that is still being written proves nothing
   if (trim(second).empty() || (torn && !named)) return named && header.find_first_of(",;\t") != std::string_view::npos;
   for (const char separator : {',', '\t', ';'}) {

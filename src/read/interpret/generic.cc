@@ -370,12 +370,14 @@ MetricLine::Form GenericReader::read_values(std::string_view text, const StepPla
 }
 
 /// A record that says its step so plainly that it is believed beside a known trainer's own shapes.
-bool GenericReader::is_numbered(const Found& found, const StepPlace& at, std::string_view text, const MetricLine& out) {
+bool GenericReader::is_numbered(std::string_view text, const Found& found, const StepPlace& at, const MetricLine& out) {
   const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
   const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
   const bool leads =
       at.step != kNoStep && leads_line(text, at) && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
-  const size_t least = of_total || leads ? 1 : 2;
+  // "Step 12 | reward: 0.5"
+  const bool cells = at.step != kNoStep && at.begin == 0 && trim(text.substr(at.end)).starts_with('|');
+  const size_t least = of_total || leads || cells ? 1 : 2;
   return says_step && (known_names_ >= least || accepts(out));
 }
 
@@ -445,7 +447,7 @@ GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t nu
   }
   size_t bar = 0;
   const bool bars = rare.may_hold('%') && is_bar(text, &bar);
-  const MetricLine::Form form = bars ? read_bar(text, bar, out) : read_values(text, at, out);
+  const MetricLine::Form form = bars ? (note_bar_of_epoch(at), read_bar(text, bar, out)) : read_values(text, at, out);
   placed_list_ = placed_list_ || (rewards && !bars);
   if (rewards && !bars) add_listed(*rewards, out);
   const bool trains = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
@@ -475,7 +477,7 @@ GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t nu
   found.record = record;
   found.barred = record && bars;
   found.stale = found.barred && redrawn_;
-  found.numbered = record && !bars && is_numbered(found, at, text, out);
+  found.numbered = record && !bars && is_numbered(text, found, at, out);
   found.of_training = found.barred && (titled_ || (known_rewards_ > 0 && known_names_ > known_rewards_));
   if (!record) out.clear();
   return found;

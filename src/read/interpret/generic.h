@@ -60,7 +60,10 @@ class GenericReader {
   /// Another reader took line `number` for one that says which step begins: the values below it are that step's.
   void heading_at(uint64_t number) { heading_line_ = number; }
   /// A save named its step: there are steps, whether or not records name them.
-  void saw_step() { has_steps_ = true; }
+  void saw_step(int64_t step) {
+    has_steps_ = true;
+    saved_step_ = step;
+  }
   /// Whether a name is commonly given to something that training measures.
   bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
   /// Whether a table or a dict over several lines is a metric record.
@@ -78,6 +81,8 @@ class GenericReader {
   Found read_line(std::string_view text, uint64_t number, MetricLine& out, RareBytes rare);
   bool read_row(std::string_view text, MetricLine& out, Found& found);
   int64_t over_epochs(const StepPlace& place, int64_t* total);
+  int64_t over_whole_epochs(const StepPlace& place, int64_t* total) const;
+  void note_bar_of_epoch(const StepPlace& at);
   int64_t over_rounds(const StepPlace& place, int64_t* total);
   static constexpr size_t kHeadingBytes = 120;  // of a line that only says which step or epoch begins
   static bool is_of_round(const StepPlace& place);
@@ -97,7 +102,7 @@ class GenericReader {
   bool is_environments(std::string_view text, const StepPlace& at, bool trains, bool worded);
   bool stands_beside(std::string_view text, const MetricLine& out) const;
   void note_point(const MetricLine& record);
-  bool is_numbered(const Found& found, const StepPlace& at, std::string_view text, const MetricLine& out);
+  bool is_numbered(std::string_view text, const Found& found, const StepPlace& at, const MetricLine& out);
   struct Known;
   const Known& known(std::string_view key);
   bool well_known(std::string_view key) { return known(key).learning; }
@@ -128,11 +133,14 @@ class GenericReader {
   };
   Round round_;
   uint64_t heading_line_ = 0;
-  bool blocks_ = false;         // figures stand one by one under such headings
-  bool trained_ = false;        // a record of training was read
-  bool placed_list_ = false;    // a line with a list of rewards said its step
-  bool counts_epochs_ = false;  // nothing but epochs was counted, in lines that sum them up
-  bool has_steps_ = false;      // a record named its step
+  bool blocks_ = false;           // figures stand one by one under such headings
+  bool trained_ = false;          // a record of training was read
+  bool placed_list_ = false;      // a line with a list of rewards said its step
+  bool counts_epochs_ = false;    // nothing but epochs was counted, in lines that sum them up
+  bool has_steps_ = false;        // a record named its step
+  int64_t saved_step_ = kNoStep;  // that a save named last
+  int64_t epoch_bar_ = 0;         // how many steps the bars of the epochs have; kUnequal: not all as many
+  static constexpr int64_t kUnequal = -1;
   uint64_t held_out_line_ = 0;  // a line that only says that an evaluation's results follow
   static constexpr int64_t kNoBrackets = INT64_MAX;
   int64_t brackets_ = -1;  // the last number in brackets that counted steps; kNoBrackets: such numbers do not

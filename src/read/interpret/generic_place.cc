@@ -31,12 +31,26 @@ bool GenericReader::read_row(std::string_view text, MetricLine& out, Found& foun
   return true;
 }
 
+/// "Epoch 2/5:  20%|##   | 100/500 [": an epoch has 500 steps.
+void GenericReader::note_bar_of_epoch(const StepPlace& at) {
+  if (at.epoch == kNoStep || at.step_total <= 1) return;
+  epoch_bar_ = epoch_bar_ == 0 || epoch_bar_ == at.step_total ? at.step_total : kUnequal;
+}
+
+/// Of a record that names nothing but its epoch. Where the trainer saves by steps, and those are of that epoch as its
+/// bars count them, the record is of the epoch's last step.
+int64_t GenericReader::over_whole_epochs(const StepPlace& place, int64_t* total) const {
+  const int64_t length = epoch_bar_;
+  const bool counted = length > 1 && place.epoch > 0 && place.epoch < INT32_MAX && place.epoch_total < INT32_MAX &&
+                       length < INT32_MAX && saved_step_ != kNoStep && saved_step_ > place.epoch &&
+                       saved_step_ >= (place.epoch - 1) * length && saved_step_ <= (place.epoch + 1) * length;
+  *total = counted ? place.epoch_total * length : place.epoch_total;
+  return counted ? place.epoch * length : place.epoch;
+}
+
 // Steps that begin again in every epoch go on counting; trainers without steps count epochs.
 int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
-  if (place.step == kNoStep) {
-    *total = place.epoch_total;
-    return place.epoch;
-  }
+  if (place.step == kNoStep) return over_whole_epochs(place, total);
   *total = place.step_total;
   if (place.word == "global_step" || place.word == "global step") return place.step;
   const bool headed = place.epoch == kNoStep && headed_epoch_ != kNoStep && !is_of_round(place);

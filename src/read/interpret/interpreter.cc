@@ -73,7 +73,7 @@ bool Interpreter::trainer_known() const {
 }
 
 bool Interpreter::wants_all_lines() const {
-  if (!trainer_known()) return true;
+  if (!trainer_known() || of_cells_) return true;  // of a notebook each training has a table of its own
   // A loop of one's own over a known library (or a fork with a printer of its own) names it, but speaks differently.
   return !own_record_ && (own_loop_ || number_ < kOwnWordLines);
 }

@@ -19,6 +19,7 @@
 #include "read/interpret/answer_judge.h"
 #include "read/interpret/answer_rows.h"
 #include "read/interpret/arms.h"
+#include "read/interpret/cell_tables.h"
 #include "read/interpret/first_lines.h"
 #include "read/interpret/generic.h"
 #include "read/interpret/leading_rank.h"
@@ -127,7 +128,10 @@ class Interpreter {
   void choose_arm(ArmChoice* choice) { arms_.choose(choice); }
   /// The source is the output of a notebook's cells: a traceback of IPython's that ends it is that of its last cell,
   /// and not that of a tool which runs a model's code.
-  void read_cells() { of_cells_ = true; }
+  void read_cells() {
+    of_cells_ = true;
+    columns_.read_cells();
+  }
 
  private:
   struct Stream;
@@ -268,6 +272,8 @@ class Interpreter {
   bool make_save(const LogLine& line);
   bool make_resume(const LogLine& line);
   bool make_columns(const LogLine& line);
+  bool is_row_of_training(const LogLine& line, int64_t step);
+  void begin_attempt(std::string_view why, const LogLine& line);
   bool begin_block(const LogLine& line);
   template <typename Body>
   void put(Body body, uint64_t number, Time at) {
@@ -346,6 +352,7 @@ class Interpreter {
   bool own_report_ = false;    // then midwatch's own report began
   bool helper_log_ = false;    // the source is the log of a helper, not the run's
   bool of_cells_ = false;      // the source is a notebook
+  CellTables cell_tables_;     // which it shows
   bool own_record_ = false;    // the recognised trainer has printed one as its dialect knows them
   bool own_loop_ = false;      // or a record came that no dialect knows
   std::vector<std::string_view> captures_;

@@ -236,15 +236,9 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
       break;
     case Maker::kAttempt:
-      steps_total_ = other_total_ = 0;  // the next attempt's bar says what it plans
-      steps_complete_ = false;
-      code_done();
-      for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
       if (step != kNoStep) records_.resumed(step);
       if (fields.text("why") == kKeeperBegan) records_.another_process();
-      records_.begin_unnamed();
-      put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
-          line.number, line.at);
+      begin_attempt(fields.has("why") ? fields.text("why") : line.text, line);
       break;
     case Maker::kResumed:
       if (step != kNoStep) records_.resumed(step);
@@ -274,6 +268,16 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
   }
 }
 
+/// Another attempt begins: what failed before failed in the one before, and the next bar says what it plans.
+void Interpreter::begin_attempt(std::string_view why, const LogLine& line) {
+  steps_total_ = other_total_ = 0;
+  steps_complete_ = false;
+  code_done();
+  for (auto& [key, stream] : streams_) end_trace(*stream);
+  records_.begin_unnamed();
+  put(event::AttemptBegan{clean_.take(why, kErrorLimit)}, line.number, line.at);
+}
+
 void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
   code_done();
   if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
@@ -288,6 +292,7 @@ void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
     went_on(line);
   }
   first_lines_.failed();
+  cell_tables_.ended();
   put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
       line.number, line.at);
 }

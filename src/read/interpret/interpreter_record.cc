@@ -56,6 +56,7 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
   }
   metrics_.read(body);
   if (fields.flag("ended")) {
+    cell_tables_.ended();
     put(event::Ended{event::Ended::How::kComplete, 0, clean_.take(line.text, kTextLimit)}, line.number, line.at);
   }
   if (metrics_.open()) {
@@ -302,12 +303,32 @@ bool Interpreter::begin_block(const LogLine& line) {
   return true;
 }
 
+/// Whether a row in a notebook is a record of the training, which may be another one than that of the table before.
+bool Interpreter::is_row_of_training(const LogLine& line, int64_t step) {
+  // Behind the records of a known trainer only its own tables are the training's: others sum up, or show it once more.
+  if (trainer_known() && own_record_ && !columns_.of_trainer()) return false;
+  const bool complete = cell_tables_.trains() && steps_complete_;  // as the bar of the training before says
+  switch (cell_tables_.row(columns_.tables(), step, metrics_.numbers())) {
+    case CellTables::Row::kShownBefore:
+      return false;
+    case CellTables::Row::kOfAnother:
+      if (complete) put(event::Ended{event::Ended::How::kComplete, 0, ""}, line.number, line.at);
+      records_.another_process();
+      begin_attempt(cat("Starting the notebook's no. ", cell_tables_.trainings(), " training"), line);
+      return true;
+    case CellTables::Row::kNext:
+      break;
+  }
+  return true;
+}
+
 /// A table with a head of names, as notebooks show it.
 bool Interpreter::make_columns(const LogLine& line) {
   const auto measured = [this](std::string_view name) { return generic_.measures(name); };
   int64_t step = kNoStep;
   const ColumnTable::Took took = columns_.take(line.text, measured, metrics_, &step);
   if (took != ColumnTable::Took::kRow) return took == ColumnTable::Took::kHead;
+  if (of_cells_ && !is_row_of_training(line, step)) return true;
   recogniser_.unknown_trainer();
   own_loop_ = true;
   Pending as;
@@ -323,7 +344,7 @@ bool Interpreter::make_save(const LogLine& line) {
   if (trainer_known()) return false;
   const auto save = read_save(line.text, line.rare);
   if (!save) return false;
-  if (save->step != kNoStep) generic_.saw_step();
+  if (save->step != kNoStep) generic_.saw_step(save->step);
   constexpr size_t kPathLimit = 400;
   put(event::CheckpointSaved{save->step, clean_.take(save->path, kPathLimit), save->complete}, line.number, line.at);
   return true;
@@ -362,6 +383,8 @@ void Interpreter::note_heading(const LogLine& line, int64_t step) {
 
 bool Interpreter::make_generic(const LogLine& line) {
   if (make_columns(line) || make_save(line) || make_resume(line)) return true;
+  // What a notebook prints behind a known trainer's last record is what its writer tries next.
+  if (of_cells_ && trainer_known() && own_record_ && !cell_tables_.trains()) return false;
   GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
   if (found.held_out && found.total > 0 &&
       found.total != steps_total_) {  // "eval step 3/50": it counts its own batches

@@ -169,20 +169,44 @@ Reading Records::trained(KnownName& name, const Record& record, double value) co
   return {name.less, whole.value};
 }
 
+namespace {
+
+/// How many steps a Trainer's last record sums up, where nothing was logged before it: its seconds times its rate,
+/// where the rate has digits enough for it.
+int64_t summed_up(const Record& record) {
+  constexpr double kRounded = 0.0005, kStep = 1, kShare = 0.002, kMost = 1e9;
+  double seconds = 0, rate = 0;
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    if (record.names[i]->role == KnownName::Role::kRuntime) seconds = record.numbers[i].value;
+    if (record.names[i]->role == KnownName::Role::kRate) rate = record.numbers[i].value;
+  }
+  const double steps = seconds * rate;
+  const bool sure = steps >= 1 && steps <= kMost && seconds * kRounded <= std::max(kStep, kShare * steps);
+  return sure ? std::llround(steps) : kNoStep;
+}
+
+/// One with nothing but its step and epoch says how far the training came: what a trainer logs last holds no figure.
+bool is_row_of_training(const Record& record) { return record.from_file && !record.eval; }
+
+}  // namespace
+
+/// A record without figures of its own says how far the training has come.
+void Records::reach(int64_t step, const Record& record) {
+  current_ = step;
+  sink_.put({record.at, record.where, event::Measured{step, false, {}}});
+}
+
 void Records::add(const Record& record) {
   // One that has to be counted, in the log of a trainer that says its steps: somebody quotes another trainer.
   if (record.policy == StepPolicy::kCount && speaker_ && !counting() && current_ != kNoStep) return;
   if (record.stale) {
     const int64_t step = own_step(record);
-    if (step == kNoStep) return;
-    current_ = step;
-    sink_.put({record.at, record.where, event::Measured{step, false, {}}});
+    if (step != kNoStep) reach(step, record);
     return;
   }
   event::Measured train;
   event::Measured eval;
-  bool any_train = false;
-  bool sampled = false;
+  bool any_train = false, sampled = false;
   train.readings.reserve(record.numbers.size());
   signals_.begin_record();
   const auto names = record.prefix.empty() ? record.names : names_.with_prefix(record.prefix, record.numbers);
@@ -215,6 +239,7 @@ void Records::add(const Record& record) {
   }
   if (closing && counts(record)) {  // what it sums up was logged: it is no step of its own
     train.step = eval.step = std::max(current_, counter_.shown() >= 0 ? counter_.shown() : kNoStep);
+    if (const int64_t all = summed_up(record); train.step == kNoStep && all != kNoStep) reach(all, record);
   } else if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;
@@ -223,6 +248,8 @@ void Records::add(const Record& record) {
     const int64_t step = step_of(record, &ordinal);
     train.step = eval.step = step;
     if (step != kNoStep && any_train) current_ = step;
+    const bool bare = !any_train && eval.readings.empty() && speaker_ && is_row_of_training(record);
+    if (bare && current_ != kNoStep && step > current_) reach(step, record);
   }
   eval.eval = true;
   if (train.step != kNoStep) step_named();

@@ -99,6 +99,7 @@ class Records {
   bool is_step_key(const KnownName& name) const;
   bool note_total(const Record& record);  ///< whether it is that of a training that is done
   void note_plan(const Record& record);
+  void reach(int64_t step, const Record& record);
   void put(Event&& event, int64_t ordinal);
   bool put_unnamed(const Record& record, event::Measured& train);
   void step_named();

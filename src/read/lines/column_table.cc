@@ -10,6 +10,7 @@ namespace mw {
 namespace {
 
 constexpr double kStepLimit = 1e9;
+constexpr std::string_view kTrainersLoss = "Training Loss";  // as transformers heads its column in a notebook
 
 /// A head's cell as the name that a trainer logs under.
 std::string name_of(std::string_view cell) {
@@ -70,7 +71,7 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
   if (text.ends_with('\\')) return false;  // pandas shows a wide frame so, whose rows have their number before them
   for (const char between : {'|', '\t', ',', ';', ' ', kAnySpace}) {
     const std::vector<std::string_view> all = cells(text, between);
-    const bool of_writer = all.size() == 2 && all[1] == "Training Loss";  // where a trainer reports nothing else
+    const bool of_writer = all.size() == 2 && all[1] == kTrainersLoss;  // where a trainer reports nothing else
     if ((all.size() < kColumnsLeast && !of_writer) || all.size() > kColumnsLimit) continue;
     const auto counting = std::find_if(all.begin(), all.end(), counts_steps);
     if (counting == all.end()) continue;
@@ -87,7 +88,9 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
     // A sentence has words that measure nothing.
     const bool wide = contains(text, "  ") && counting == all.begin() && 2 * measured >= all.size() - 1;
     if (between == kAnySpace && !wide) continue;
-    open_ = Head{between, static_cast<size_t>(counting - all.begin()), std::move(names), 0, -1};
+    const bool of_trainer = std::find(all.begin(), all.end(), kTrainersLoss) != all.end();
+    open_ = Head{between, static_cast<size_t>(counting - all.begin()), std::move(names), 0, -1, of_trainer};
+    ++tables_;
     foreign_ = 0;
     return true;
   }
@@ -116,7 +119,7 @@ bool ColumnTable::row(Head& of, std::string_view text, bool goes_on, MetricLine&
 
 /// Something else stands below the open table. One that had rows goes on behind it.
 void ColumnTable::interrupted() {
-  if (open_.rows >= kRowsKept) left_ = std::move(open_);
+  if (open_.rows >= kRowsKept || (of_cells_ && open_.rows > 0)) left_ = std::move(open_);
   open_ = Head();
 }
 
@@ -125,10 +128,15 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
   if (text.size() > kLineLimit) return Took::kNo;
   const std::string_view bare = trim(text);
   const auto took = [&out] { return out.numbers().empty() ? Took::kHead : Took::kRow; };
+  // A head has one of the words that count steps in it, and "te" with it; most lines have none, and are not split.
+  const bool may =
+      bare.size() > 8 && bare.find('=') == std::string_view::npos && contains_folded(bare, "te") &&
+      (contains_folded(bare, "step") || contains_folded(bare, "iteration") || contains_folded(bare, "update"));
   if (open_.between != 0) {
     const bool ruled = open_.between != ',' && open_.between != ';' && (open_.rows > 0 || foreign_ == 0);
     if (ruled && is_table_frame(bare)) return Took::kHead;
     if (row(open_, bare, false, out, step)) return foreign_ = 0, took();
+    if (may && open_.rows > 0 && head(bare, known)) return Took::kHead;
     if (++foreign_ > kBetweenLimit || bare.empty()) interrupted();
     return Took::kNo;
   }
@@ -138,10 +146,6 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
     foreign_ = 0;
     return took();
   }
-  // A head has one of the words that count steps in it, and "te" with it; most lines have none, and are not split.
-  const bool may =
-      bare.size() > 8 && bare.find('=') == std::string_view::npos && contains_folded(bare, "te") &&
-      (contains_folded(bare, "step") || contains_folded(bare, "iteration") || contains_folded(bare, "update"));
   return may && head(bare, known) ? Took::kHead : Took::kNo;
 }
 

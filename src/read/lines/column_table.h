@@ -29,6 +29,12 @@ class ColumnTable {
   };
   /// `known` says whether a name is of something that training measures. `step` is set with kRow.
   Took take(std::string_view text, const std::function<bool(std::string_view)>& known, MetricLine& out, int64_t* step);
+  /// The source is a notebook: what stands between the rows of a table was printed while it grew.
+  void read_cells() { of_cells_ = true; }
+  /// How many heads were taken.
+  size_t tables() const { return tables_; }
+  /// Has the table of the last row a column "Training Loss", as a trainer's own one has?
+  bool of_trainer() const { return open_.of_trainer; }
 
  private:
   bool head(std::string_view text, const std::function<bool(std::string_view)>& known);
@@ -39,12 +45,15 @@ class ColumnTable {
     std::vector<std::string> names;
     int rows = 0;      // that came, up to kRowsKept
     double last = -1;  // the step of the last one
+    bool of_trainer = false;
   };
   bool row(Head& of, std::string_view text, bool goes_on, MetricLine& out, int64_t* step) const;
   void interrupted();
 
   Head open_, left_;  // the table, and one that had rows when lines of something else came
-  int foreign_ = 0;   // lines in a row that were none of the open table
+  bool of_cells_ = false;
+  size_t tables_ = 0;
+  int foreign_ = 0;  // lines in a row that were none of the open table
 };
 
 }  // namespace mw
