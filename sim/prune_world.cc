@@ -385,8 +385,8 @@ void PruneWorld::toggle_shared_part() {
   } else {
     system.links[path] = path_of(roots.front(), of);
     // It was saved with it: a link says nothing of its own time.
-    const auto saved = disk.info(cat(path_of(roots.front(), by), "/model.safetensors"));
-    if (saved.ok()) disk.set_time(saved->changed);
+    const auto weights = disk.info(cat(path_of(roots.front(), by), "/model.safetensors"));
+    if (weights.ok()) disk.set_time(weights->changed);
     disk.put(path, "");
     disk.set_time(clock.now());
     say_(cat(path, " leads to step ", of));
