@@ -168,7 +168,8 @@ std::optional<int64_t> PruneWorld::pointed(const std::string& root) const {
 }
 
 bool PruneWorld::is_linked(const std::string& path) const {
-  return std::any_of(system.links.begin(), system.links.end(), [&](const auto& one) { return one.second == path; });
+  return std::any_of(system.links.begin(), system.links.end(),
+                     [&](const auto& one) { return one.second == path && disk.exists(one.first); });
 }
 
 bool PruneWorld::is_open(const std::string& path) const {
@@ -364,6 +365,7 @@ void PruneWorld::prune() {
 }
 
 void PruneWorld::toggle_link() {
+  if (dice.chance(0.5)) return toggle_shared_part();
   const std::string path = dice.chance(0.5) ? cat(roots.front(), "/best") : std::string("/data/best");
   if (system.links.erase(path) != 0) return disk.unlink(path);
   const int64_t of = any_step(true);
@@ -371,6 +373,25 @@ void PruneWorld::toggle_link() {
   system.links[path] = path_of(roots.front(), of);
   disk.put(path, "");
   say_(cat(path, " leads to step ", of));
+}
+
+/// A part of one checkpoint is a link into another one.
+void PruneWorld::toggle_shared_part() {
+  const int64_t by = any_step(true), of = any_step(true);
+  if (by == kNoStep || by == of || saves[roots.front()][by].deleting) return;
+  const std::string path = cat(path_of(roots.front(), by), "/frozen");
+  if (system.links.erase(path) != 0 && disk.exists(path)) {
+    disk.unlink(path);
+  } else {
+    system.links[path] = path_of(roots.front(), of);
+    // It was saved with it: a link says nothing of its own time.
+    const auto weights = disk.info(cat(path_of(roots.front(), by), "/model.safetensors"));
+    if (weights.ok()) disk.set_time(weights->changed);
+    disk.put(path, "");
+    disk.set_time(clock.now());
+    say_(cat(path, " leads to step ", of));
+  }
+  saves[roots.front()][by].files = files_in(path_of(roots.front(), by));
 }
 
 void PruneWorld::toggle_reader() {

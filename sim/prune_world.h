@@ -106,6 +106,7 @@ class PruneWorld {
   void crash();
   void prune();
   void toggle_link();
+  void toggle_shared_part();
   void toggle_reader();
   void others_save(int64_t step);
   void ship();

@@ -7,6 +7,7 @@
 
 #include "act/supervise/run_files.h"
 #include "base/text.h"
+#include "core/checkpoint_layout.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/deep_read.h"
@@ -153,6 +154,32 @@ const CheckpointNeighbours& CheckpointSurvey::neighbours(const std::string& fold
 void CheckpointSurvey::find_resume(CheckpointsAnswer& answer) {
   answer.resume_from = {};
   answer.resume_with.clear();
+  find_whole(answer);
+  note_renamed(answer);
+}
+
+/// NeMo-RL was killed between the two renames with which a save takes the place of one of the same step: a later whole
+/// one lies under the name of what was to go.
+void CheckpointSurvey::note_renamed(CheckpointsAnswer& answer) {
+  Checkpoint& back = answer.resume_from;
+  if (back.path.empty() || back.step == kNoStep) return;
+  const std::string folder = folder_of(back.path);
+  for (const FoundCheckpoint& one : neighbours(folder).checkpoints) {
+    const auto step = step_in("old_step_{step}", basename(one.path));
+    const std::string name = cat("step_", step.value_or(0));
+    if (!step || *step <= back.step || disk_.info(cat(folder, "/", name)).ok()) continue;
+    const auto old = known_or_looked_at(one.path, answer);
+    const bool only_named = old.ok() && std::all_of(old->lacks.begin(), old->lacks.end(), [](const std::string& lack) {
+                              return lack == word_of(Piece::kStep);
+                            });
+    if (!only_named || !is_sound(*old)) continue;
+    back.notes.push_back(cat("Step ", *step, " is whole, too, in ", one.path,
+                             ", where a save that was killed had put it. It comes back by: mv ", one.path, " ", folder,
+                             "/", name));
+  }
+}
+
+void CheckpointSurvey::find_whole(CheckpointsAnswer& answer) {
   const Checkpoint* newer = nullptr;
   for (auto one = answer.checkpoints.rbegin(); one != answer.checkpoints.rend(); ++one) {
     const bool good = one->state == "whole" && !one->tainted;

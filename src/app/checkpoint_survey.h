@@ -39,6 +39,8 @@ class CheckpointSurvey {
   Result<Checkpoint> look(const std::string& path, bool deep);
   /// What lies beside it, for its own words: pointers, the other role of its step.
   void note_beside(Checkpoint& out);
+  void find_whole(CheckpointsAnswer& answer);
+  void note_renamed(CheckpointsAnswer& answer);
   void find_other(const Checkpoint& broken, const Checkpoint* newer, CheckpointsAnswer& answer);
   bool find_resumable(Checkpoint& newest, CheckpointsAnswer& answer);
   void prefer_resumable(CheckpointsAnswer& answer);

@@ -42,5 +42,31 @@ TEST_CASE("where a run's newest export is being written, the newest checkpoint t
   CHECK(answer.resume_from.path == "/ck/skyrl/global_step_20");
 }
 
+TEST_CASE("what a killed save of NeMo-RL had put out of its way comes back by its name") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  REQUIRE(disk.rename("/ck/nemo-rl/step_20", "/ck/nemo-rl/old_step_20").ok());
+  disk.put("/ck/nemo-rl/tmp_step_20/training_info.json", "{}");
+  const auto notes = [&disk] {
+    CheckpointsRequest request;
+    request.home = "/home";
+    CheckpointSurvey survey(disk, request, Time::from_seconds(4e9));
+    CheckpointsAnswer answer;
+    for (const char* name : {"step_10", "old_step_20", "tmp_step_20"}) {
+      auto one = survey.look(cat("/ck/nemo-rl/", name));
+      REQUIRE(one.ok());
+      answer.checkpoints.push_back(*one);
+    }
+    survey.find_resume(answer);
+    CHECK(answer.resume_from.path == "/ck/nemo-rl/step_10");
+    std::string out;
+    for (const std::string& note : answer.resume_from.notes) out += note;
+    return out;
+  };
+  CHECK(contains(notes(), "mv /ck/nemo-rl/old_step_20 /ck/nemo-rl/step_20"));
+  disk.put("/ck/nemo-rl/step_20/training_info.json", "{}");  // the name is taken
+  CHECK_FALSE(contains(notes(), "mv /ck"));
+}
+
 }  // namespace
 }  // namespace mw

@@ -10,11 +10,13 @@
 
 #include "act/cleanup/cleanup_roots.h"
 #include "act/cleanup/core_dumps.h"
+#include "act/cleanup/explain_others.h"
+#include "act/cleanup/linked_checkpoints.h"
 #include "act/cleanup/persons_file.h"
 #include "act/cleanup/quarantine_wait.h"
 #include "act/cleanup/read_in_full.h"
-#include "act/cleanup/remove_item.h"
 #include "act/cleanup/stale_resources.h"
+#include "act/cleanup/trainers_best.h"
 #include "act/cleanup/unfinished_removals.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -25,8 +27,6 @@
 
 namespace mw {
 namespace {
-
-constexpr std::string_view kBestOne = "\"best_model_checkpoint\": \"";
 
 using How = event::CheckpointSeen::How;
 
@@ -73,12 +73,11 @@ class Planner {
   bool answers() {
     for (const std::string& root : roots()) {
       (void)scans(root);
-      (void)linked(root);
       const auto pointer = ask_pointer(disk_, root, scope_.layout);
       if (!pointer.ok()) silent(pointer.error());
-      pointed_[root] =
-          pointer.ok() && *pointer ? step_in(scope_.layout.pointer_text, **pointer) : std::optional<int64_t>();
+      if (pointer.ok() && *pointer) pointed_[root] = step_in(scope_.layout.pointer_text, **pointer);
     }
+    find_links();
     return !silent_;
   }
 
@@ -123,29 +122,6 @@ class Planner {
     return found;
   }
 
-  /// Those that stay because nothing proves that this run wrote them.
-  void explain_others(const std::string& root) {
-    const auto steps = checkpoint_steps(disk_, root, scope_.layout);
-    const Ownership::Other* other = scope_.own.other_in(plain_path(root));
-    for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
-      const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, step);
-      const auto ahead = is_ahead(disk_, scope_.own, root, scope_.layout, *steps, step);
-      const bool own = whose.ok() && *whose == Whose::kOwn, foreign = whose.ok() && *whose == Whose::kForeign;
-      const bool beyond = ahead.ok() && (*ahead || (scope_.own.planned != kNoStep && step > scope_.own.planned));
-      if (own && !beyond) continue;
-      plan_.left.push_back(
-          {std::string(kOld),
-           root,
-           with_step(scope_.layout.folder, step),
-           0,
-           foreign            ? std::string("it was there before this run, or was written while no attempt of it lived")
-           : beyond           ? std::string("by its log this run has not reached its step")
-           : other != nullptr ? cat("run ", other->name, " saves there, too, and may have written it")
-                              : std::string("nothing proves that this run wrote it"),
-           {}});
-    }
-  }
-
   /// Of what was written while both lived nobody knows whose it is.
   void say_who_else_saves(const std::string& root) {
     const Ownership::Other* other = scope_.own.lived_beside(plain_path(root));
@@ -176,8 +152,8 @@ class Planner {
   }
 
   /// What holds it in one of the trees, a process, a link or the trainer's pointer, one clause: what belongs to it in
-  /// the others stays, too. "": nothing.
-  std::string held_by(int64_t step) {
+  /// the others stays, too. "": nothing. Links in those that `goes` hold nothing.
+  std::string held_by(int64_t step, const std::set<int64_t>& goes) {
     const std::string name = with_step(scope_.layout.folder, step);
     for (const std::string& root : roots()) {
       const auto scan = scans(root).find(step);
@@ -188,27 +164,28 @@ class Planner {
       if (const auto use = used(root).find(name); use != used(root).end())
         return use->second.pid == 0 ? "it is in use" : cat("process ", use->second.pid, " ", use->second.how);
       if (pointed_[root] == step) return cat("the trainer's pointer, ", scope_.layout.pointer, ", names it");
-      if (linked(root).count(name) != 0) return "a link leads to it";
       if (best_of_trainer(root) == name) return "the trainer calls it its best one";
     }
+    if (const std::string& link = links_.link_to(step, goes); !link.empty()) return cat("a link leads to it, ", link);
     return facts_.sending.count(step) != 0 ? "it is being shipped" : "";
   }
 
   void checkpoints(const std::string& root, const std::string& word) {
     const auto& all = scans(root);
     if (word == kOld) say_who_else_saves(root);
-    if (word == kOld && settings_.explain) explain_others(root);
+    if (word == kOld && settings_.explain) explain_others(disk_, scope_, root, plan_);
     std::vector<int64_t> whole;  // the newest first
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
       if (one->second.seen.how == How::kWhole && paired(root, one->first)) whole.push_back(one->first);
     }
     if (whole.empty()) return;  // also where nothing is proven to be this run's
+    std::set<int64_t> goes;
     const auto put = [&](int64_t step, std::string why) {
       if (step == whole.front()) return;
       const auto one = all.find(step);
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
-      if (!info.ok() || !held_by(step).empty()) return;
+      if (!info.ok() || !held_by(step, goes).empty()) return;
       if (const std::string file = put_there(step); !file.empty()) {
         why = cat("a person put ", file, " into it");
         plan_.left.push_back({word, root, name, one->second.seen.bytes, std::move(why), {}});
@@ -234,23 +211,36 @@ class Planner {
     } else if (word == kQuarantine) {
       for (const OwnFolder& place : quarantine_places(root)) quarantined(root, place, whole);
     } else if (word == kOld) {
-      add_reads_by_hand(disk_, folder_of(folder_of(scope_.run_folder)), all, facts_);
-      auto verdicts = retention(root, all);
-      const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
-      if (any && ask_store()) verdicts = retention(root, all);
-      for (const RetentionVerdict& one : verdicts) {
-        if (one.goes) put(one.step, cat(checkpoint_called(scope_.layout, one.step), ": ", one.why));
-        plan_.waits = plan_.waits || one.no_value;
-        if (one.no_value) note(cat("No old checkpoint goes: ", one.why));
-        if (!one.goes && settings_.explain) {
-          plan_.left.push_back(
-              {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).seen.bytes, one.why, {}});
-          plan_.left.back().advised = one.advised;
-        }
+      std::map<int64_t, std::string> why;
+      for (const RetentionVerdict& one : judge_old(root, all)) {
+        if (one.goes) why[one.step] = one.why;
+        if (one.goes) goes.insert(one.step);
       }
-      const std::string read = settings_.explain ? what_was_read(root, verdicts, all, facts_) : "";
-      if (!read.empty()) note(read);
+      for (const int64_t step : links_.in_order(goes))
+        put(step, cat(checkpoint_called(scope_.layout, step), ": ", why[step]));
     }
+  }
+
+  /// By the rules, with what there is to say of those that stay.
+  std::vector<RetentionVerdict> judge_old(const std::string& root, const std::map<int64_t, CheckpointScan>& all) {
+    add_reads_by_hand(disk_, folder_of(folder_of(scope_.run_folder)), all, facts_);
+    auto verdicts = retention(root, all);
+    const bool any = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.goes; });
+    if (any && ask_store()) verdicts = retention(root, all);
+    for (const RetentionVerdict& one : verdicts) {
+      plan_.waits = plan_.waits || one.no_value;
+      if (one.no_value) note(cat("No old checkpoint goes: ", one.why));
+      if (one.goes || !settings_.explain) continue;
+      plan_.left.push_back({std::string(kOld),
+                            root,
+                            with_step(scope_.layout.folder, one.step),
+                            all.at(one.step).seen.bytes,
+                            one.why,
+                            {}});
+      plan_.left.back().advised = one.advised;
+    }
+    if (settings_.explain) note(what_was_read(root, verdicts, all, facts_));
+    return verdicts;
   }
 
   /// The path of a person's file in what has that number, in whichever of the trees; "": there is none.
@@ -329,32 +319,31 @@ class Planner {
   }
 
   void note(const std::string& words) {
-    if (std::find(plan_.notes.begin(), plan_.notes.end(), words) == plan_.notes.end()) plan_.notes.push_back(words);
+    const bool known = std::find(plan_.notes.begin(), plan_.notes.end(), words) != plan_.notes.end();
+    if (!known && !words.empty()) plan_.notes.push_back(words);
   }
 
-  /// transformers names the best one so far in each save, and loads that one when it is done.
   const std::string& best_of_trainer(const std::string& root) {
     const auto known = best_.find(root);
     if (known != best_.end()) return known->second;
     std::string& best = best_[root];
-    for (auto one = scans(root).rbegin(); one != scans(root).rend() && best.empty(); ++one) {
-      const std::string name = with_step(scope_.layout.folder, one->first);
-      // It stands before the history, which may be long.
-      const auto text = read_small(disk_, cat(root, "/", name, "/trainer_state.json"));
-      const size_t key = text.ok() ? text->find(kBestOne) : std::string::npos;
-      if (key == std::string::npos) continue;
-      const size_t from = key + kBestOne.size(), end = text->find('"', from);
-      if (end != std::string::npos) best = basename(std::string_view(*text).substr(from, end - from));
-    }
+    for (auto one = scans(root).rbegin(); one != scans(root).rend() && best.empty(); ++one)
+      best = trainers_best(disk_, cat(root, "/", with_step(scope_.layout.folder, one->first)));
     return best;
   }
 
-  const std::set<std::string>& linked(const std::string& root) {
-    const auto known = linked_.find(root);
-    if (known != linked_.end()) return known->second;
-    auto found = linked_names(disk_, doors_.system, root, scope_.roots);
-    if (!found.ok() && found.error().code != Error::Code::kNotFound) silent(found.error());
-    return linked_[root] = found.ok() ? std::move(*found) : std::set<std::string>();
+  void find_links() {
+    std::vector<std::string> there;
+    std::map<std::string, int64_t> numbers;
+    for (const std::string& root : roots()) {
+      const auto real = doors_.system.real(root);
+      if (real.ok() || real.error().code != Error::Code::kNotFound) there.push_back(root);  // an error comes again
+      for (const auto& [step, scan] : scans(root))
+        numbers[cat(root, "/", with_step(scope_.layout.folder, step))] = step;
+    }
+    const auto found = links_into(disk_, doors_.system, there, scope_.roots);
+    if (!found.ok()) return silent(found.error());
+    links_ = LinkedCheckpoints(*found, numbers);
   }
 
   /// Somebody may have removed from the store what was shipped. True: less is there than was known.
@@ -382,38 +371,58 @@ class Planner {
   }
 
   std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, CheckpointScan>& all) {
-    const RetentionFacts& facts = facts_;
     std::vector<RetainedCheckpoint> known;
+    std::set<int64_t> own;
+    for (const auto& [step, scan] : all) own.insert(step);
     for (const auto& [step, scan] : all) {
       RetainedCheckpoint one;
       one.step = step;
       one.own = is_proven(root, step);
       one.whole = scan.seen.how == How::kWhole;
       one.paired = paired(root, step);
-      one.use = held_by(step);
+      one.use = held_by(step, own);
       one.in_use = !one.use.empty();
-      one.shipped = facts.shipped.count(step) != 0;
-      one.score = facts.score_at(step);
+      one.shipped = facts_.shipped.count(step) != 0;
+      one.score = facts_.score_at(step);
       one.spoiled = spoiled(root, step);
-      one.read = facts.sane.count(step) != 0;
-      if (step == facts.advised)
-        one.advised = cat("a resume would begin from it", facts.trouble.empty() ? "" : cat(", as ", facts.trouble));
+      one.read = facts_.sane.count(step) != 0;
+      if (step == facts_.advised)
+        one.advised = cat("a resume would begin from it", facts_.trouble.empty() ? "" : cat(", as ", facts_.trouble));
       known.push_back(one);
     }
-    keep_before_turn(facts, known);
-    for (const int64_t step : facts.shipped) {
+    keep_before_turn(facts_, known);
+    for (const int64_t step : facts_.shipped) {
       if (all.count(step) != 0) continue;
       RetainedCheckpoint one;
       one.step = step;
       one.local = false;
       one.shipped = true;
-      one.spoiled = facts.spoiled(step);
-      one.score = facts.score_at(step);
+      one.spoiled = facts_.spoiled(step);
+      one.score = facts_.score_at(step);
       known.push_back(one);
     }
-    const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best, facts.known,
-                               facts.doubt};
-    return decide_retention(std::move(known), rules, facts.has_store);
+    const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best, facts_.known,
+                               facts_.doubt};
+    return keep_what_stays_needs(std::move(known), rules);
+  }
+
+  /// Files and folders of those that stay may be links into another one, which then stays, too.
+  std::vector<RetentionVerdict> keep_what_stays_needs(std::vector<RetainedCheckpoint> known,
+                                                      const RetentionRules& rules) {
+    for (;;) {
+      std::vector<RetentionVerdict> verdicts = decide_retention(known, rules, facts_.has_store);
+      std::set<int64_t> goes;
+      for (const RetentionVerdict& one : verdicts) {
+        if (one.goes) goes.insert(one.step);
+      }
+      bool kept = false;
+      for (RetainedCheckpoint& one : known) {
+        if (one.local && goes.count(one.step) != 0) one.use = held_by(one.step, goes);
+        kept = kept || one.in_use != !one.use.empty();
+        one.in_use = !one.use.empty();
+      }
+      if (!kept) return verdicts;
+    }
   }
 
   void quarantined(const std::string& root, const OwnFolder& place, const std::vector<int64_t>& whole) {
@@ -455,10 +464,10 @@ class Planner {
   std::map<std::string, std::map<int64_t, CheckpointScan>> scans_;  // by folder
   std::map<std::string, std::optional<int64_t>> pointed_;           // likewise, by the trainer's pointer
   std::map<std::string, std::string> best_;                         // by folder, a name
-  std::map<std::string, std::set<std::string>> linked_;             // likewise, names
   std::map<std::string, std::map<std::string, Use>> used_;          // likewise, by name
   std::map<std::string, std::vector<int64_t>> steps_;               // likewise, of all checkpoints there
   std::map<int64_t, std::string> put_there_;                        // by step, a path
+  LinkedCheckpoints links_{{}, {}};
   CleanupPlan plan_;
 };
 

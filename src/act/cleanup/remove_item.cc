@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <set>
+
+#include "act/cleanup/links_into.h"
 #include "act/cleanup/stale_resources.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -35,16 +38,26 @@ Result<void> check_unused(const RemovalDoors& doors, const std::string& root, co
   return use == used.end() ? Result<void>() : stays(cat("process ", use->second.pid, " ", use->second.how));
 }
 
-/// Neither the trainer's pointer nor a link leads to it.
+/// No link leads to it, in whichever of the trees.
+Result<void> check_unlinked(const RemovalDoors& doors, const std::string& name, const CleanupGrounds& grounds) {
+  const auto links = links_into(doors.disk, doors.system, grounds.roots, grounds.roots);
+  if (!links.ok()) return links.error();
+  std::set<std::string> own;
+  for (const std::string& root : grounds.roots) own.insert(cat(root, "/", name));
+  for (const LinkInto& one : *links) {
+    if (own.count(one.into) != 0 && own.count(one.from) == 0)
+      return stays(cat("a link leads to it by now, ", one.link));
+  }
+  return {};
+}
+
+/// Neither does the trainer's pointer, nor has a process a file of it open.
 Result<void> check_unnamed(const RemovalDoors& doors, const std::string& root, const std::string& name,
                            const CleanupGrounds& grounds) {
   const auto pointer = ask_pointer(doors.disk, root, grounds.layout);
   if (!pointer.ok()) return pointer.error();
   if (*pointer && step_in(grounds.layout.pointer_text, **pointer) == grounds.number)
     return stays(cat("the trainer's pointer in ", root, " names it by now"));
-  const auto linked = linked_names(doors.disk, doors.system, root, grounds.roots);
-  if (!linked.ok()) return linked.error();
-  if (linked->count(name) != 0) return stays(cat("a link leads to it in ", root, " by now"));
   return check_unused(doors, root, name);
 }
 
@@ -60,7 +73,7 @@ Result<void> check_grounds(const RemovalDoors& doors, const CleanupItem& item, c
   const CheckpointScan now = scan_checkpoint(doors.disk, path, step_of_number(grounds.layout, grounds.number), nullptr);
   if (!now.there || now.state != grounds.state) return stays(cat(path, " has changed since"));
   for (const std::string& root : grounds.roots) MW_TRY(check_unnamed(doors, root, item.name, grounds));
-  return {};
+  return check_unlinked(doors, item.name, grounds);
 }
 
 /// Where something lies until all of it is gone: below `base`, in `folder`, as `name`.
@@ -152,36 +165,6 @@ Removing removing_of(std::string_view name) {
   const auto inode = numbers.size() == 2 ? parse_int(numbers[1]) : std::nullopt;
   if (!device || !inode) return {std::string(name), {}};
   return {std::string(name.substr(0, mark)), {static_cast<uint64_t>(*device), static_cast<uint64_t>(*inode), 0, false}};
-}
-
-Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std::string& root,
-                                           const std::vector<std::string>& roots) {
-  const auto answers = [](const Error& error) {
-    return error.code == Error::Code::kNotFound || error.code == Error::Code::kInvalid ||
-           error.code == Error::Code::kDenied;
-  };
-  const auto real = system.real(root);
-  if (!real.ok()) return real.error();
-  std::set<std::string> found;
-  std::vector<std::string> folders = {root, std::string(folder_of(root))};
-  for (const std::string& above : roots) {
-    while (lies_in(folders.back(), above)) folders.emplace_back(folder_of(folders.back()));
-  }
-  for (const std::string& folder : folders) {
-    const auto names = disk.list(folder);
-    if (!names.ok() && !answers(names.error())) return names.error();
-    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-      const auto link = system.link(cat(folder, "/", name));
-      if (!link.ok() && !answers(link.error())) return link.error();
-      if (!link.ok()) continue;  // none
-      const auto target = system.real(cat(folder, "/", name));
-      if (!target.ok() && !answers(target.error())) return target.error();
-      if (!target.ok() || !target->starts_with(cat(*real, "/"))) continue;
-      const std::string rest = target->substr(real->size() + 1);
-      found.insert(rest.substr(0, rest.find('/')));
-    }
-  }
-  return found;
 }
 
 Result<Removed> remove_item(const RemovalDoors& doors, const CleanupItem& item) {

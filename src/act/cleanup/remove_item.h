@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "act/cleanup/cleanup_plan.h"
@@ -29,12 +28,6 @@ struct RemovalDoors {
 Result<Removed> remove_item(const RemovalDoors& doors, const CleanupItem& item);
 /// Likewise on this machine.
 Result<Removed> remove_item(System& system, const CleanupItem& item);
-
-/// Names in `root` that links there, and beside it, lead to: "best" and "latest" of trainers and of people; where one
-/// of `roots` lies above it, also those in all folders between them, and beside that one. An error: the disk does not
-/// answer, and nobody knows.
-Result<std::set<std::string>> linked_names(Disk& disk, System& system, const std::string& root,
-                                           const std::vector<std::string>& roots);
 
 /// The folder, beside what goes or beside the root of it (own_folders.h), in which it lies until all of it is gone.
 inline constexpr std::string_view kRemovingFolder = ".midwatch-removing";

@@ -163,6 +163,30 @@ TEST_CASE("what a verification found suspect is not shipped unasked, as long as 
   CHECK(push(world.doors(), options).ok());
 }
 
+TEST_CASE("a checkpoint of another framework does not take latest, and fences nobody off") {
+  World world;
+  auto first = world.options(10, "me");
+  first.framework = "skyrl";
+  REQUIRE(push(world.doors(), first).ok());
+  const VaultDoors doors = world.doors();
+  const auto before = LatestPointer(doors, kKeys, "anybody").read();
+  auto other = world.options(20, "other");
+  other.framework = "verl";
+  other.one_framework = true;
+  const auto refused = push(world.doors(), other);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().what == "latest in the store names step 10, which skyrl saved, and this checkpoint is of verl");
+  const auto after = LatestPointer(doors, kKeys, "anybody").read();
+  REQUIRE(before.ok());
+  REQUIRE(after.ok());
+  CHECK(after->epoch == before->epoch);
+  other.framework = "skyrl";
+  CHECK(push(world.doors(), other)->latest == Moved::kMoved);
+  other.framework = "verl";
+  other.suspect = true;
+  CHECK(push(world.doors(), other).ok());
+}
+
 TEST_CASE("what came of a checkpoint that was passed over does not stay") {
   for (const bool other : {true, false}) {
     CAPTURE(other);

@@ -94,6 +94,7 @@ class Push {
     const auto promise = latest_.probe();
     if (!promise.ok()) return promise.error();
     out_.promise = *promise;
+    MW_TRY(check_framework());
     MW_TRY(claim());
     MW_TRY(find_manifest());
     if (!out_.there) {
@@ -201,6 +202,23 @@ class Push {
     framework_ = options_.framework;
     const bool fits = std::find(options_.may_be.begin(), options_.may_be.end(), by_files) != options_.may_be.end();
     if (framework_.empty() && fits) framework_ = by_files;
+  }
+
+  /// Whoever begins from the store sets the pointer of one framework, whose trainer reads no other's checkpoints.
+  /// Before claim(), as what is refused fences nobody off.
+  Result<void> check_framework() {
+    if (!options_.one_framework || options_.suspect || framework_.empty()) return {};
+    std::string trouble;
+    const auto now = latest_.read(&trouble);
+    if (!now.ok()) return now.error();
+    if (now->checkpoint.empty()) return {};
+    const auto text = get_small(doors_.store, keys_.manifest(now->checkpoint), kManifestBytes);
+    const auto named = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
+    if (!named.ok() || named->framework.empty() || named->framework == framework_) return {};
+    return Error{Error::Code::kInvalid,
+                 cat("latest in the store names step ", now->step, ", which ", named->framework,
+                     " saved, and this checkpoint is of ", framework_),
+                 "Name a place of its own for it, or say --allow-suspect."};
   }
 
   Result<void> claim() {

@@ -47,6 +47,7 @@ struct PushOptions {
   int64_t part_bytes = kPartBytes;
   const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files
   bool suspect = false;                              ///< also where that one found it suspect
+  bool one_framework = false;                        ///< not where `latest` names another framework's, unless `suspect`
   bool repair = false;  ///< what the store has of it is compared by checksums, where it keeps any, and mended
 };
 

@@ -7,6 +7,7 @@
 #include "act/cleanup/cleanup_result.h"
 #include "act/supervise/judgement.h"
 #include "act/vault/ship.h"
+#include "act/vault/tree.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
@@ -154,10 +155,13 @@ void ShipTask::take_failure(const Error& error, const State& state, EventWriter&
     text = cat(why_gone(state, what_.path, scope_.layout(state.saver()).folder), " before it was shipped");
   } else {
     Retry& retry = retries_[what_.path];
-    retry.wait = retry.wait.ns == 0 ? kFirstWait : Duration{std::min(retry.wait.ns * 2, kLongestWait.ns)};
+    // One slot that is written over and over (AReaL's) rests between two saves only.
+    const bool first = retry.wait.ns == 0 || error.hint == vault::kWrittenHint;
+    retry.wait = first ? kFirstWait : Duration{std::min(retry.wait.ns * 2, kLongestWait.ns)};
     retry.due = {clock_.steady().ns + retry.wait.ns};
     retry.refused = is_refused(error);
-    const bool plain = error.hint.empty() || error.hint == vault::kBrokenHint || error.hint == vault::kGoneHint;
+    const bool plain = error.hint.empty() || error.hint == vault::kBrokenHint || error.hint == vault::kGoneHint ||
+                       error.hint == vault::kWrittenHint;
     const std::string hint = plain ? "" : cat(" ", error.hint);
     text = stop_->load() ? std::string("not complete when midwatch ended; the next push goes on with it")
                          : cat(error.what, ".", hint, " Next try in ", format_duration(retry.wait));

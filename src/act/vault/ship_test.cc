@@ -20,6 +20,7 @@
 #include "act/vault/pull.h"
 #include "act/vault/ship_logs.h"
 #include "act/vault/ship_task.h"
+#include "act/vault/tree.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "core/overwrites.h"
@@ -324,6 +325,18 @@ TEST_CASE("a store that fails is tried again after growing waits, and every try 
   beside.clock.pass(Duration::seconds(10));
   beside.turn_until([&] { return beside.all_shipped(); });
   CHECK(beside.state.actions.size() == 3);
+}
+
+TEST_CASE("what is written over while it is sent is tried again soon, however often") {
+  Beside beside;
+  beside.store->fails = true;
+  beside.store->hint = std::string(vault::kWrittenHint);
+  beside.save(10);
+  for (int calls = 1; calls < 6; ++calls) {
+    beside.turn_until([&] { return beside.store->calls == calls && beside.failed(); });
+    CHECK(shipments(beside.state).front().text == "the store is down. Next try in 5.0 s");
+    beside.clock.pass(ShipTask::kFirstWait);
+  }
 }
 
 TEST_CASE("what was taken away while it was sent is said to be gone by whoever took it") {

@@ -97,8 +97,7 @@ Error removed_meanwhile(const std::string& what) {
 }
 
 Error still_being_written(const std::string& what) {
-  return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", what),
-          "Push it when its save is over."};
+  return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", what), std::string(kWrittenHint)};
 }
 
 }  // namespace mw::vault

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/disk.h"
@@ -40,6 +41,8 @@ Result<Tree> walk_one(Disk& disk, const std::string& folder, const std::string& 
 /// file that it changed.
 Error removed_meanwhile(const std::string& what);
 Error still_being_written(const std::string& what);
+/// The hint of the latter.
+inline constexpr std::string_view kWrittenHint = "Push it when its save is over.";
 
 /// What of `before` is otherwise in `after`: the path of the first such file; "" when all is the same.
 std::string difference(const Tree& before, const Tree& after);

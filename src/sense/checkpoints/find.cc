@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -33,6 +34,17 @@ bool is_part(std::string_view name) {
   return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
 }
 
+/// Composer's names say epoch, batch and rank, "ep0-ba10-rank0"; where it does not shard only rank 0 saves.
+std::optional<int64_t> of_composer(std::string_view stem) {
+  constexpr std::string_view kBatch = "-ba", kEnd = "-rank0";
+  const size_t at = stem.find(kBatch);
+  if (!stem.starts_with("ep") || at == std::string_view::npos || !stem.ends_with(kEnd)) return std::nullopt;
+  const std::string_view epoch = stem.substr(2, at - 2), behind = stem.substr(at + kBatch.size());
+  const auto step =
+      behind.size() > kEnd.size() ? parse_int(behind.substr(0, behind.size() - kEnd.size())) : std::nullopt;
+  return parse_int(epoch) && step && *step >= 0 ? step : std::nullopt;
+}
+
 /// What a file's name is but for its numbers, and the one that says the step.
 struct NumberedFile {
   int64_t step = kNoStep;
@@ -44,6 +56,7 @@ NumberedFile numbered(std::string_view name) {
   const std::string_view ending = ending_of(name);
   if (!is_one_of(ending, kEndings) || role_of(name) != FileRole::kWeights) return {};
   const std::string stem = to_lower(name.substr(0, name.size() - ending.size() - 1));
+  if (const auto composer = of_composer(stem)) return {*composer, "ep#-ba*-rank0.pt"};
   if (is_part(stem)) return {};
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   NumberedFile out;
@@ -59,6 +72,15 @@ NumberedFile numbered(std::string_view name) {
         to > from && to - from <= 12 ? parse_int(std::string_view(stem).substr(from, to - from)) : std::nullopt;
     if (!step) continue;
     out.step = *step;
+    // fairseq's names say the epoch, then the step: "checkpoint_1_400".
+    const size_t last = to + 1;
+    const auto behind = word == "checkpoint" && to < stem.size() && stem[to] == '_' && stem.size() - last <= 12
+                            ? parse_int(std::string_view(stem).substr(last))
+                            : std::nullopt;
+    if (!behind || *behind <= *step) break;
+    out.step = *behind;
+    from = last;
+    to = stem.size();
     break;
   }
   if (out.step == kNoStep) return {};
@@ -186,7 +208,7 @@ std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& 
     if (is_one_of(name, kOfOne) || contains(name, ".index.") || role_of(name) == FileRole::kOptimizer) return {};
     const NumberedFile one = numbered(name);
     const bool other = one.step == kNoStep && role_of(name) == FileRole::kWeights;
-    if (other && (is_weights_by_name(name) || is_part(to_lower(name)))) return {};
+    if (other && name != "latest-rank0.pt" && (is_weights_by_name(name) || is_part(to_lower(name)))) return {};
     // The same step twice: parts of it.
     if (one.step != kNoStep && !families[one.family].insert(one.step).second) return {};
   }

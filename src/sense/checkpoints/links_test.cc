@@ -91,6 +91,22 @@ TEST_CASE("a link that leads nowhere breaks what a trainer needs, and nothing el
   CHECK(on.verified().state == State::kPartial);
 }
 
+TEST_CASE("a folder that leads nowhere breaks it where a trainer loads it, or where it was to lie in a checkpoint") {
+  const auto state = [](const std::string& text, const std::string& name) {
+    const Folder on;
+    on.link(text, name);
+    return on.verified().state;
+  };
+  CHECK(state("/nonexistent/critic", "critic") == State::kPartial);
+  CHECK(state("../checkpoint-5/base", "base") == State::kPartial);
+  CHECK(state("../global_step_5", "frozen") == State::kPartial);
+  CHECK(state("../checkpoint-5/logs", "logs") == State::kWhole);
+  CHECK(state("../checkpoint-5/huggingface", "huggingface") == State::kWhole);
+  CHECK(state("../../wandb/run-a", "wandb") == State::kWhole);
+  CHECK(state("../../elsewhere", "curves") == State::kWhole);
+  CHECK(state("../checkpoint-5/notes.md", "notes.md") == State::kWhole);
+}
+
 TEST_CASE("a step that may not be listed is among the others") {
   if (::geteuid() == 0) return;  // who may list all
   const Folder on;

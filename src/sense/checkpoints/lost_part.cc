@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -100,6 +101,48 @@ void look_for(Examination& exam, const Sides& sides, const Part& part) {
   exam.note(cat(part.path, " is not in it, and is in ", other, ": ", part.why));
 }
 
+/// Megatron's folders of ranks (mp_rank_00) by the folder that holds them, and the files in them.
+std::map<std::string, std::set<std::string>> rank_folders(const CheckpointTree& tree) {
+  std::map<std::string, std::set<std::string>> out;
+  for (const auto& [folder, files] : tree.folders()) {
+    if (basename(folder).starts_with("mp_rank_")) out[std::string(folder_in_tree(folder))].emplace(basename(folder));
+  }
+  return out;
+}
+
+/// Its arguments may not say how many ranks there are. The one before it, or after it, has the same ones and more, and
+/// what both have is as large: with fewer ranks each would hold more.
+void look_for_lost_ranks(Examination& exam, const std::string& other) {
+  constexpr double kAlike = 0.02;
+  if (other.empty()) return;
+  for (const auto& [folder, ranks] : rank_folders(exam.tree())) {
+    const std::string there = cat(other, folder.empty() ? "" : "/", folder);
+    const auto names = exam.disk().list(there);
+    std::set<std::string> others;
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (name.starts_with("mp_rank_")) others.insert(name);
+    }
+    if (others.size() <= ranks.size() || !std::includes(others.begin(), others.end(), ranks.begin(), ranks.end()))
+      continue;
+    const auto alike = [&, &holder = folder](const TreeFile& file) {
+      const std::string_view in = folder_in_tree(file.path);
+      if (!basename(in).starts_with("mp_rank_") || folder_in_tree(in) != holder) return true;
+      const auto info = exam.disk().info(cat(other, "/", file.path));
+      if (!info.ok()) return false;
+      const auto a = static_cast<double>(file.bytes), b = static_cast<double>(info->size);
+      return std::abs(a - b) <= kAlike * std::max(a, b);
+    };
+    if (!std::all_of(exam.tree().files().begin(), exam.tree().files().end(), alike)) continue;
+    for (const std::string& name : others) {
+      const std::string path = in_folder(folder, name);
+      const auto known = [&path](const CheckpointProblem& one) { return one.path.starts_with(path); };
+      if (ranks.count(name) != 0 || std::any_of(exam.problems().begin(), exam.problems().end(), known)) continue;
+      exam.problem(Trouble::kMissing, path,
+                   cat("it is missing, and ", basename(other), " has it, with files of the same size for the others"));
+    }
+  }
+}
+
 /// Two levels of names, with '#' for each number, and as they are.
 using Names = std::map<std::string, std::string, std::less<>>;
 
@@ -163,6 +206,8 @@ void look_for_lost_parts(Examination& exam, const std::vector<std::string>& besi
   const int64_t own = step_of_name(tree.own_name());
   if (tree.single_file() || own == kNoStep || !tree.seen_whole()) return;
   Sides sides = sides_of(beside, own);
+  look_for_lost_ranks(exam, sides.older.empty() ? before : sides.older.front());
+  if (!sides.newer.empty()) look_for_lost_ranks(exam, sides.newer.front());
   for (const Part& part : kParts) {
     if (exam.framework() != part.framework || tree.has(part.path) || tree.has_folder(part.path)) continue;
     if (part.small && exam.pieces().count(Piece::kOptimizer) == 0) continue;  // no save to resume from

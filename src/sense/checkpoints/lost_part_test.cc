@@ -106,6 +106,41 @@ TEST_CASE("a run that went on without a critic is whole") {
   }
 }
 
+TEST_CASE("a rank of Megatron's that the step beside it has is missing, whatever the arguments say") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  const std::string from = "/ck/megatron-legacy/iter_0000020/mp_rank_00/model_optim_rng.pt";
+  const std::string content = disk.content(from);
+  const auto put = [&](int step, int rank, const std::string& bytes) {
+    disk.put(cat("/out/iter_00000", step, "/mp_rank_0", rank, "/model_optim_rng.pt"), bytes);
+  };
+  const auto look = [&](int step, const std::vector<std::string>& beside, const std::string& before = "") {
+    VerifyOptions options;
+    options.now = Time::from_seconds(4e9);
+    options.beside = beside;
+    options.before = before;
+    auto verdict = verify_checkpoint(disk, cat("/out/iter_00000", step), options);
+    REQUIRE(verdict.ok());
+    return std::move(*verdict);
+  };
+  for (const int step : {10, 20}) {
+    put(step, 0, content);
+    put(step, 1, content);
+    put(step, 2, content);
+  }
+  put(30, 0, content);
+  put(30, 1, content);  // as many as its arguments say, and one fewer than before
+  CHECK_FALSE(misses(look(30, {}), "mp_rank_02"));
+  CHECK(misses(look(30, {"/out/iter_0000020", "/out/iter_0000010"}), "mp_rank_02"));
+  CHECK(misses(look(30, {}, "/out/iter_0000020"), "mp_rank_02"));
+  CHECK_FALSE(misses(look(20, {"/out/iter_0000010", "/out/iter_0000030"}), "mp_rank_02"));
+  // On fewer machines each rank holds more.
+  const std::string larger = disk.content("/ck/trl/checkpoint-20/optimizer.pt");
+  put(30, 0, larger);
+  put(30, 1, larger);
+  CHECK_FALSE(misses(look(30, {"/out/iter_0000020", "/out/iter_0000010"}), "mp_rank_02"));
+}
+
 TEST_CASE("no run has a critic: nothing is said") {
   Tree tree("/ck/verl/global_step_20", "/out");
   for (const int64_t step : {10, 20, 30}) tree.copy(step);

@@ -180,7 +180,10 @@ class Scanner {
     }
     if (ending_of(file.name) == "distcp") {
       // .metadata says which there must be; without one it may be a node's own part.
-      if (has(beside(file.path, ".metadata")) || has(beside(file.path, "metadata.json"))) ++whole_;
+      // Of a rank that writes its own, "__3_0.distcp" has "__3.metadata".
+      const std::string own = cat(file.name.substr(0, file.name.find('_', 2)), ".metadata");
+      if (has(beside(file.path, ".metadata")) || has(beside(file.path, "metadata.json")) || has(beside(file.path, own)))
+        ++whole_;
     } else if (head.starts_with("PK\x03\x04")) {
       prove_zip(file);
     }

@@ -199,5 +199,17 @@ TEST_CASE("a save that verification alone finds broken is called by what it is a
   CHECK(hollow.seen.sign == "ckpt-metadata-only");
 }
 
+TEST_CASE("of a name that counts epochs the file says the step") {
+  const auto step_of = [](const std::string& name) {
+    FakeDisk disk;
+    disk.set_time(Time::from_seconds(1768465800));
+    disk.put(cat("/ck/", name), content_of("lightning.ckpt"));
+    return verify_checkpoint(disk, cat("/ck/", name), {})->step;
+  };
+  CHECK(step_of("epoch=2.ckpt") >= 0);
+  CHECK(step_of("epoch=2.ckpt") == step_of("last-epoch.ckpt"));
+  CHECK(step_of("epoch=2-step=7.ckpt") == kNoStep);  // as its name says
+}
+
 }  // namespace
 }  // namespace mw

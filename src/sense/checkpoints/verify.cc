@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/dead_link.h"
 #include "sense/checkpoints/earlier.h"
 #include "sense/checkpoints/equal_ranks.h"
 #include "sense/checkpoints/exchanged.h"
@@ -51,7 +52,7 @@ class Verification {
         exam_.weights() > 0 && !exam_.unknown()) {
       exam_.lacks(Piece::kOptimizer);
     }
-    for (const std::string& link : tree_.dangling()) look_at_dangling(link);
+    for (const std::string& link : tree_.dangling()) look_at_dead_link(exam_, link);
     note_pieces_in_weights();
     look_at_contents(exam_, options_.beside);
     look_for_weights();
@@ -141,14 +142,11 @@ class Verification {
       if (contains(key, "dataloader")) exam_.has(Piece::kDataloader);
       if (is_one_of(key, kSteps)) exam_.has(Piece::kStep);
     }
-  }
-
-  void look_at_dangling(const std::string& link) {
-    if (is_known(link)) return exam_.note(cat(link, " is a link that leads nowhere"));  // said to be missing by now
-    const bool needed = is_needed(basename(link));
-    exam_.problem(Trouble::kMissing, link,
-                  needed ? "it is a link that leads nowhere" : "it is a link that leads nowhere, and nothing needs it",
-                  needed);
+    // Of a name that counts epochs ("epoch=2.ckpt") the file says the step.
+    const std::string name = to_lower(file.name());
+    const auto step = directory.numbers.find("global_step");
+    if (step != directory.numbers.end() && step->second >= 0 && contains(name, "epoch") && !contains(name, "step"))
+      exam_.step_is(step->second, file.path);
   }
 
   /// A folder with the name of such a file.

@@ -128,6 +128,14 @@ bool has_null(std::string_view json) {
   return false;
 }
 
+/// Who loads it joins the name to the index's folder: what lies in a folder below is within the checkpoint, too.
+bool leads_out(std::string_view name) {
+  if (name.empty() || name.size() > kNameBytes || name.find('\0') != std::string_view::npos) return true;
+  const auto pieces = split(name, '/');
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [](std::string_view piece) { return piece.empty() || piece == "." || piece == ".."; });
+}
+
 class ShardLeaves final : public JsonLeaves {
  public:
   std::set<std::string> names;
@@ -136,8 +144,7 @@ class ShardLeaves final : public JsonLeaves {
   void number(std::string_view, double) override {}
   void string(std::string_view path, std::string_view value) override {
     if (!path.starts_with("weight_map/")) return;
-    if (value.empty() || value.size() > kNameBytes || value.find('/') != std::string_view::npos || value == "." ||
-        value == ".." || value.find('\0') != std::string_view::npos) {
+    if (leads_out(value)) {
       strange = true;
     } else if (names.size() < kTensors) {
       names.emplace(value);

@@ -78,6 +78,18 @@ TEST_CASE("what the library of safetensors refuses") {
   CHECK(contains(twice(R"("b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)", 3), "it has a twice"));
 }
 
+TEST_CASE("an index may name files in folders below its own, and none elsewhere") {
+  const auto shards = [](std::string_view name) {
+    return shards_of_index(cat(R"({"weight_map":{"a":")", name, R"("}})")).ok();
+  };
+  CHECK(shards("model-1.safetensors"));
+  CHECK(shards("shards/deep/part0.safetensors"));
+  for (const char* name : {"../model.safetensors", "/etc/passwd", "a/../../b", "a//b", "..", ".", "a/", ""}) {
+    CAPTURE(name);
+    CHECK_FALSE(shards(name));
+  }
+}
+
 std::string of_kind(std::string_view dtype, uint64_t numbers, uint64_t bytes) {
   return fault_of(cat(R"({"a":{"dtype":")", dtype, R"(","shape":[)", numbers, R"(],"data_offsets":[0,)", bytes, "]}}"),
                   bytes);

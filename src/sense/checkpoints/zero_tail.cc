@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -18,6 +19,15 @@ constexpr uint64_t kBlock = 64 << 10;   // what is read at once from the end on
 constexpr uint64_t kExactly = 1 << 20;  // of the end, read as a whole; before it samples
 constexpr uint64_t kSamples = 64;       // of what seems to be zero
 constexpr size_t kSiblings = 3;         // tensors of other layers that are compared
+
+/// By its name: begun at zero, or never used.
+bool may_begin_at_zero(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kParts = {"expert", "zero",  "adaln",   "modulation", "controlnet",
+                                                      "bias",   "shift", "rel_pos", "prompt"};
+  const std::string small = to_lower(name);
+  return begins_at_zero(name) ||
+         std::any_of(kParts.begin(), kParts.end(), [&small](std::string_view part) { return contains(small, part); });
+}
 
 bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
@@ -47,9 +57,9 @@ class Tail {
       ++matrices;
       like_others += differs_from_others(ranges_[i], first, false) ? 1 : 0;
     }
-    const bool others = like_others > 0 && like_others * 2 >= matrices;
-    const bool lost =
-        within > 0 && is_matrix(range) ? begins_in(range, first, within, others) : others && matrices >= 2;
+    const bool others = like_others > 0 && like_others * 2 >= matrices, dead = holds_dead(first, within);
+    const bool lost = within > 0 && is_matrix(range) ? begins_in(range, first, within, others || dead)
+                                                     : (others && matrices >= 2) || dead;
     return lost && out.bytes >= kPage && !failed_ ? std::optional(std::move(out)) : std::nullopt;
   }
 
@@ -61,6 +71,43 @@ class Tail {
     const bool other = may_become_zero(range.name) && !begins_at_zero(range.name);
     return has_point(range.dtype) && !range.has_crc && !range.figure && !other &&
            part_of(range.name, range.dtype) == TensorPart::kWeight;
+  }
+
+  static bool is_norm(const ByteRange& range) {
+    const std::string name = to_lower(range.name);
+    const bool named = contains(name, "norm") || contains(name, "ln_") || contains(name, ".ln");
+    return named && !name.ends_with("bias") && !is_matrix(range) && range.bytes >= 16 * size_of(range.dtype) &&
+           is_weight(range);
+  }
+
+  /// Zeros that no training leaves, whatever lies in other layers: weights of a norm, with others or in the middle of a
+  /// row (not where the norms before are zero, too: those that add one begin there), the first halves of LoRAs, or
+  /// matrices of three kinds and more. What is zero behind the place where the zeros begin is counted.
+  bool holds_dead(size_t first, uint64_t within) {
+    constexpr size_t kRead = 64;
+    std::set<std::string> kinds;
+    size_t halves = 0, read = 0;
+    bool norm = false;
+    for (size_t i = within > 0 ? first + 1 : first; i < ranges_.size() && read < kRead; ++i) {
+      const ByteRange& one = ranges_[i];
+      const bool counts = is_norm(one) || (is_matrix(one) && is_weight(one) && !may_begin_at_zero(one.name));
+      if (!counts || !seems_zero(one)) continue;
+      ++read;
+      if (is_norm(one)) {
+        norm = true;
+      } else if (contains(to_lower(one.name), "lora")) {
+        ++halves;
+      } else {
+        kinds.insert(family_of(one.name));
+      }
+    }
+    if (halves >= 2 || kinds.size() >= 3) return true;
+    const bool row = within > 0 && is_matrix(ranges_[first]) && within % ranges_[first].row != 0;
+    if (!norm || (!row && kinds.empty())) return false;
+    for (size_t i = 0; i < first && read < 2 * kRead; ++i) {
+      if (is_norm(ranges_[i]) && ++read > 0 && seems_zero(ranges_[i])) return false;
+    }
+    return true;
   }
 
   /// Where the first whole number at or behind `at` begins, in the tensor.

@@ -193,6 +193,66 @@ TEST_CASE("an adapter whose end was never written is suspect in its second halve
   CHECK(suspect(model));
 }
 
+/// One layer's part of a sharded model: nothing in the file is like anything else in it.
+Model shard() {
+  Model out;
+  for (const char* name : {"mlp.gate_proj", "mlp.up_proj"})
+    out.add(cat("model.layers.1.", name, ".weight"), {512, 256});
+  out.add("model.layers.1.post_attention_layernorm.weight", {256});
+  for (const char* name : {"k_proj", "o_proj", "q_proj", "v_proj"})
+    out.add(cat("model.layers.1.self_attn.", name, ".weight"), {256, 256});
+  out.add("model.norm.weight", {256});
+  return out;
+}
+
+TEST_CASE("zeros to the end of a file that no training leaves are suspect without a like in the file") {
+  CHECK_FALSE(suspect(shard()));
+  Model page = Model::usual();  // the header and one page came
+  page.clear_from(100);
+  CHECK(suspect(page));
+  for (const size_t at : {size_t{0}, size_t{64} * 1024, size_t{64} * 1024 + 100, size_t{511} * 1024 + 8}) {
+    CAPTURE(at);
+    Model model = shard();
+    model.clear_from(model.of("model.layers.1.mlp.up_proj.weight").at + at);
+    CHECK(suspect(model));
+  }
+  Model last = shard();  // in its last matrix, and the norm behind it
+  last.clear_from(last.of("model.layers.1.self_attn.v_proj.weight").at + size_t{250} * 1024 + 12);
+  CHECK(suspect(last));
+  Model adapter;
+  for (int i = 0; i < 8; ++i) {
+    adapter.add(cat("layers.", i, ".q_proj.lora_A.weight"), {8, 256});
+    adapter.add(cat("layers.", i, ".q_proj.lora_B.weight"), {256, 8});
+  }
+  adapter.clear_from(50);
+  CHECK(suspect(adapter));
+}
+
+TEST_CASE("what begins at zero, is quantized or was never used may end a file") {
+  Model head = shard();  // a value head and a bias
+  head.add("v_head.summary.weight", {16, 256}, 0);
+  head.add("v_head.summary.bias", {2048}, 0);
+  CHECK_FALSE(suspect(head));
+  Model experts = shard();  // to which nothing was routed
+  for (const char* name : {"gate_proj", "up_proj", "down_proj"})
+    experts.add(cat("model.layers.1.mlp.experts.7.", name, ".weight"), {64, 256}, 0);
+  CHECK_FALSE(suspect(experts));
+  Model points = shard();
+  for (const char* name : {"k_proj", "q_proj", "v_proj"}) points.add(cat(name, ".weight_zero_point"), {64, 256}, 0);
+  CHECK_FALSE(suspect(points));
+  Model ones;  // norms to which one is added, before their first step
+  ones.add("model.embed_tokens.weight", {512, 256});
+  ones.add("model.layers.0.input_layernorm.weight", {256}, 0);
+  ones.add("model.layers.0.mlp.up_proj.weight", {512, 256});
+  ones.add("proj_out.weight", {256, 256}, 0);
+  ones.add("model.norm.weight", {256}, 0);
+  CHECK_FALSE(suspect(ones));
+  Model fresh;
+  for (int i = 0; i < 4; ++i) fresh.add(cat("layers.", i, ".q_proj.lora_A.weight"), {8, 256});
+  for (int i = 0; i < 4; ++i) fresh.add(cat("layers.", i, ".q_proj.lora_B.weight"), {256, 8}, 0);
+  CHECK_FALSE(suspect(fresh));
+}
+
 TEST_CASE("a file that is being written is no wreck") {
   Model model = Model::usual();
   model.clear_from(model.of("model.layers.1.mlp.up_proj.weight").at + 1004);

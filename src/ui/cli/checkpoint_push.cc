@@ -16,7 +16,9 @@ void declare(ArgSpec& spec) {
   spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.option("step", "N", "its step (default: as its name says), or which one of several");
   spec.flag("allow-older", "let latest go back to this step where it names a later one");
-  spec.flag("allow-suspect", "ship it, and move latest to it, also where 'verify --deep' found it suspect");
+  spec.flag(
+      "allow-suspect",
+      "ship it, and move latest to it, also where 'verify --deep' found it suspect or latest is another framework's");
   declare_store(spec);
   spec.flag("json", "print it as JSON, schema midwatch.push/1");
 }

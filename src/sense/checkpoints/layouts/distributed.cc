@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "read/files/pickle.h"
 #include "sense/checkpoints/layouts/layout.h"
@@ -239,17 +240,37 @@ void require_all_pieces(Examination& exam, const TreeFile& metadata, const std::
                    ": whoever loads it keeps there what the model began with"));
 }
 
-void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& index) {
+/// What the .metadata of all ranks list together, where each rank writes one of its own.
+struct Pieces {
+  std::map<std::string, DistributedIndex::Gap> listed;  ///< of tensors of which no rank lists all
+  std::set<std::string> whole;
+
+  void add(const DistributedIndex& index) {
+    std::set<std::string_view> gaps;
+    for (const DistributedIndex::Gap& gap : index.gaps) {
+      gaps.insert(gap.name);
+      DistributedIndex::Gap& all = listed.emplace(gap.name, DistributedIndex::Gap{gap.name, 0, gap.all}).first->second;
+      all.listed += gap.listed;
+    }
+    for (const auto& [name, shape] : index.shapes) {
+      if (gaps.count(name) == 0) whole.insert(name);
+    }
+  }
+};
+
+/// `pieces`: of a rank's own; nullptr: it is of all ranks.
+void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& index, Pieces* pieces) {
+  if (pieces != nullptr) pieces->add(index);
   std::vector<std::string> names;
   for (const auto& [name, items] : index.files) names.push_back(name);
-  require_named(exam, metadata, names, ".metadata");
+  require_named(exam, metadata, names, metadata.name());
   note_pieces(exam, index.names);
   exam.has_shapes(metadata.path, std::move(index.shapes));
   size_t without = 0;
   for (const std::string& name : index.names) without += index.stored.count(name) == 0 ? 1 : 0;
   if (without > 0)
     exam.problem(Trouble::kDamaged, metadata.path, cat("it lists ", without, " tensors without saying where they are"));
-  require_all_pieces(exam, metadata, index.gaps);
+  if (pieces == nullptr) require_all_pieces(exam, metadata, index.gaps);
   size_t touched = 0;
   for (auto& [name, items] : index.files) {
     const TreeFile* const file = exam.tree().find(beside(metadata.path, name));
@@ -283,7 +304,8 @@ void check_archives(Examination& exam, const TreeFile& file) {
   exam.add_items(file.path, std::move(items));
 }
 
-void examine_metadata(Examination& exam, const TreeFile& metadata, const std::vector<const TreeFile*>& files) {
+void examine_metadata(Examination& exam, const TreeFile& metadata, const std::vector<const TreeFile*>& files,
+                      Pieces* pieces = nullptr) {
   if (metadata.bytes == 0)
     return exam.problem(Trouble::kEmpty, metadata.path, "it is empty, and nothing can be loaded without it");
   const auto text = exam.text(metadata, size_t{64} << 20);
@@ -308,20 +330,62 @@ void examine_metadata(Examination& exam, const TreeFile& metadata, const std::ve
       exam.problem(Trouble::kContradicts, file->path,
                    ".metadata does not name it: of an earlier save, with other ranks?", false);
   }
-  check_index(exam, metadata, *index);
+  check_index(exam, metadata, *index, pieces);
+}
+
+/// The number in "__3.metadata" or "__3_0.distcp".
+std::optional<int64_t> rank_of(std::string_view name, char behind) {
+  if (!name.starts_with("__")) return std::nullopt;
+  const size_t end = name.find_first_not_of("0123456789", 2);
+  if (end == std::string_view::npos || name[end] != behind || end > 8) return std::nullopt;
+  return parse_int(name.substr(2, end - 2));
+}
+
+/// Saved without collectives, each rank writes "__N.metadata" of what it wrote itself (FileSystemWriter of
+/// torch.distributed.checkpoint, `use_collectives`).
+void examine_ranks(Examination& exam, const std::string& folder, const std::map<int64_t, const TreeFile*>& ranks,
+                   const std::vector<const TreeFile*>& files) {
+  std::map<int64_t, std::vector<const TreeFile*>> written;
+  int64_t last = ranks.rbegin()->first;
+  for (const TreeFile* file : files) {
+    const auto rank = file->name().ends_with(".distcp") ? rank_of(file->name(), '_') : std::nullopt;
+    if (rank) written[*rank].push_back(file);
+    if (rank) last = std::max(last, *rank);
+  }
+  Pieces pieces;
+  for (int64_t rank = 0; rank <= last && rank < 100'000; ++rank) {
+    const auto metadata = ranks.find(rank);
+    if (metadata == ranks.end()) {
+      exam.problem(Trouble::kMissing, in_folder(folder, cat("__", rank, ".metadata")),
+                   "it is missing, and other ranks have theirs");
+      if (exam.problems_in_all() > 100) return;
+      continue;
+    }
+    examine_metadata(exam, *metadata->second, written[rank], &pieces);
+  }
+  for (const auto& [name, gap] : pieces.listed) {
+    if (gap.listed >= gap.all || pieces.whole.count(name) != 0) continue;
+    return exam.problem(Trouble::kMissing, in_folder(folder, cat("__", last + 1, ".metadata")),
+                        cat("all ranks that are there list ", gap.listed, " of ", gap.all, " numbers of ", name,
+                            ": the files of a rank are missing"));
+  }
 }
 
 void examine(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files) {
   const TreeFile* metadata = nullptr;
   const TreeFile* first = nullptr;
+  std::map<int64_t, const TreeFile*> ranks;
   for (const TreeFile* file : files) {
     if (file->name() == ".metadata") metadata = file;
+    const auto rank = file->name().ends_with(".metadata") ? rank_of(file->name(), '.') : std::nullopt;
+    if (rank) ranks[*rank] = file;
     if (file->name().ends_with(".distcp") && first == nullptr) first = file;
   }
-  if (metadata == nullptr && first == nullptr) return;
+  if (metadata == nullptr && first == nullptr && ranks.empty()) return;
   exam.found_layout("PyTorch DCP");
   if (exam.tree().single_file()) return;
   if (metadata != nullptr) return examine_metadata(exam, *metadata, files);
+  if (!ranks.empty()) return examine_ranks(exam, folder, ranks, files);
   exam.problem(Trouble::kMissing, in_folder(folder, ".metadata"),
                "it is missing: it is written last, and nothing can be loaded without it");
 }

@@ -36,6 +36,13 @@ int64_t step_of_name(std::string_view name) {
   for (const std::string_view pattern : kPatterns) {
     if (const auto step = step_in(pattern, name)) return *step;
   }
+  for (const std::string_view word : {"step_", "step-"}) {  // with zeros before it: "step_000010"
+    if (!name.starts_with(word) || name.size() > word.size() + 12) continue;
+    const std::string_view digits = name.substr(word.size());
+    const auto step =
+        digits.find_first_not_of("0123456789") == std::string_view::npos ? parse_int(digits) : std::nullopt;
+    if (step) return *step;
+  }
   // Lightning, where it shards: folders "epoch=0-step=40.ckpt", and other figures between the two.
   constexpr std::string_view kEnd = ".ckpt", kStep = "step=";
   if (const size_t at = name.rfind(kStep);
