@@ -19,7 +19,7 @@ std::string coded(const Event& event) {
 
 TEST_CASE("the table's counting of members works") {
   static_assert(member_count<event::Ticked>() == 2);
-  static_assert(member_count<event::Measured>() == 3);
+  static_assert(member_count<event::Measured>() == 4);
   static_assert(member_count<event::TraceSeen>() == 7);
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("the format is what docs/formats/journal.md says") {
   CHECK(coded({Time{1500}, {2, 31}, event::StepBegan{4}}) ==
         R"({"e":"step-began","at":1500,"src":2,"ln":31,"step":4})");
   CHECK(coded({{}, {}, event::Measured{kNoStep, false, {{"", "loss", std::numeric_limits<double>::quiet_NaN()}}}}) ==
-        R"({"e":"measured","step":null,"eval":false,"readings":[["","loss","nan"]]})");
+        R"({"e":"measured","step":null,"eval":false,"readings":[["","loss","nan"]],"counted":false})");
   CHECK(coded({{}, {}, event::AttemptBegan{"\xff"}}) == R"({"e":"attempt-began","why":"\udcff"})");
   CHECK(coded({{}, {}, event::Ended{event::Ended::How::kFailed, -9, ""}}) ==
         R"({"e":"ended","how":"failed","code":-9,"text":""})");

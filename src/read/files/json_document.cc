@@ -224,7 +224,7 @@ bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink
     return false;
   if (lists != 1 || numbers == 0) return false;
   for_each_element(records, [&](std::string_view element) { count += element[0] == '{' ? 1 : 0; });
-  NumberLists columns;
+  std::vector<std::pair<std::string, std::vector<double>>> columns;
   bool fit = count >= 2 && count <= kPointLimit;
   for_each_member(text, [&](std::string_view key, std::string_view value) {
     if (!fit || !is_list_of_numbers(value)) return;
