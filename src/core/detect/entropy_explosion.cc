@@ -130,12 +130,12 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     if (out.size() > before) continue;
     if (!grave) found = track.rises("entropy-explosion, slight", slight);
     for (const Rise& rise : found) {
-      const Point& onset = track.points[rise.onset];
+      const Point &left = track.points[rise.left], &onset = track.points[rise.onset];
       const Point& now = track.points[rise.detected];
-      Finding finding = make_finding("entropy-explosion", "entropy-explosion", Severity::kWarning, onset, now,
+      Finding finding = make_finding("entropy-explosion", "entropy-explosion", Severity::kWarning, left, now,
                                      cat("Entropy rose from ", rise.base, " to ", rise.peak, " nats since step ",
-                                         onset.step, and_further(track, change_of(rise))));
-      add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+                                         left.step, and_further(track, change_of(rise))));
+      add_figures(finding, track, rise.left > 0 ? rise.left - 1 : 0, rise.detected);
       finding.suggests.push_back(
           {"entropy-explosion", 0.6, cat("entropy ", rise.peak, " against a level of ", rise.base)});
       finding.severity = severity_of(state, onset, now, rise.peak, finding);

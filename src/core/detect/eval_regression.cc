@@ -114,7 +114,11 @@ bool dropped(const Track& track, bool higher, size_t i, size_t width, Drop& foun
   const double now = sign * mean(track.slice(i + 1 - width, i + 1));
   const double picked = std::sqrt(std::log(static_cast<double>(i)));  // the best of many is luck in part
   const double error = deviation_of(track.slice(0, i + 1)) * std::sqrt(2 / static_cast<double>(width));
-  const double least = (higher ? kDrop.value : kLossRise.value) * std::abs(best);
+  // What is 0 at its best and below it else is a penalty, of which nothing says how large it may be: 1 is usual.
+  const auto all = track.slice(0, i + 1);
+  const bool penalty = higher && *std::max_element(all.begin(), all.end()) == 0;
+  const double whole = penalty ? std::max(1.0, -now) : std::abs(best);
+  const double least = (higher ? kDrop.value : kLossRise.value) * whole;
   if (!(best - now > std::max(least, (kSigma.value + picked) * error))) return false;
   found = {at, i, sign * best, sign * now};
   return true;

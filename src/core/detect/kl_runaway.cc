@@ -49,14 +49,17 @@ constexpr Knob kLost{"lost", 30, "nats",
                      "As the median of a level, and `lost_factor` times the one after warm-up: lost, whatever a reward "
                      "says",
                      "trainers that sum over the answer show 5-30 in healthy runs"};
+constexpr Knob kGrown{
+    "grown", 3, "x",
+    "Of the first level: a KL that has grown so far to `lost`, by whatever convention, and pays nothing", "own"};
 constexpr Knob kLostFactor{"lost_factor", 1000, "x", "See `lost`", "own"};
 constexpr Knob kEarly{"early", 3, "points",
                       "So few are a level where as many in a row lie `blind` above zero and `blind_factor` times above "
                       "their largest, and the reward gains nothing",
                       "own"};
-constexpr Knob kKnobs[] = {kClimb, kClimbTrend, kHistory, kWidth,       kFactor,    kDelta,      kPersist,
-                           kGain,  kLoss,       kBeyond,  kSlowFactor,  kSlowDelta, kSlowLoss,   kStanding,
-                           kNear,  kFar,        kBlind,   kBlindFactor, kLost,      kLostFactor, kEarly};
+constexpr Knob kKnobs[] = {kClimb, kClimbTrend,  kHistory,    kWidth,      kFactor,   kDelta,    kPersist, kGain,
+                           kLoss,  kBeyond,      kSlowFactor, kSlowDelta,  kSlowLoss, kStanding, kNear,    kFar,
+                           kBlind, kBlindFactor, kLost,       kLostFactor, kEarly,    kGrown};
 
 /// Over the tokens of an answer, by its name.
 bool is_sum(const Track& track) { return track.series != nullptr && contains(track.series->raw, "objective/"); }
@@ -192,6 +195,36 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
   }
 }
 
+/// A level several times that of the first records and beyond what sums over an answer come to in healthy runs.
+struct GrownWalk {
+  double begin = 0;
+  std::optional<size_t> detected;
+
+  void step(const Track& track, size_t i) {
+    const size_t width = points_of(kWidth);
+    if (i + 1 == width) begin = median_of_last(track.slice(0, width), width);
+    if (detected || i + 1 < 2 * width || track.values[i] < kLost.value / 2) return;
+    const double level = median_of_last(track.slice(0, i + 1), width);
+    if (level >= kLost.value && level >= kGrown.value * begin) detected = i;
+  }
+};
+
+void judge_grown(const State& state, KeptTrack& track, std::vector<Finding>& out) {
+  constexpr double kLeft = 2;  // times the first level
+  if (!(track.series->max() >= kLost.value)) return;
+  const GrownWalk& walk = track.follow("kl-runaway, grown", GrownWalk{});
+  if (!walk.detected || !(walk.begin > 0)) return;
+  Rise rise;
+  rise.detected = rise.onset = *walk.detected;
+  const auto level_at = [&](size_t i) { return median_of_last(track.slice(0, i + 1), points_of(kPersist)); };
+  while (rise.onset > 0 && level_at(rise.onset - 1) > kLeft * walk.begin) --rise.onset;
+  rise.first = rise.left = rise.onset;
+  rise.base = walk.begin;
+  rise.peak = median_of_last(track.slice(0, rise.detected + 1), points_of(kWidth));
+  const auto reward = outcome_of(state, track.points[rise.onset], track.points[rise.detected]);
+  if (reward && reward->share() <= kGain.value) add_finding(state, track, rise, out);
+}
+
 /// A policy begins as its reference: a KL of `standing` in each of the first records is that to another model.
 bool judge_start(const State& state, KeptTrack& track, std::vector<Finding>& out) {
   if (track.size() < points_of(kWidth) || track.points[0].step > 2 || track.points[0].attempt > 0) return false;
@@ -293,6 +326,7 @@ void judge_track(const State& state, KeptTrack& track, size_t before, std::vecto
   if (out.size() > before || judge_start(state, track, out)) return;
   judge_slow(state, track, out);
   if (out.size() == before) judge_standing(state, track, out);
+  if (out.size() == before) judge_grown(state, track, out);
   if (out.size() > before || is_sum(track) || !(track.series->max() > kBlind.value)) return;
   if (!has_reward(state)) judge_blind(track, state, out);
   if (out.size() == before) judge_early(state, track, out);

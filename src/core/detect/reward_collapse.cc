@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/low_points.h"
 #include "core/detect/support/objective_changed.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/further.h"
@@ -39,6 +40,9 @@ constexpr Knob kLuck{"luck", 0.1, "probability",
                      "The same by the points of the noise's window, where the evidence is there: rewards of single "
                      "answers are low or high, and have no noise by which that would show",
                      "own"};
+constexpr Knob kOften{"often", 0.1, "ratio",
+                      "Of those points as low: one of two outcomes, and the streak must be longer than `chance` allows",
+                      "rewards of single episodes, won or lost"};
 constexpr Knob kGradualShare{"gradual_share", 0.25, "ratio", "Loss of level that counts when it comes by degrees",
                              "failure catalogue, reward-drop-gradual (20 %)"};
 constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
@@ -100,7 +104,7 @@ constexpr Knob kKnobs[] = {
     kSomeEvidence, kChance,     kGradualShare, kGradualSigma, kClearShare, kClearSigma,  kGradualHistory,
     kPointSigma,   kSwing,      kYoung,        kCaution,      kWindows,    kNoiseWindow, kNotableShare,
     kNotableSigma, kHeight,     kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow,
-    kHolds,        kSaidBefore, kSaidAfter,    kSaidSeldom};
+    kHolds,        kSaidBefore, kSaidAfter,    kSaidSeldom,   kOften};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -183,25 +187,17 @@ bool all_at(const Track& track, size_t from, size_t to, double floor) {
 }
 
 /// Did most points before lie that low? Then it is where the reward usually is, and the level above it was luck.
-bool is_usual(std::span<const double> before, double low) {
-  const auto lows = std::count_if(before.begin(), before.end(), [low](double value) { return value <= low; });
-  return static_cast<double>(lows) > kUsual.value * static_cast<double>(before.size());
-}
-
-/// How likely so many points in a row below `low` are by the points before them.
-double chance_of(std::span<const double> before, size_t streak, double low) {
-  const auto lows = std::count_if(before.begin(), before.end(), [low](double value) { return value <= low; });
-  const double share = (static_cast<double>(lows) + 1) / (static_cast<double>(before.size()) + 2);
-  return std::pow(share, static_cast<double>(streak));
-}
+bool is_usual(std::span<const double> before, double low) { return lows_in(before, low) > kUsual.value; }
 
 /// Far enough below the level for so many points, unless the last ones before were as low time and again; or less far,
 /// when the points before were hardly ever that low.
-bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double evidence) {
+bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double best, double evidence) {
   const size_t lately = first > points_of(kNoiseWindow) ? first - points_of(kNoiseWindow) : 0;
   const double windows = std::max(1.0, static_cast<double>(first) / kNoiseWindow.value);  // each had its chance
   if (is_usual(track.slice(lately, first), low)) return false;
-  if (evidence >= kEvidence.value) return chance_of(track.slice(lately, first), streak, low) < kLuck.value / windows;
+  const bool often = is_one_of_two(track.slice(lately, first), low, best, kOften.value);
+  const double luck = often ? kChance.value : kLuck.value;
+  if (evidence >= kEvidence.value) return chance_of(track.slice(lately, first), streak, low) < luck / windows;
   return evidence >= kSomeEvidence.value && chance_of(track.slice(0, first), streak, low) < kChance.value;
 }
 
@@ -261,7 +257,7 @@ struct SharpWalk {
     ++streak;
     evidence += (best - track.values[i]) / sigma;
     const bool enough = streak >= points_of(kPersist) || (streak >= points_of(kSurePersist) && evidence >= kSure.value);
-    if (!enough || !beyond_chance(track, first, streak, low, evidence) ||
+    if (!enough || !beyond_chance(track, first, streak, low, best, evidence) ||
         left_to_zero_reward(track, first, i, levels.floor[i]))
       return;
     found.push_back({first, i, best, range, began(track, first, best, range), std::nullopt});

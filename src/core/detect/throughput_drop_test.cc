@@ -45,7 +45,22 @@ std::vector<Incident> with_seconds(double slow, bool of_run) {
   return run.close();
 }
 
+/// The same, with what is left of each of two epochs.
+std::vector<Incident> with_seconds_left() {
+  PlantedRun run;
+  for (int64_t step = 1; step <= kSteps; ++step) {
+    const double reward = 0.2 + 0.004 * static_cast<double>(step);
+    const double left = 60.0 * static_cast<double>((kSlowFrom - 1 - (step - 1) % kSlowFrom) / 2);
+    run.say_without_clock(event::Measured{step, false, {{"reward.mean", "reward", reward}, {"", "duration", left}}});
+  }
+  return run.close();
+}
+
 }  // namespace
+
+TEST_CASE("seconds that run down and begin again with the next epoch are none of a step") {
+  CHECK(slower(with_seconds_left()) == nullptr);
+}
 
 TEST_CASE("steps that take six times as long are seen by the progress bar") {
   const auto incidents = with_bar(75);

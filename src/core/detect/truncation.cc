@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/stands_low.h"
@@ -13,6 +14,7 @@
 namespace mw::detect {
 namespace {
 
+constexpr double kShortest = 16;   // tokens: a limit below is none of answers
 constexpr double kRoundSlack = 1;  // tokens by which a limit may differ (an end token that is not counted)
 
 constexpr Knob kShare{"share", 0.5, "ratio", "Half of the answers cannot end",
@@ -29,6 +31,7 @@ constexpr Knob kImproving{"improving", 0.1, "ratio",
                           "healthy runs start at 0.8 and end at 0.06"};
 constexpr Knob kAtCap{"at_cap", 0.995, "ratio", "Without a truncated share: the mean length is at the longest length",
                       "own"};
+constexpr Knob kAtSet{"at_set", 0.98, "ratio", "The same of the limit that the run's settings state", "own"};
 constexpr Knob kRound{"round", 32, "tokens",
                       "Without the longest length: limits are set in multiples of this; short answers may all be alike",
                       "own"};
@@ -44,8 +47,8 @@ constexpr Knob kHalved{"halved", 0.5, "ratio",
                        "Loss of the reward in the same records that makes two of them a warning",
                        "a policy that rambles loses both at once"};
 constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
-constexpr Knob kKnobs[] = {kThird,     kAlways, kHalved, kJump,  kShare,   kMost,  kPersist, kMostPersist, kBegin,
-                           kImproving, kAtCap,  kStill,  kRound, kGlimpse, kBrief, kFew,     kAll};
+constexpr Knob kKnobs[] = {kThird,     kAlways, kHalved, kJump,  kShare, kMost,    kPersist, kMostPersist, kBegin,
+                           kImproving, kAtCap,  kAtSet,  kStill, kRound, kGlimpse, kBrief,   kFew,         kAll};
 
 /// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
 bool whole_sequences(const State& state) {
@@ -57,6 +60,7 @@ bool whole_sequences(const State& state) {
 struct Shares {
   const Track& track;
   const Track& shown;
+  double limit = 0;  ///< as the settings state it; 0: they do not
 };
 
 bool long_enough(const Track& track, size_t first, size_t now) {
@@ -80,7 +84,7 @@ void add_finding(const State& state, const Shares& shares, size_t first, size_t 
   const auto percent = [&track](size_t at) { return cat(format_short(100 * track.values[at], 3), " %"); };
   const int64_t began = track.points[onset].step;
   std::string what = by_length ? cat("The mean length of the responses stands at their limit of ",
-                                     format_short(shares.shown.values[now]), " tokens")
+                                     format_short(std::max(shares.limit, shares.shown.values[now])), " tokens")
                                : cat(percent(now), " of the responses are cut off at the length limit");
   if (by_length || percent(onset) == percent(now)) {
     what += cat(" since step ", began);
@@ -150,9 +154,17 @@ void judge_track(const State& state, JudgeMemory& memory, const Shares& shares, 
   if (!halves_reward(state, track, first, *glimpse)) out.back().severity = Severity::kInfo;
 }
 
+/// The longest answer that the run's settings allow; 0: they do not say.
+double set_limit(const State& state) {
+  const auto found = state.config.find("max_response_length");
+  const auto limit = found == state.config.end() ? std::nullopt : parse_double(found->second);
+  return limit.value_or(0) > kShortest ? *limit : 0;
+}
+
 /// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
 void judge_lengths(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   ValueCursor longest(state.find("response.length_max"));
+  const double set = set_limit(state);
   for (Track track : tracks_of(state.find("response.length"))) {
     const Track shown = track;
     double cap = 0;
@@ -163,12 +175,14 @@ void judge_lengths(const State& state, JudgeMemory& memory, std::vector<Finding>
       // largest all the time
       const bool still = i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap;
       const bool limit = most || (still && std::abs(std::remainder(cap, kRound.value)) <= kRoundSlack);
-      const bool at_cap = i > 0 && limit && cap > 16 && track.values[i] >= kAtCap.value * cap &&
-                          track.values[i - 1] >= kAtCap.value * cap;
+      const auto near = [&track, i](double least) { return track.values[i] >= least && track.values[i - 1] >= least; };
+      const bool at_set = i > 0 && set > 0 && cap <= set + kRoundSlack && near(kAtSet.value * set);
+      const bool at_cap = at_set || (i > 0 && limit && cap > kShortest && near(kAtCap.value * cap));
       track.points[i].value = at_cap ? 1 : 0;
+      if (at_cap) track.points[i - 1].value = 1;  // which only the next one shows
     }
     for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;
-    judge_track(state, memory, {track, shown}, out);
+    judge_track(state, memory, {track, shown, cap >= kAtSet.value * set ? set : 0}, out);
   }
 }
 

@@ -57,8 +57,12 @@ constexpr Knob kFew{"few", 20, "steps",
                     "a Trainer's record is the mean of its logging_steps"};
 constexpr Knob kAlive{"alive", 0.05, "norm",
                       "A gradient of this size does not come of the penalty for leaving the reference alone", "own"};
-constexpr Knob kKnobs[] = {kMostSteps, kQuarter, kWorth, kAlive, kMixed, kAllCut, kFew,  kShare,  kPersist, kChance,
-                           kSolved,    kMost,    kShort, kHalf,  kLong,  kFlat,   kNear, kReason, kCut};
+constexpr Knob kNever{"never", 5, "points",
+                      "All advantages equal and no gradient in each record from the first one on: so few are enough "
+                      "where they are all that a run which is over has",
+                      "own"};
+constexpr Knob kKnobs[] = {kNever,  kMostSteps, kQuarter, kWorth, kAlive, kMixed, kAllCut, kFew,  kShare,  kPersist,
+                           kChance, kSolved,    kMost,    kShort, kHalf,  kLong,  kFlat,   kNear, kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -287,6 +291,36 @@ void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, 
   }
 }
 
+/// No record has a gradient or a loss.
+bool never_moved(const State& state, const Track& spread) {
+  if (spread.size() < points_of(kNever)) return false;
+  if (std::any_of(spread.values.begin(), spread.values.end(), [](double value) { return value != 0; })) return false;
+  const auto is_zero = [](const Series* series) { return series->min() == 0 && series->max() == 0; };
+  const Series* gradient = state.find("grad_norm");
+  const Series* loss = state.find("loss.policy") != nullptr ? state.find("loss.policy") : state.find("loss.total");
+  if (gradient == nullptr || gradient->count() < points_of(kNever) || !is_zero(gradient)) return false;
+  return loss == nullptr || loss->empty() || is_zero(loss);
+}
+
+/// Most records of the reward lie on its floor, and not all of them: zero-reward waits for more of them.
+bool earns_seldom(const State& state) {
+  const Series* reward = reward_series(state);
+  if (reward == nullptr || reward->empty() || !(reward->max() > reward->min()) || reward->min() > 0) return false;
+  const auto on = std::count_if(reward->points().begin(), reward->points().end(),
+                                [least = reward->min()](const Point& point) { return point.value == least; });
+  return 2 * static_cast<size_t>(on) > reward->points().size();
+}
+
+/// That there was no gradient in any of its few records is all that a run which is over shows; one that is going may
+/// have a cold start.
+void judge_never(const State& state, JudgeMemory& memory, const Track& spread, std::vector<Finding>& out) {
+  const size_t last = points_of(kNever) - 1;
+  add_finding(state, memory, spread, uniform_in(spread), 0, last, out);
+  Finding& finding = out.back();
+  if (!is_over(state, spread.points[last].attempt)) finding.severity = Severity::kInfo;
+  if (is_over(state, spread.points[last].attempt) && earns_seldom(state)) finding.severity = Severity::kWarning;
+}
+
 /// Where neither a share of groups nor a deviation is recorded, but the largest and the smallest of a step.
 void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
@@ -299,6 +333,8 @@ void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding
       size_t first = 0, detected = 0;
       if (find_streak(spread, 0, true, first, detected)) {
         add_finding(state, memory, spread, uniform_in(spread), first, detected, out);
+      } else if (most == std::string_view("advantage.max") && never_moved(state, spread)) {
+        judge_never(state, memory, spread, out);
       } else {
         judge_wasted(state, memory, spread, {}, out);
       }

@@ -15,7 +15,7 @@ struct Setting {
   std::string_view canonical;
   std::string_view name;  // a whole key, or its end after a '/' or '.'
 };
-constexpr std::array<Setting, 46> kSettings = {{
+constexpr std::array<Setting, 47> kSettings = {{
     {"algorithm", "algorithm"},
     {"algorithm", "adv_estimator"},
     {"algorithm", "advantage_estimator"},
@@ -55,6 +55,7 @@ constexpr std::array<Setting, 46> kSettings = {{
     {"max_response_length", "max_completion_length"},
     {"max_response_length", "max_new_tokens"},
     {"max_response_length", "max_generate_length"},
+    {"max_response_length", "generate_max_len"},
     {"max_response_length", "response_length"},
     {"save_folder", "output_dir"},
     {"save_folder", "default_local_dir"},

@@ -111,8 +111,10 @@ bool ColumnTable::row(Head& of, std::string_view text, bool goes_on, MetricLine&
   out.clear();
   *step = static_cast<int64_t>(number);
   for (size_t i = 0; i < all.size(); ++i) {
+    const bool percent = all[i].ends_with('%');
+    if (percent) all[i].remove_suffix(1);
     if (i != of.step_at && metric_number(all[i], &number))
-      out.add(of.names[i], number);  // "No Log" where there is none
+      out.add(of.names[i], number, percent ? 100 : 1);  // "No Log" where there is none
   }
   return true;
 }

@@ -68,6 +68,10 @@ TEST_CASE("a table between tabs or blanks") {
   CHECK(blanks.take("  step   reward      loss") == ColumnTable::Took::kHead);
   REQUIRE(blanks.take("    1   0.1250   0.5000") == ColumnTable::Took::kRow);
   CHECK(blanks.step == 1);
+  CHECK(blanks.take("    2     12.5%   0.5000") == ColumnTable::Took::kRow);
+  REQUIRE(blanks.line.numbers().size() == 2);
+  CHECK(blanks.line.numbers()[0].value == 12.5);
+  CHECK(blanks.line.numbers()[0].whole == 100);
 }
 
 TEST_CASE("what is no head of a metric table") {

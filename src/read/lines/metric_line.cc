@@ -134,8 +134,8 @@ std::string_view MetricLine::keep(std::string_view first, std::string_view secon
   return place;
 }
 
-void MetricLine::add(std::string_view key, double value) {
-  if (numbers_.size() < kReadingLimit) numbers_.push_back({keep(key, "", 0), value});
+void MetricLine::add(std::string_view key, double value, double whole) {
+  if (numbers_.size() < kReadingLimit) numbers_.push_back({keep(key, "", 0), value, whole});
 }
 
 bool MetricLine::value(std::string_view key, std::string_view text, bool loose) {

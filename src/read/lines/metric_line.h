@@ -50,8 +50,8 @@ class MetricLine {
   std::span<const RowText> texts() const { return texts_; }
   bool open() const { return open_; }
 
-  /// Adds one reading under a name of the caller's.
-  void add(std::string_view key, double value);
+  /// Adds one reading under a name of the caller's; `whole`: 100 of a percentage.
+  void add(std::string_view key, double value, double whole = 1);
 
  private:
   bool value(std::string_view key, std::string_view value, bool loose);

@@ -91,6 +91,36 @@ size_t RiseWalk::onset_of(const Track& track, size_t first) const {
   return onset;
 }
 
+/// A rise by degrees takes the level right before its threshold along: it began where the level stood still for the
+/// last time, for at least half as long as the rise then took.
+size_t RiseWalk::left_at(const Track& track, size_t onset) const {
+  constexpr double kStill = 0.1;   // of the way from the base to the threshold: a level that moves by less stands still
+  constexpr size_t kShort = 20;    // points for which it stands at least, or a tenth of the run so far
+  constexpr double kNoise = 4;     // standard deviations of the noise that it leaves behind
+  constexpr double kMost = 0.25;   // of the way, however large the noise is
+  constexpr size_t kSmoothed = 5;  // points of a median that single ones do not move
+  const double way = limit_ - base_;
+  size_t still = onset;
+  while (still > base_at_) {
+    const size_t span = std::max({kShort, onset / 10, (onset - still) / 2});
+    const size_t earlier = still - std::min(still - base_at_, span);
+    if (median_at(track, still) - median_at(track, earlier) < kStill * way) break;
+    still = earlier;
+  }
+  std::vector<double> before;
+  for (size_t i = rule_.skip; i <= still; ++i) before.push_back(value(track, i));
+  const double level = std::max(base_, median_at(track, still));
+  const double beyond = std::clamp(kNoise * noise(before), kStill * way, kMost * way);
+  const auto smoothed = [&](size_t i) {
+    std::vector<double> last;
+    for (size_t k = i + 1 - std::min(i + 1, kSmoothed); k <= i; ++k) last.push_back(value(track, k));
+    return median(std::move(last));
+  };
+  size_t left = onset;
+  while (left > still && smoothed(left - 1) > level + beyond) --left;
+  return left;
+}
+
 void RiseWalk::wait_for_end(const Track& track, size_t i) {
   low_ = value(track, i) < base_ + 0.5 * (limit_ - base_) ? low_ + 1 : 0;
   if (low_ < rule_.persist) return;
@@ -106,6 +136,7 @@ void RiseWalk::add_rise(const Track& track, size_t i) {
   rise.base = base_;
   rise.base_at = base_at_;
   rise.onset = onset_of(track, rise.first);
+  rise.left = rule_.from_lowest ? left_at(track, rise.onset) : rise.onset;
   std::vector<double> over;
   for (size_t k = rise.first; k <= i; ++k) over.push_back(value(track, k));
   rise.peak = median(std::move(over));

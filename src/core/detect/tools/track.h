@@ -99,7 +99,8 @@ struct RiseRule {
   double novel = 0.99;      ///< quantile of the recent points that the rise must exceed
 };
 struct Rise {
-  size_t onset = 0;             ///< where it left its level
+  size_t onset = 0;             ///< where it left the level right before its threshold
+  size_t left = 0;              ///< of rises(): where it began to leave `base`, by degrees perhaps long before
   size_t first = 0;             ///< first point over the threshold
   size_t detected = 0;          ///< point at which it had lasted long enough
   double base = 0;              ///< the level before
@@ -128,6 +129,7 @@ class RiseWalk {
   double median_before(const Track& track, size_t i);
   double shown_before(const Track& track, size_t end) const;
   size_t onset_of(const Track& track, size_t first) const;
+  size_t left_at(const Track& track, size_t onset) const;
   void wait_for_end(const Track& track, size_t i);
   void add_rise(const Track& track, size_t i);
 

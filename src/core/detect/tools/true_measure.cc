@@ -24,8 +24,8 @@ bool names_success(std::string_view name) {
   constexpr std::array<std::string_view, 13> kWords = {"accura", "correct",  "solve",    "success", "pass",
                                                        "exact",  "equation", "answer",   "true",    "gold",
                                                        "ground", "outcome",  "unit_test"};
-  constexpr std::array<std::string_view, 14> kNot = {"std", "min", "max", "count", "length", "format", "minus", "gap",
-                                                     "penalty", "incorrect",
+  constexpr std::array<std::string_view, 17> kNot = {"std", "min", "max", "count", "length", "format", "minus", "gap",
+                                                     "penal", "overlong", "too_long", "repetit", "incorrect",
                                                      // settings of the reward
                                                      "weight", "coef", "schedule", "threshold"};
   const auto holds = [name](std::string_view word) { return contains_folded(name, word); };

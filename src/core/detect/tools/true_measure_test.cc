@@ -11,8 +11,9 @@ TEST_CASE("what is named for being right is a measure of it, and no count, form 
         "answer_score", "gold_reward", "pass@1", "unit_tests/unit_test"}) {
     CHECK_MESSAGE(names_success(name), name);
   }
-  for (const std::string_view name : {"accuracy_std", "correct/max", "incorrect_penalty", "answer_length",
-                                      "format_answer", "success_count", "proxy_minus_gold", "brevity", "kl_penalty"}) {
+  for (const std::string_view name :
+       {"accuracy_std", "correct/max", "incorrect_penalty", "answer_length", "format_answer", "success_count",
+        "proxy_minus_gold", "brevity", "kl_penalty", "answer_overlong", "correct_repetition"}) {
     CHECK_MESSAGE(!names_success(name), name);
   }
 }
