@@ -23,14 +23,22 @@ bool ends_run(const State& state, const Incident& incident) {
 /// Is it of a traceback that nothing catches and with which its log ends, whatever the exception speaks of?
 bool ends_in_trace(const State& state, const Incident& incident) {
   constexpr int64_t kBlankLines = 4;
-  const Where& at = incident.onset.where;
   if (!state.closed || incident.severity != Severity::kCritical || !incident.open) return false;
-  if (at.line == 0 || at.source >= state.sources.size() || state.sources[at.source].kind != "text") return false;
-  return std::any_of(state.traces.begin(), state.traces.end(), [&](const TraceState& seen) {
-    const bool own = seen.moment.where.source == at.source && !seen.trace.sample && !seen.trace.handled;
-    return own && seen.moment.where.line <= at.line && at.line <= seen.trace.last_line &&
-           static_cast<int64_t>(seen.trace.last_line) + kBlankLines >= state.sources[at.source].lines;
-  });
+  const auto in_last_trace = [&state](const Where& at) {
+    if (at.line == 0 || at.source >= state.sources.size()) return false;
+    const SourceState& source = state.sources[at.source];
+    if (source.kind != "text" && source.kind != "notebook") return false;
+    return std::any_of(state.traces.begin(), state.traces.end(), [&](const TraceState& seen) {
+      const bool stopped = seen.trace.exception == "KeyboardInterrupt";
+      const bool own = seen.moment.where.source == at.source && !seen.trace.sample && !seen.trace.handled && !stopped;
+      return own && seen.moment.where.line <= at.line && at.line <= seen.trace.last_line &&
+             static_cast<int64_t>(seen.trace.last_line) + kBlankLines >= source.lines;
+    });
+  };
+  // Figures that go wrong are an incident long before what the program then fails of, which is among its evidence.
+  return in_last_trace(incident.onset.where) ||
+         std::any_of(incident.evidence.begin(), incident.evidence.end(),
+                     [&in_last_trace](const Evidence& one) { return in_last_trace(one.where); });
 }
 
 /// A stop ends a notebook's cell: did a later one fail?

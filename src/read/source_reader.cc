@@ -6,7 +6,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "read/clock_zone.h"
-#include "read/files/notebook.h"
+#include "read/files/notebook_places.h"
 #include "read/files/text_log.h"
 #include "read/last_clock.h"
 #include "read/name_collector.h"
@@ -111,27 +111,6 @@ class SourceReader::Text : public SourceReader::Stage {
   int64_t lines_before_ = 0;  // of earlier runs
 };
 
-/// Names the lines of a notebook's own file, which a person can open, in place of those of its outputs.
-class NotebookPlaces : public EventSink {
- public:
-  explicit NotebookPlaces(EventSink& sink) : sink_(sink) {}
-  void put(Event&& event) override {
-    event.where.line = in_file(event.where.line);
-    if (auto* const trace = std::get_if<event::TraceSeen>(&event.body)) trace->last_line = in_file(trace->last_line);
-    sink_.put(std::move(event));
-  }
-
- protected:
-  NotebookReader notebook_;
-
- private:
-  uint64_t in_file(uint64_t line) const {
-    const std::vector<uint32_t>& lines = notebook_.file_lines();
-    return line == 0 || lines.empty() ? line : lines[std::min<size_t>(line, lines.size()) - 1];
-  }
-  EventSink& sink_;
-};
-
 /// The output of a notebook's cells, once its document is whole: Jupyter writes all of it anew at each save.
 class SourceReader::Notebook final : private NotebookPlaces, public SourceReader::Text {
  public:
@@ -150,6 +129,7 @@ class SourceReader::Notebook final : private NotebookPlaces, public SourceReader
     if (!whole.ok()) source_.problem("torn-tail", whole.error().what);
     pass_first();
     Text::finish();
+    put_ends(source_.number(), static_cast<uint64_t>(Text::lines()));
   }
   /// Up to the last output: what stands behind it in the file is source and settings, and nothing that the run said.
   int64_t lines() const override {

@@ -7,6 +7,7 @@
 #include "core/detect/support/closing.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/side_cell.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 #include "core/judge_memory.h"
@@ -51,16 +52,18 @@ std::string kind_beside(const FailureChain& chain) {
 }
 
 void judge_trace(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
-  const bool sure = settled(state, chain);
+  const bool sure = settled(state, chain), beside = is_beside(state, chain);
   const event::TraceSeen& trace = chain.lead.trace->trace;
   Finding finding;
   describe(state, chain, finding);
   finding.detector = "crash-trace";
   if (trace.exception.empty() && finding.kind == "crash") finding.kind = kind_beside(chain);
   finding.severity = sure ? settled_severity(chain) : provisional_severity(chain);
-  finding.summary = cat(words_of(trace, sure && !chain.replaced), !sure            ? kNotSettled
-                                                                  : chain.replaced ? kReplaced
-                                                                                   : "");
+  finding.severity = side_severity(state, chain, finding.severity);
+  finding.summary = cat(words_of(trace, sure && !chain.replaced && !beside), !sure            ? kNotSettled
+                                                                             : chain.replaced ? kReplaced
+                                                                             : beside         ? kBeside
+                                                                                              : "");
   if (!trace.frame.empty())
     finding.evidence.push_back({chain.lead.moment.where, cat("in ", trace.frame), "", kNoStep, 0});
   out.push_back(std::move(finding));
@@ -130,32 +133,63 @@ const Symptom* failed_afterwards(const State& state, const std::vector<Symptom>&
   return last;
 }
 
-/// What the program had still to do after its training raised what no signature knows, and the log ends with it.
+/// A cell of a notebook failed with what no signature knows, and figures of a training came after it: it was mended.
+void judge_mended(const State& state, const std::vector<Symptom>& symptoms, std::vector<Finding>& out) {
+  for (const Symptom& symptom : symptoms) {
+    if (!symptom.survived || symptom.trace == nullptr || !ended_cell(state, symptom)) continue;
+    if (symptom.type.consequence || symptom.type.kind == "interrupted") continue;
+    Finding finding;
+    finding.kind = std::string(symptom.type.kind);
+    finding.detector = "crash-trace";
+    finding.severity = Severity::kInfo;
+    finding.onset = finding.detected = symptom.moment;
+    finding.resolved = true;
+    finding.resolved_at = symptom.moment;
+    finding.summary =
+        cat(words_of(symptom.trace->trace, false), "; a cell failed with it, and the training came after");
+    finding.evidence.push_back({symptom.moment.where, clip(symptom.text, kTextLimit), "", kNoStep, 0});
+    finding.suggests.push_back({std::string(symptom.type.cause), 0.7, cat("seen: ", clip(symptom.text, 160))});
+    out.push_back(std::move(finding));
+    return;  // the first of them: more of the same notebook say no more
+  }
+}
+
+Finding afterwards(const State& state, const Symptom& last) {
+  const event::TraceSeen& trace = last.trace->trace;
+  Finding finding;
+  finding.kind = std::string(last.type.kind);
+  finding.detector = "crash-trace";
+  finding.severity = Severity::kWarning;
+  finding.onset = last.moment;
+  finding.detected = last.moment;
+  finding.summary = cat(words_of(trace, false), ", it ended the ", ended_cell(state, last) ? "cell" : "program",
+                        " after the training was complete");
+  if (!trace.frame.empty()) finding.evidence.push_back({last.moment.where, cat("in ", trace.frame), "", kNoStep, 0});
+  finding.suggests.push_back({std::string(last.type.cause), 0.7, cat("seen: ", clip(last.text, 160))});
+  return finding;
+}
+
+/// What the program had still to do after its training raised what no signature knows, and the log, or a cell of a
+/// notebook, ends with it.
 void judge_afterwards(const State& state, const Knowledge& knowledge, const std::vector<Symptom>& symptoms,
                       std::vector<Finding>& out) {
   constexpr uint64_t kBlankLines = 4;
   constexpr std::array<std::string_view, 4> kKinds = {"code-error", "config-error", "data-error", "dependency-broken"};
-  const Symptom* last = nullptr;
+  constexpr size_t kCells = 5;  // each that failed has something missing
+  std::vector<const Symptom*> failed;
   for (const Symptom& symptom : symptoms) {
     const uint32_t number = symptom.moment.where.source;
     if (symptom.signature != nullptr || !symptom.teardown || symptom.type.consequence) continue;
     if (number >= state.sources.size() || !state.sources[number].ended) continue;
-    if (static_cast<int64_t>(symptom.last_line + kBlankLines) < state.sources[number].lines) continue;
+    const bool of_cell = ended_cell(state, symptom);
+    const bool at_end = static_cast<int64_t>(symptom.last_line + kBlankLines) >= state.sources[number].lines;
+    if (!at_end && !of_cell) continue;
     const bool of_kind = std::find(kKinds.begin(), kKinds.end(), symptom.type.kind) != kKinds.end();
-    if (of_kind || Closing(state, knowledge).failed_afterwards(symptom)) last = &symptom;
+    if (!of_kind && !Closing(state, knowledge).failed_afterwards(symptom)) continue;
+    if (!of_cell || failed.size() >= kCells) failed.clear();  // of a program only the last one ended it
+    failed.push_back(&symptom);
   }
-  if (last == nullptr) return;
-  const event::TraceSeen& trace = last->trace->trace;
-  Finding finding;
-  finding.kind = std::string(last->type.kind);
-  finding.detector = "crash-trace";
-  finding.severity = Severity::kWarning;
-  finding.onset = last->moment;
-  finding.detected = last->moment;
-  finding.summary = cat(words_of(trace, false), ", it ended the program after the training was complete");
-  if (!trace.frame.empty()) finding.evidence.push_back({last->moment.where, cat("in ", trace.frame), "", kNoStep, 0});
-  finding.suggests.push_back({std::string(last->type.cause), 0.7, cat("seen: ", clip(last->text, 160))});
-  out.push_back(std::move(finding));
+  for (const Symptom* const one : failed) out.push_back(afterwards(state, *one));
 }
 
 bool failed(const AttemptState& attempt) {
@@ -173,6 +207,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (!state.attempts.empty() && !failed(state.attempts.back())) {
     judge_afterwards(state, knowledge, memory.symptoms(state, knowledge), out);
   }
+  judge_mended(state, memory.symptoms(state, knowledge), out);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     bool reported = false;
     for (const FailureChain& chain : chains) reported = reported || chain.attempt == i;

@@ -9,6 +9,7 @@
 #include "core/detect/support/collective_ranks.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/side_cell.h"
 #include "core/incident_kind.h"
 #include "core/judge_memory.h"
 
@@ -36,14 +37,32 @@ std::string_view clause(std::string_view symptom) {
   return !symptom.empty() && symptom.back() == '.' ? symptom.substr(0, symptom.size() - 1) : symptom;
 }
 
+/// The exception that ended a run whose figures had gone wrong, in a line's words; "": it is not of figures, or ended
+/// otherwise.
+std::string ended_with(const FailureChain& chain) {
+  if (chain.lead.signature->layer != "learning-dynamics") return "";
+  for (const Symptom& other : chain.others) {
+    const TraceState* const raised = other.trace != nullptr ? other.trace : other.within;
+    if (raised == nullptr || raised == chain.lead.within || raised->trace.exception.empty() || !is_root(other))
+      continue;
+    if (other.order < chain.lead.order) continue;
+    const std::string_view message = raised->trace.message;
+    return cat(bare_exception(raised->trace.exception), message.empty() ? "" : ": ",
+               clip(message.substr(0, message.find('\n')), 160));
+  }
+  return "";
+}
+
 /// What came of it. "Nothing" holds for its own attempt: a later one may have trained.
 std::string what_followed(const State& state, const FailureChain& chain) {
   if (chain.replaced) return std::string(kReplaced);
+  if (is_beside(state, chain)) return std::string(kBeside);
   const bool trained_later =
       std::any_of(state.attempts.begin() + std::min<std::ptrdiff_t>(chain.attempt + 1, std::ssize(state.attempts)),
                   state.attempts.end(), [](const AttemptState& later) { return later.first_step != kNoStep; });
   if (trained_later || (chain.ended && chain.attempt + 1U < state.attempts.size()))
     return cat("; it ended attempt ", chain.attempt + 1);
+  if (const std::string end = ended_with(chain); !end.empty()) return cat("; the run ended with ", end);
   return chain.ended ? "; nothing was done after it" : "; no step was done after it";
 }
 
@@ -53,6 +72,7 @@ void judge_fatal(const State& state, const FailureChain& chain, std::vector<Find
   describe(state, chain, finding);
   finding.detector = "failure-signature";
   finding.severity = sure ? settled_severity(chain) : provisional_severity(chain);
+  finding.severity = side_severity(state, chain, finding.severity);
   if (!sure && lasts(state, chain)) finding.severity = std::max(finding.severity, Severity::kWarning);
   const std::string step = finding.onset.step == kNoStep ? std::string() : cat(", at step ", finding.onset.step);
   finding.summary =
@@ -125,7 +145,8 @@ bool refuses_arguments(const Symptom& symptom) {
 }
 
 /// A fault of the program after its training: a traceback that nothing catches and nothing follows, or a further start
-/// that was refused. What the program was to do then (save, export, evaluate) is missing.
+/// that was refused. What the program was to do then (save, export, evaluate) is missing. So is what a
+/// notebook's cell was to do, whatever ran after it.
 bool ends_program(const State& state, const Symptom& symptom) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = symptom.moment.where.source;
@@ -133,6 +154,7 @@ bool ends_program(const State& state, const Symptom& symptom) {
                                                       "dependency-broken", "checkpoint-failed", "credentials"};
   const bool may = std::find(kKinds.begin(), kKinds.end(), symptom.signature->kind) != kKinds.end();
   if (!symptom.teardown || !may || (symptom.within == nullptr && !refuses_arguments(symptom))) return false;
+  if (symptom.within != nullptr && ended_cell(state, symptom)) return true;
   const uint64_t last = symptom.within != nullptr ? symptom.within->trace.last_line : symptom.last_line;
   return number < state.sources.size() && state.sources[number].ended &&
          static_cast<int64_t>(last + kBlankLines) >= state.sources[number].lines;

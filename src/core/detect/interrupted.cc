@@ -7,6 +7,7 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/exit_status.h"
 #include "core/judge_memory.h"
+#include "core/plan_bar.h"
 
 namespace mw::detect {
 namespace {
@@ -103,6 +104,35 @@ bool stopped_chain(const State& state, const FailureChain& chain, Finding& findi
   return true;
 }
 
+/// The output of a notebook's training stops before its plan, and its kernel ran other cells after it. Why, nothing
+/// says.
+bool stopped_cell(const State& state, const Knowledge& knowledge, Finding& finding) {
+  constexpr std::string_view kRanOn = "notebook-ran-on";
+  const SignatureState* const seen = state.signature(kRanOn);
+  if (seen == nullptr || seen->sample || seen->matches.empty() || !contains(seen->text, " ran after ")) return false;
+  const Moment& said = seen->matches.back().moment;
+  const size_t last = state.attempts.size() - 1;
+  const auto open = said.attempt == last ? open_plan(state, last) : std::nullopt;
+  const bool done = std::any_of(state.signatures.begin(), state.signatures.end(), [&](const SignatureState& other) {
+    const Signature* const one = other.sample || other.id == kRanOn ? nullptr : knowledge.find(other.id);
+    return one != nullptr && one->role == Role::kBenign && one->kind == "died-silently" && other.last.attempt == last;
+  });
+  if (!open || done) return false;
+  finding.kind = "interrupted";
+  finding.severity = Severity::kInfo;
+  finding.onset = finding.detected = said;
+  finding.onset.step = std::max(open->step, done_by_bar(state));
+  finding.resolved = true;
+  finding.resolved_at = said;
+  finding.summary =
+      cat("The output of the training's cell ends at step ", finding.onset.step, " of ", open->total,
+          ", and its kernel ran other cells after it: the training was stopped, ended by a rule of its own, "
+          "or went on without its output being kept");
+  finding.evidence.push_back({said.where, seen->text, "", kNoStep, 0});
+  finding.suggests.push_back({"user-cancelled", 0.4, "cells were run after it"});
+  return true;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
@@ -122,6 +152,13 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     stopped_attempt(state, knowledge, attempt, finding);
     out.push_back(std::move(finding));
   }
+  Finding cell;
+  cell.detector = "interrupted";
+  const bool known = state.attempts.empty() || state.attempts.back().ended ||
+                     std::any_of(chains.begin(), chains.end(), [&state](const FailureChain& chain) {
+                       return chain.attempt + 1U == state.attempts.size();
+                     });
+  if (state.closed && !known && stopped_cell(state, knowledge, cell)) out.push_back(std::move(cell));
 }
 
 }  // namespace

@@ -249,6 +249,7 @@ constexpr std::array kRows = {
     Row{"TypeError", "positional arguments but", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "", {"code-error", "type-error", false}},
     Row{"AttributeError", "'_opnamespace'", {"dependency-broken", "abi-undefined-symbol", false}},
+    Row{"AttributeError", "trainer' object has no attribute", {"code-error", "python-api-drift-typeerror", false}},
     Row{"AttributeError", "", {"code-error", "attribute-error", false}},
     Row{"LookupError", "resource", {"config-error", "file-not-found", false}},
     Row{"KeyError", "", {"code-error", "key-error", false}},

@@ -272,6 +272,7 @@ constexpr Example kRoots[] = {
     {"AttributeError", "'_OpNamespace' '_C' object has no attribute 'f'", "dependency-broken", "abi-undefined-symbol"},
     {"LookupError", "Resource punkt not found.", "config-error", "file-not-found"},
     {"ConnectionError", "Could not find any running Ray instance.", "worker-lost", "ray-gcs-unreachable"},
+    {"AttributeError", "'PPOTrainer' object has no attribute 'x'", "code-error", "python-api-drift-typeerror"},
     {"AttributeError", "'list' object has no attribute 'get'", "code-error", "attribute-error"},
     {"KeyError", "'answer'", "code-error", "key-error"},
     {"IndexError", "list index out of range", "code-error", "index-error"},

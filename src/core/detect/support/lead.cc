@@ -186,11 +186,30 @@ const Symptom* continued(const Symptom& lead, const Symptom* first, const Sympto
   return nullptr;
 }
 
+/// What was said of the data right before code failed with an exception that no signature knows: a prompt that is too
+/// long comes back without an answer, of which the code then takes the first token. What the run had lived through
+/// before is not it.
+const Symptom* said_of_data(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  constexpr uint64_t kRightBefore = 12;  // lines
+  if (lead.trace == nullptr || kind_of(lead) != "code-error") return nullptr;
+  const Symptom* found = nullptr;
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->signature == nullptr || symptom->signature->kind != "data-error" || symptom->teardown) continue;
+    const bool near = symptom->moment.where.source == lead.moment.where.source &&
+                      symptom->moment.where.line < lead.moment.where.line &&
+                      symptom->moment.where.line + kRightBefore >= lead.moment.where.line;
+    if (symptom->survived || !near) return nullptr;
+    if (found == nullptr) found = symptom;
+  }
+  return found;
+}
+
 /// A symptom of the same moment that says of what the process died, where the lead only says that it did. That it was
 /// an engine that died is worth saying whatever it died of.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
   if (lead.trace != nullptr) {
     if (const Symptom* more = continued(lead, first, last)) return more;
+    if (const Symptom* data = said_of_data(lead, first, last)) return data;
   }
   const std::string kind = kind_of(lead);
   if (lead.signature != nullptr && lead.signature->wrapper && kind != "engine-dead") {
