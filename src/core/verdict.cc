@@ -3,6 +3,7 @@
 
 #include "core/advance.h"
 #include "core/detect/support/step_cleanup.h"
+#include "core/error_face.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 #include "core/plan_bar.h"
@@ -20,17 +21,17 @@ bool ends_run(const State& state, const Incident& incident) {
          ends_runs(incident.kind);
 }
 
-/// Is it of a traceback that nothing catches and with which its log ends, whatever the exception speaks of?
+/// Does it show a traceback that nothing catches and with which its log ends, whatever the exception speaks of?
 bool ends_in_trace(const State& state, const Incident& incident) {
   constexpr int64_t kBlankLines = 4;
-  const Where& at = incident.onset.where;
   if (!state.closed || incident.severity != Severity::kCritical || !incident.open) return false;
-  if (at.line == 0 || at.source >= state.sources.size() || state.sources[at.source].kind != "text") return false;
-  return std::any_of(state.traces.begin(), state.traces.end(), [&](const TraceState& seen) {
-    const bool own = seen.moment.where.source == at.source && !seen.trace.sample && !seen.trace.handled;
-    return own && seen.moment.where.line <= at.line && at.line <= seen.trace.last_line &&
-           static_cast<int64_t>(seen.trace.last_line) + kBlankLines >= state.sources[at.source].lines;
-  });
+  const auto ends = [&state](const Where& at) {
+    const TraceState* const seen = trace_around(state, at);
+    return seen != nullptr && state.sources[at.source].kind == "text" &&
+           static_cast<int64_t>(seen->trace.last_line) + kBlankLines >= state.sources[at.source].lines;
+  };
+  return ends(incident.onset.where) || std::any_of(incident.evidence.begin(), incident.evidence.end(),
+                                                   [&ends](const Evidence& shown) { return ends(shown.where); });
 }
 
 /// A stop ends a notebook's cell: did a later one fail?
