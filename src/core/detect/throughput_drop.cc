@@ -43,8 +43,8 @@ constexpr Knob kGreat{"great", 4, "x", "So much slower for good: of it fewer rec
 constexpr Knob kGreatHistory{"great_history", 3, "points", "See `great`", "own"};
 constexpr Knob kBarGaps{"bar_gaps", 20, "points", "Of a progress bar whose pace is judged", "own"};
 constexpr Knob kSteady{"steady", 0.1, "ratio",
-                       "Of the neighbours of a figure that is only called seconds, that fall: one that never does "
-                       "counts from the run's beginning",
+                       "Of the neighbours of a figure that is only called seconds, that fall, and that rise: one that "
+                       "never falls counts from the run's beginning, one that hardly ever rises counts down",
                        "own"};
 constexpr Knob kBlock{"block", 16, "points", "Where it goes by degrees: records whose median is compared", "own"};
 constexpr Knob kBlocks{"blocks", 3, "blocks", "Likewise: so many in a row `factor` times as slow as the fastest",
@@ -226,9 +226,13 @@ const Series* seconds_of_records(const State& state) {
     constexpr size_t kLast = 200;  // records: a long run is judged at each of them
     const auto& points = series.points();
     const size_t begin = points.size() - std::min(points.size(), kLast);
-    size_t falls = 0;
-    for (size_t i = begin + 1; i < points.size(); ++i) falls += points[i].value < points[i - 1].value;
-    if (static_cast<double>(falls) >= kSteady.value * static_cast<double>(points.size() - begin)) return &series;
+    size_t falls = 0, rises = 0;
+    for (size_t i = begin + 1; i < points.size(); ++i) {
+      falls += points[i].value < points[i - 1].value;
+      rises += points[i].value > points[i - 1].value;
+    }
+    if (static_cast<double>(std::min(falls, rises)) >= kSteady.value * static_cast<double>(points.size() - begin))
+      return &series;
   }
   return nullptr;
 }
