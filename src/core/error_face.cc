@@ -71,6 +71,15 @@ ErrorFace face_of(std::string_view exception, std::string_view message, std::str
   return face;
 }
 
+const TraceState* trace_around(const State& state, const Where& where) {
+  if (where.line == 0 || where.source >= state.sources.size()) return nullptr;
+  const auto around = std::find_if(state.traces.begin(), state.traces.end(), [&where](const TraceState& seen) {
+    return seen.moment.where.source == where.source && !seen.trace.sample && !seen.trace.handled &&
+           seen.moment.where.line <= where.line && where.line <= seen.trace.last_line;
+  });
+  return around == state.traces.end() ? nullptr : &*around;
+}
+
 ErrorFace error_at(const State& state, std::string_view kind, const Where& where) {
   static constexpr std::array<std::string_view, 9> kMany = {"crash",       "code-error",        "config-error",
                                                             "data-error",  "network",           "dependency-broken",

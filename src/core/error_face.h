@@ -21,6 +21,9 @@ struct ErrorFace {
 /// `exception` is a bare class; `place` as core/trace_frame.h has it.
 ErrorFace face_of(std::string_view exception, std::string_view message, std::string_view place);
 
+/// The traceback that a line stands in, where nothing is known to catch it; null: none.
+const TraceState* trace_around(const State& state, const Where& where);
+
 /// What the traceback that begins there raised; empty where there is none, and where the kind of the failure alone says
 /// what it is: a signature of a resource or of a process stands for one failure wherever it is met.
 ErrorFace error_at(const State& state, std::string_view kind, const Where& where);

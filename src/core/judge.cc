@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/advance.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/diagnose/diagnose.h"
 #include "core/error_face.h"
 #include "core/incident_kind.h"
@@ -26,6 +27,7 @@ struct Draft {
   std::vector<Finding::Suggestion> suggests;
   std::string detector;
   ErrorFace error;
+  std::string end;            ///< the exception that ended the run over it, where figures say what it is
   std::set<size_t> attempts;  ///< in which it was
   bool other_steps = false;   ///< what it says of a step holds for one of these attempts, and not for another
 };
@@ -41,8 +43,25 @@ bool earlier(const Draft& a, const Draft& b) {
   return a.incident.kind < b.incident.kind;
 }
 
+/// The run's own exception about what it learns ended the run: which one, in the second half of a sentence.
+std::string end_over(const State& state, const Finding& finding) {
+  constexpr size_t kMessage = 160;
+  const IncidentKind* const kind = find_incident_kind(finding.kind);
+  const bool words = finding.detector == "crash-trace" || finding.detector == "failure-signature";
+  const bool ended = words && finding.severity == Severity::kCritical && !finding.resolved;
+  if (!ended || kind == nullptr || kind->family != IncidentKind::Family::kLearning) return "";
+  const TraceState* raised = trace_around(state, finding.onset.where);
+  for (size_t i = 0; i < finding.evidence.size() && raised == nullptr; ++i)
+    raised = trace_around(state, finding.evidence[i].where);
+  if (raised == nullptr || raised->trace.exception.empty()) return "";
+  const std::string message = clip(trim(raised->trace.message), kMessage);
+  return cat("; then ", detect::bare_exception(raised->trace.exception), " ended the run", message.empty() ? "" : ": ",
+             message);
+}
+
 Draft draft_of(const State& state, Finding&& finding) {
   Draft draft;
+  draft.end = end_over(state, finding);
   draft.detector = std::move(finding.detector);
   draft.suggests = std::move(finding.suggests);
   Incident& incident = draft.incident;
@@ -97,6 +116,7 @@ void merge(Draft& draft, Draft&& later) {
                       (anew && into.summary != later.incident.summary && contains(into.summary, "step "));
   draft.attempts.merge(later.attempts);
   if (later.incident.latest.attempt > into.latest.attempt) into.latest = later.incident.latest;
+  if (draft.end.empty()) draft.end = std::move(later.end);
   const bool shows = figures_show(draft, later);
   if (later.incident.severity > into.severity || shows) {
     into.severity = later.incident.severity;
@@ -159,6 +179,8 @@ std::vector<Draft> grouped(const State& state, std::vector<Finding>&& findings) 
   join_last_lines(kept);
   std::stable_sort(kept.begin(), kept.end(), earlier);  // a merged one begins where its gravest finding does
   for (Draft& draft : kept) {
+    const bool figures = draft.detector != "crash-trace" && draft.detector != "failure-signature";
+    if (figures && draft.attempts.size() == 1) draft.incident.summary += draft.end;
     if (draft.attempts.size() > 1)
       draft.incident.summary +=
           cat(draft.other_steps ? "; the like in " : "; the same in ", draft.attempts.size(), " attempts");

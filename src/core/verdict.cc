@@ -3,6 +3,7 @@
 
 #include "core/advance.h"
 #include "core/detect/support/step_cleanup.h"
+#include "core/error_face.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 #include "core/plan_bar.h"
@@ -20,25 +21,20 @@ bool ends_run(const State& state, const Incident& incident) {
          ends_runs(incident.kind);
 }
 
-/// Is it of a traceback that nothing catches and with which its log ends, whatever the exception speaks of?
+/// Does it show a traceback that nothing catches and with which its log ends, whatever the exception speaks of?
 bool ends_in_trace(const State& state, const Incident& incident) {
   constexpr int64_t kBlankLines = 4;
   if (!state.closed || incident.severity != Severity::kCritical || !incident.open) return false;
-  const auto in_last_trace = [&state](const Where& at) {
-    if (at.line == 0 || at.source >= state.sources.size()) return false;
+  const auto ends = [&state](const Where& at) {
+    const TraceState* const seen = trace_around(state, at);
+    if (seen == nullptr || seen->trace.exception == "KeyboardInterrupt") return false;
     const SourceState& source = state.sources[at.source];
-    if (source.kind != "text" && source.kind != "notebook") return false;
-    return std::any_of(state.traces.begin(), state.traces.end(), [&](const TraceState& seen) {
-      const bool stopped = seen.trace.exception == "KeyboardInterrupt";
-      const bool own = seen.moment.where.source == at.source && !seen.trace.sample && !seen.trace.handled && !stopped;
-      return own && seen.moment.where.line <= at.line && at.line <= seen.trace.last_line &&
-             static_cast<int64_t>(seen.trace.last_line) + kBlankLines >= source.lines;
-    });
+    return (source.kind == "text" || source.kind == "notebook") &&
+           static_cast<int64_t>(seen->trace.last_line) + kBlankLines >= source.lines;
   };
   // Figures that go wrong are an incident long before what the program then fails of, which is among its evidence.
-  return in_last_trace(incident.onset.where) ||
-         std::any_of(incident.evidence.begin(), incident.evidence.end(),
-                     [&in_last_trace](const Evidence& one) { return in_last_trace(one.where); });
+  return ends(incident.onset.where) || std::any_of(incident.evidence.begin(), incident.evidence.end(),
+                                                   [&ends](const Evidence& shown) { return ends(shown.where); });
 }
 
 /// A stop ends a notebook's cell: did a later one fail?

@@ -139,6 +139,48 @@ void join_rotated(std::vector<FoundFile>& files) {
   files.resize(kept);
 }
 
+/// A path without the ending of its name, and each number in the name as one sign; the numbers.
+std::pair<std::string, std::vector<int64_t>> numbers_in(std::string_view path) {
+  constexpr size_t kDigits = 18;
+  const size_t name = path.size() - basename(path).size();
+  const size_t dot = path.rfind('.');
+  const size_t end = dot == std::string_view::npos || dot <= name ? path.size() : dot;
+  std::pair<std::string, std::vector<int64_t>> out;
+  for (size_t i = 0; i < end; ++i) {
+    size_t last = i;
+    while (i >= name && last < end && path[last] >= '0' && path[last] <= '9') ++last;
+    if (last == i) {
+      out.first += path[i];
+      continue;
+    }
+    out.first += '#';
+    out.second.push_back(parse_int(path.substr(i, std::min(last - i, kDigits))).value_or(0));
+    i = last - 1;
+  }
+  return out;
+}
+
+/// Numbered files of one folder in the order of their numbers, as a folder's are read, though they were given newest
+/// first: what is read first counts as said first.
+void by_number(std::vector<FoundFile>& files) {
+  std::map<std::string, std::vector<size_t>> groups;
+  std::vector<std::vector<int64_t>> numbers(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].named) continue;
+    auto [shape, values] = numbers_in(files[i].path);
+    numbers[i] = std::move(values);
+    if (!numbers[i].empty()) groups[shape].push_back(i);
+  }
+  for (const auto& [shape, places] : groups) {
+    std::vector<size_t> sorted = places;
+    std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return numbers[a] < numbers[b]; });
+    std::vector<FoundFile> moved;
+    moved.reserve(sorted.size());
+    for (const size_t from : sorted) moved.push_back(std::move(files[from]));
+    for (size_t i = 0; i < places.size(); ++i) files[places[i]] = std::move(moved[i]);
+  }
+}
+
 /// The file of the output that goes with this one of the errors: "7.err" and "7.out", "job.e7" and "job.o7",
 /// "stderr.log" and "stdout.log"; "" when it is none.
 std::string output_beside(std::string_view path) {
@@ -231,6 +273,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
   }
   newest_history(found);
   join_rotated(found.files);
+  by_number(found.files);
   output_first(found.files);
   for (const Error& error : errors) found.notes.push_back(error.what);
   return found;

@@ -44,5 +44,20 @@ TEST_CASE("the notebooks of a folder are taken where it holds nothing else to re
   CHECK(taken() == "/w/train.log (/w/train.ipynb) 0");
 }
 
+TEST_CASE("numbered files are read in the order of their numbers, whatever order they were given in") {
+  FakeDisk disk;
+  const auto order = [&disk](const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) disk.put(path, "step 1");
+    const auto found = discover(disk, paths, [](std::string_view, int64_t) { return true; });
+    std::string out;
+    for (const FoundFile& file : found->files) out += cat(basename(file.path), " ");
+    return out;
+  };
+  CHECK(order({"/w/train_10.log", "/w/train_9.log"}) == "train_9.log train_10.log ");
+  CHECK(order({"/w/j-2.out", "/w/j-2.err", "/w/j-1.out", "/w/j-1.err"}) == "j-1.out j-1.err j-2.out j-2.err ");
+  CHECK(order({"/w/j-2.err", "/w/j-2.out", "/w/j-1.err", "/w/j-1.out"}) == "j-1.out j-1.err j-2.out j-2.err ");
+  CHECK(order({"/w/b.log", "/w/a.log", "/v/x_1.log", "/w/x_0.log"}) == "b.log a.log x_1.log x_0.log ");
+}
+
 }  // namespace
 }  // namespace mw

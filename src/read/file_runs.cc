@@ -37,12 +37,12 @@ bool tells_runs_apart(Names names, const std::set<std::string>& differ) {
 
 /// Are they of two runs, for sure?
 bool two_runs(const ShownFile& a, const ShownFile& b) {
-  if (!a.one_by_one || !b.one_by_one || folder_of(a.path) != folder_of(b.path)) return false;
   const int64_t shorter = std::min(a.last - a.first, b.last - b.first);
   if (std::abs(a.first - b.first) > std::max(kSameBegin, shorter / 20)) return false;
+  if (!a.one_by_one || !b.one_by_one || folder_of(a.path) != folder_of(b.path)) return are_records_of_two_runs(a, b);
   const Names names = names_of(FileName(a.path), FileName(b.path));
   if (names == Names::kViews) return are_sinks_of_two_runs(a, b);
-  const Likeness likeness = compare(a, b, true);
+  const Likeness likeness = compare(a, b, Named::kSame);
   if (!likeness.same.empty() && likeness.same.size() * 2 >= likeness.differ.size()) return false;
   const size_t signals = likeness.differ.size();
   if (signals == 0 || (signals == 1 && likeness.most < kSureSteps)) return false;
@@ -54,7 +54,12 @@ bool two_runs(const ShownFile& a, const ShownFile& b) {
 std::vector<std::vector<size_t>> part(const std::vector<ShownFile>& shown) {
   std::vector<std::vector<bool>> apart(shown.size(), std::vector<bool>(shown.size()));
   for (size_t i = 0; i < shown.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) apart[i][k] = apart[k][i] = two_runs(shown[i], shown[k]);
+    for (size_t k = 0; k < i; ++k) {
+      if (!two_runs(shown[i], shown[k])) continue;
+      const auto joins = [&](const ShownFile& log) { return is_of_both(log, shown[i], shown[k]); };
+      const bool beside = are_records_of_two_runs(shown[i], shown[k]);
+      apart[i][k] = apart[k][i] = !beside || std::none_of(shown.begin(), shown.end(), joins);
+    }
   }
   std::vector<std::vector<size_t>> runs;
   for (size_t i = 0; i < shown.size(); ++i) {
@@ -79,7 +84,7 @@ std::optional<size_t> run_of(const std::string& path, const std::vector<ShownFil
   const auto one = std::find_if(shown.begin(), shown.end(), [&](const ShownFile& s) { return s.path == path; });
   for (size_t i = 0; one != shown.end() && i < runs.size(); ++i) {
     for (const size_t k : runs[i]) {
-      if (same_figures(compare(*one, shown[k], false))) return i;
+      if (same_figures(compare(*one, shown[k], Named::kAnyhow))) return i;
     }
   }
   return group_by_name(path, files);
@@ -152,6 +157,7 @@ bool begins_another_run(const State& state, uint32_t source, const event::Measur
   const std::string& path = state.sources[source].path;
   const auto is_other = [&](const std::string& other, const std::set<std::string>& signals) {
     if (quiet(other) && are_sinks(path, other)) return further && signals.size() >= kSignalsOfSinks;
+    if (quiet(other) && folder_of(path) != folder_of(other) && signals.size() >= kSignalsOfSinks) return true;
     if (quiet(other)) return (further || !signals.empty()) && may_be_two_runs(path, other);
     return further && folder_of(other) == folder_of(path) &&
            tells_runs_apart(names_of(FileName(path), FileName(other)), signals);

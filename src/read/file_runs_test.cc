@@ -87,6 +87,29 @@ TEST_CASE("an older run's figures beside a newer one's log are another run's") {
   CHECK(beside({"o/eval_metrics.jsonl", 2, 1, 60, "jsonl", false, 1e9 - 86400}).empty());
 }
 
+TEST_CASE("an older run's records below the folder of a newer one's log are another run's") {
+  const File log = {"o/train.log", 1, 1, 40, "text", false, 1e9};
+  const auto beside = [&log](const File& record) { return runs({log, record}).size(); };
+  const double before = 1e9 - 3 * 86400;
+  CHECK(beside({"o/wandb/run-1/run-ab12.wandb", 2, 1, 60, "wandb", false, before}) == 2);
+  CHECK(beside({"o/runs/Nov17/events.out.tfevents.1", 2, 1, 60, "tfevents", false, before}) == 2);
+  CHECK(beside({"o/old/metrics.jsonl", 2, 1, 60, "jsonl", false, before}) == 2);
+  CHECK(beside({"o/checkpoint-60/trainer_state.json", 2, 1, 60, "json"}) == 2);            // by the norms
+  CHECK(beside({"o/checkpoint-60/trainer_state.json", 1, 1, 60, "json"}) == 0);            // the same figures
+  CHECK(beside({"o/wandb/run-1/run-ab12.wandb", 2, 1, 60, "wandb", false, 1e9}) == 0);     // at the same time
+  CHECK(beside({"o/wandb/run-1/run-ab12.wandb", 1, 1, 60, "wandb", false, before}) == 0);  // a clock that is wrong
+  CHECK(beside({"o/old/metrics.jsonl", 2, 1, 60, "jsonl", true, before}) == 0);  // one of the figures is the same
+  CHECK(beside({"o/rank_1/metrics.csv", 2, 1, 60, "csv"}) == 0);
+  CHECK(beside({"o/critic/metrics.csv", 2, 1, 60, "csv"}) == 0);
+  const File old_record = {"o/wandb/run-1/run-1.wandb", 2, 1, 60, "wandb", false, before};
+  const File record = {"o/wandb/run-2/run-2.wandb", 1, 1, 40, "wandb", false, 1e9};
+  CHECK(runs({old_record, record}).size() == 2);
+  CHECK(runs({log, old_record, record}) ==
+        std::vector<Names>{{"o/train.log", "o/wandb/run-2/run-2.wandb"}, {"o/wandb/run-1/run-1.wandb"}});
+  // A log that was written while both were is of both: the second is another attempt.
+  CHECK(runs({{"o/nohup.out", 3, 1, 9000, "text", false, before}, old_record, record}).empty());
+}
+
 TEST_CASE("a run takes the files with its figures and its name with it") {
   CHECK(runs({{"l/seed1.log", 1},
               {"l/seed2.log", 2},

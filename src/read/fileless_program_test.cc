@@ -1,4 +1,5 @@
-// Code that lies in no file ("<string>", "<stdin>"): a model's answer that a tool runs, or the run's own program.
+// Code that lies in no file ("<string>", "<stdin>") or in one of a folder for what is temporary: a model's answer that
+// a tool runs, or the run's own program.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,6 +63,34 @@ TEST_CASE("a log that ends so without a word of an end is believed where a run e
   for (const char* const exception : {"ZeroDivisionError: division by zero", "NameError: name 'x' is not defined"}) {
     CHECK_FALSE(in_trouble(state_of(cat(trained(""), traceback("<string>", exception)))));
   }
+}
+
+TEST_CASE("a long log that ends with the traceback of a program in a temporary folder ends of it") {
+  const auto trace = [](std::string_view file, std::string_view error) {
+    return cat("Traceback (most recent call last):\n  File \"", file, "\", line 10, in <module>\n    go()\n  File \"",
+               file, "\", line 4, in go\n    take(batch)\n", error, "\n");
+  };
+  const auto steps = [&](int tools) {
+    std::string log = "from trl import GRPOTrainer\n";
+    for (int step = 1; step <= 300; ++step) {
+      log += cat("{'loss': 0.", 900 - step, ", 'reward': 0.", 200 + step + step % 7, ", 'step': ", step, "}\n");
+      if (step % 40 == 0 && step / 40 <= tools)
+        log += cat(trace("/tmp/tmpq3/answer.py", "NameError: name 'x'"), "a\nb\nc\n");
+    }
+    return log;
+  };
+  const std::string end = trace("/tmp/slurm_job_7/repo/train.py", "IndexError: list index out of range");
+  CHECK(state_of(cat(steps(0), end)).verdict == "crashed");
+  CHECK(
+      state_of(cat(steps(0), end, "wandb: \nwandb: Run history:\nwandb: loss ###\nwandb: Find logs at: w\n")).verdict ==
+      "crashed");
+  const std::string memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.31 GiB. GPU 0 has 1 GiB";
+  const State full = state_of(cat(steps(0), trace("/var/tmp/x/train.py", memory)));
+  REQUIRE_FALSE(full.incidents.empty());
+  CHECK(full.incidents.front().kind == "gpu-out-of-memory");
+  // Where a sandbox's programs failed before and the run went on, so it may have gone on after this one.
+  CHECK_FALSE(in_trouble(state_of(cat(steps(6), trace("/tmp/tmpq9/answer.py", "NameError: name 'y'")))));
+  CHECK_FALSE(in_trouble(state_of(cat(steps(0), end, "a\nb\nc\nd\ne\n"))));
 }
 
 }  // namespace mw

@@ -15,6 +15,7 @@ namespace {
 
 constexpr Duration kQuietAhead = Duration::seconds(5);  // where it is behind: views of one run are written together
 constexpr int64_t kSameBegin = 2;                       // steps
+constexpr size_t kSharedLeast = 20;                     // figures, of records in other folders
 constexpr std::array<std::string_view, 4> kAsideWords = {"eval", "test", "val", "validation"};
 
 using Files = std::map<std::string, FoundFile>;
@@ -41,14 +42,29 @@ std::pair<size_t, size_t> common_figures(const ShownFile& a, const ShownFile& b)
 bool may_be_ranks(const ShownFile& a, const ShownFile& b) {
   if (folder_of(a.path) != folder_of(b.path) || names_of(FileName(a.path), FileName(b.path)) != Names::kMaybe)
     return false;
-  const Likeness likeness = compare(a, b, true);
+  const Likeness likeness = compare(a, b, Named::kSame);
   return likeness.differ.size() < 2 || likeness.differ.count("grad_norm") == 0;
+}
+
+/// What a tracker kept of another run, or a trainer in a checkpoint: other figures at the same steps, and by the
+/// clocks, where both have them, from before. One of the same run may lie behind the log by its writer's buffer.
+bool older_record(const ShownFile& one, const ShownFile& newest) {
+  if (newest.attempts > 1) return false;
+  const bool clocks = one.since.known() && newest.since.known();
+  if (clocks ? !apart_in_time(one, newest) : names_part(one.path, newest.path)) return false;
+  const auto [shared, same] = common_figures(one, newest);
+  const bool others = shared >= kSharedLeast && same * 3 < shared;
+  return others || are_records_of_two_runs(one, newest);
 }
 
 bool is_older(const ShownFile& one, const ShownFile& newest, const Files& files) {
   const Duration quiet = files.at(newest.path).info.changed - files.at(one.path).info.changed;
   if (quiet < kQuietAhead || std::abs(one.first - newest.first) > kSameBegin) return false;
   if (are_sinks_of_two_runs(one, newest)) return quiet >= kQuiet;
+  if (!one.one_by_one || folder_of(one.path) != folder_of(newest.path)) {
+    if (older_record(one, newest) && quiet >= kQuiet) return true;
+    if (!one.one_by_one) return false;
+  }
   if (!may_be_two_runs(one.path, newest.path) || may_be_ranks(one, newest)) return false;
   const auto [shared, same] = common_figures(one, newest);
   if (shared > 0 && same * 3 >= shared) return false;
@@ -106,7 +122,7 @@ std::vector<std::string> older_runs(const State& state, const std::vector<FoundF
   if (newest == nullptr) return {};
   std::vector<std::string> older, live;
   for (const ShownFile& one : shown) {
-    const bool apart = one.one_by_one && by_path.count(one.path) > 0 && is_older(one, *newest, by_path);
+    const bool apart = by_path.count(one.path) > 0 && is_older(one, *newest, by_path);
     (apart ? older : live).push_back(one.path);
   }
   if (older.empty()) return {};

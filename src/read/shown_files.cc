@@ -49,11 +49,14 @@ std::pair<std::string_view, std::string_view> where_they_part(std::string_view a
   return {a.substr(0, a.find('/', from)).substr(from), b.substr(0, b.find('/', from)).substr(from)};
 }
 
-/// Does one of them end before the other one begins, wherever in the world the clocks are that name no zone?
-bool apart_in_time(const ShownFile& a, const ShownFile& b) {
-  if (!a.since.known() || !b.since.known()) return false;
-  const Duration least = a.lacks_zone == b.lacks_zone ? kQuiet : Duration::seconds(26 * 3600);
-  return b.since - a.until > least || a.since - b.until > least;
+/// "train/loss" as "loss".
+std::string_view without_tracker(std::string_view raw) {
+  constexpr std::string_view kTrain = "train/";
+  return raw.starts_with(kTrain) ? raw.substr(kTrain.size()) : raw;
+}
+
+bool called_alike(const std::string& a, const std::string& b, Named named) {
+  return named == Named::kAnyhow || a == b || (named == Named::kAlike && without_tracker(a) == without_tracker(b));
 }
 
 /// Has a signal the other one's figures, so many steps on?
@@ -64,7 +67,7 @@ bool alike_when_moved(const ShownFile& a, const ShownFile& b, int64_t steps) {
     for (const auto& [step, value] : values) there[step + steps] = value;
     values = std::move(there);
   }
-  return !compare(a, moved, true).same.empty();
+  return !compare(a, moved, Named::kAlike).same.empty();
 }
 
 }  // namespace
@@ -110,6 +113,7 @@ bool is_own(std::string_view signal) { return signal != "entropy" && signal != "
 
 std::vector<ShownFile> shown_by_files(const State& state) {
   std::map<uint32_t, ShownFile> shown;
+  std::map<uint32_t, std::set<uint16_t>> attempts;
   for (const Series& series : state.series) {
     if (series.source >= state.sources.size() || series.signal.empty()) continue;
     const bool telling =
@@ -119,6 +123,7 @@ std::vector<ShownFile> shown_by_files(const State& state) {
       ShownFile& one = shown[series.source];
       if (one.first == kNoStep || point.step < one.first) one.first = point.step;
       one.last = std::max(one.last, point.step);
+      attempts[series.source].insert(point.attempt);
       if (telling && std::isfinite(point.value)) one.figures[{series.signal, series.raw}][point.step] = point.value;
     }
   }
@@ -130,17 +135,19 @@ std::vector<ShownFile> shown_by_files(const State& state) {
     one.since = of.first_at;
     one.until = of.last_at;
     one.lacks_zone = of.clock_lacks.zone;
+    one.log = of.kind == "text";
+    one.attempts = static_cast<uint16_t>(attempts[source].size());
     one.one_by_one = of.kind == "text" || of.kind == "jsonl" || of.kind == "csv" || of.kind == "json";
     out.push_back(std::move(one));
   }
   return out;
 }
 
-Likeness compare(const ShownFile& a, const ShownFile& b, bool one_name) {
+Likeness compare(const ShownFile& a, const ShownFile& b, Named named) {
   Likeness out;
   for (const auto& [name, values] : a.figures) {
     for (const auto& [other_name, others] : b.figures) {
-      if (name.first != other_name.first || (one_name && name.second != other_name.second)) continue;
+      if (name.first != other_name.first || !called_alike(name.second, other_name.second, named)) continue;
       size_t shared = 0, other = 0;
       std::set<double> met;
       for (const auto& [step, value] : values) {
@@ -181,12 +188,58 @@ bool are_sinks(const std::string& a, const std::string& b) {
 bool are_sinks_of_two_runs(const ShownFile& a, const ShownFile& b) {
   constexpr size_t kSureSteps = 10, kSureSignals = 3;
   if (!are_sinks(a.path, b.path)) return false;
-  const Likeness likeness = compare(a, b, true);
+  const Likeness likeness = compare(a, b, Named::kSame);
   if (!likeness.same.empty() || likeness.differ.size() < 2 || likeness.most < kSureSteps) return false;
   const bool own = std::any_of(likeness.differ.begin(), likeness.differ.end(), is_own);
   const bool norm = likeness.differ.count("grad_norm") > 0 && likeness.differ.size() >= kSureSignals;
   if (!own || !(norm || apart_in_time(a, b))) return false;
   return !alike_when_moved(a, b, 1) && !alike_when_moved(a, b, -1);
+}
+
+bool apart_in_time(const ShownFile& a, const ShownFile& b) {
+  if (!a.since.known() || !b.since.known()) return false;
+  const Duration least = a.lacks_zone == b.lacks_zone ? kQuiet : Duration::seconds(26 * 3600);
+  return b.since - a.until > least || a.since - b.until > least;
+}
+
+bool names_part(std::string_view a, std::string_view b) {
+  static constexpr std::array<std::string_view, 14> kRoles = {"actor",   "critic", "ref",   "reward",    "policy",
+                                                              "value",   "vf",     "agent", "generator", "student",
+                                                              "teacher", "eval",   "test",  "val"};
+  size_t from = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) from = a[i] == '/' ? i + 1 : from;
+  for (std::string_view rest : {a.substr(from), b.substr(from)}) {
+    while (!rest.empty()) {
+      const size_t slash = std::min(rest.find('/'), rest.size());
+      for (const std::string& word : FileName(rest.substr(0, slash)).words) {
+        if (is_one_of(kRankWords, word) || is_one_of(kRoles, word)) return true;
+      }
+      rest.remove_prefix(std::min(slash + 1, rest.size()));
+    }
+  }
+  return false;
+}
+
+bool are_records_of_two_runs(const ShownFile& a, const ShownFile& b) {
+  constexpr size_t kSureSteps = 10, kSureSignals = 3;
+  if (folder_of(a.path) == folder_of(b.path) && a.one_by_one && b.one_by_one) return false;
+  const Likeness likeness = compare(a, b, Named::kAlike);
+  if (!likeness.same.empty() || likeness.differ.size() < 2 || likeness.most < kSureSteps) return false;
+  if (std::none_of(likeness.differ.begin(), likeness.differ.end(), is_own)) return false;
+  const bool clocks = a.since.known() && b.since.known();
+  const bool norm = likeness.differ.count("grad_norm") > 0 && likeness.differ.size() >= kSureSignals;
+  const std::string one = cat(folder_of(a.path), "/"), other = cat(folder_of(b.path), "/");
+  const bool below = one != other && (one.starts_with(other) || other.starts_with(one));
+  if (clocks ? !apart_in_time(a, b) : !norm || !below || names_part(a.path, b.path)) return false;
+  return !alike_when_moved(a, b, 1) && !alike_when_moved(a, b, -1);
+}
+
+bool is_of_both(const ShownFile& log, const ShownFile& a, const ShownFile& b) {
+  if (!log.log) return false;
+  if (log.attempts > 1) return true;
+  if (log.source == a.source || log.source == b.source) return false;
+  const bool clocks = log.since.known() && a.since.known() && b.since.known();
+  return clocks && !apart_in_time(log, a) && !apart_in_time(log, b) && apart_in_time(a, b);
 }
 
 bool same_figures(const Likeness& likeness) {

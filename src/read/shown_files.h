@@ -48,6 +48,8 @@ bool is_own(std::string_view signal);
 struct ShownFile {
   uint32_t source = 0;
   std::string path;
+  uint16_t attempts = 0;    ///< of the run in which it has figures
+  bool log = false;         ///< what a console showed
   bool one_by_one = false;  ///< a log or a table; not of a tracker, which puts files of one run beside each other
   std::map<std::pair<std::string, std::string>, std::map<int64_t, double>> figures;  ///< by signal and name
   int64_t first = kNoStep, last = kNoStep;
@@ -64,8 +66,13 @@ struct Likeness {
   size_t most = 0;                     ///< steps that a signal of `differ` shares
 };
 
-/// `one_name`: only figures that are called the same in both.
-Likeness compare(const ShownFile& a, const ShownFile& b, bool one_name);
+/// Of which figures two files are compared by.
+enum class Named {
+  kAnyhow,
+  kAlike,  ///< called the same but for the "train/" that trackers put before a name
+  kSame
+};
+Likeness compare(const ShownFile& a, const ShownFile& b, Named named);
 bool same_figures(const Likeness& likeness);
 
 /// Are they two sinks of a trainer's figures by their names (train.log, metrics.jsonl), so that nothing but whose run
@@ -74,6 +81,18 @@ bool are_sinks(const std::string& a, const std::string& b);
 /// Two such sinks that cannot be of one run: under the same names their figures differ at the same steps, also when one
 /// counts from zero and the other one from one, and their clocks do not overlap or the norm of the gradients differs.
 bool are_sinks_of_two_runs(const ShownFile& a, const ShownFile& b);
+
+/// Do the paths part at what a rank or another model of one training is called?
+bool names_part(std::string_view a, std::string_view b);
+/// The same of records in different folders, or of different kinds: a log, and what a tracker or a trainer keeps of
+/// figures below its folder or beside it. By clocks where both have them, else by the norm of the gradients where the
+/// one lies below the other's folder.
+bool are_records_of_two_runs(const ShownFile& a, const ShownFile& b);
+/// Is `log` a record of both runs that these would be of? A log of several attempts is one of any, and one that was
+/// written while both were.
+bool is_of_both(const ShownFile& log, const ShownFile& a, const ShownFile& b);
+/// Does one of them end before the other one begins, wherever in the world the clocks are that name no zone?
+bool apart_in_time(const ShownFile& a, const ShownFile& b);
 
 /// The group whose file has the name most like that of `path`; nullopt where no one has.
 std::optional<size_t> group_by_name(const std::string& path, const std::vector<std::vector<std::string>>& groups);

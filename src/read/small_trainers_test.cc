@@ -423,5 +423,44 @@ TEST_CASE("a record with an error in place of its figures, and a run that goes o
   CHECK(sample.signature("cuda-oom-trainer") == nullptr);
 }
 
+TEST_CASE("figures that lie in an object of their own are known, whatever it is called") {
+  const auto log = [](std::string_view before, std::string_view behind) {
+    std::string text;
+    for (int step = 1; step <= 60; ++step)
+      text += cat("{\"level\": \"INFO\", \"step\": ", step, ", ", before, "\"reward\": ", step < 30 ? "0.3" : "0.0",
+                  step < 30 ? cat(step) : "", ", \"kl\": 0.00", step, ", \"entropy\": 0.", 900 - step, behind, "}\n");
+    return state_of(text, "metrics.jsonl");
+  };
+  for (const std::string_view name : {"payload", "extra", "scalars", "record", "whatever"}) {
+    CAPTURE(name);
+    CHECK(values_of(log(cat("\"", name, "\": {"), "}"), "reward.mean").size() == 60);
+  }
+  CHECK(values_of(log("\"info\": {\"learner\": {", "}}"), "reward.mean").size() == 60);
+  CHECK(values_of(log("\"eval\": {", "}"), "reward.mean").empty());
+  CHECK(values_of(log("\"teacher\": {", "}"), "reward.mean").empty());
+  const State both = log("\"loss\": 0.5, \"a\": {", "}, \"b\": {\"reward\": 1, \"kl\": 1, \"entropy\": 1}");
+  CHECK(values_of(both, "reward.mean").empty());  // one for each of two
+}
+
+TEST_CASE("a panel with a figure to a row has those that are no number, and lengths, too") {
+  std::string text;
+  for (int step = 1; step <= 40; ++step) {
+    text += cat("\u256d\u2500\u2500 Step ", step, "/40 \u2500\u2500\u256e\n");
+    const auto row = [&text](std::string_view name, std::string_view value) {
+      text += cat("\u2502 ", name, std::string(22 - name.size(), ' '), value, " \u2502\n");
+    };
+    row("reward", cat("0.", 300 + step));
+    row("loss", step < 20 ? cat("0.0", 100 + step) : "nan");
+    row("response_length", cat(400 + step, ".5"));
+    text += "\u2570\u2500\u2500\u2500\u2500\u256f\n";
+  }
+  const State state = state_of(text);
+  CHECK(values_of(state, "loss.total").size() == 40);
+  CHECK(values_of(state, "response.length").size() == 40);
+  CHECK(std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& one) {
+    return one.kind == "non-finite" && one.severity == Severity::kCritical && one.onset.step == 20;
+  }));
+}
+
 }  // namespace
 }  // namespace mw

@@ -253,5 +253,69 @@ TEST_CASE("what ends a file ended the run, though its writer's clock is hours be
   }
 }
 
+TEST_CASE("a tool call that an engine cannot read ends nothing, though the log is cut soon after") {
+  std::string log = "(TaskRunner pid=7) step:0 - val-core/reward/mean@1:0.25\n";
+  for (int i = 0; i < 400; ++i) log += cat("(TaskRunner pid=7) [DEBUG] call ", i, " of the shell returned 200\n");
+  const std::string_view said = "(AsyncServer pid=9) ERROR 07-26 01:55:18 [hermes_tool_parser.py:110] ";
+  const std::string_view parser =
+      "/opt/lib/python3.10/site-packages/vllm/entrypoints/openai/tool_parsers/hermes_tool_parser.py";
+  log += cat(said, "Error in extracting tool call from response.\n", said, "Traceback (most recent call last):\n", said,
+             "  File \"", parser, "\", line 88, in extract_tool_calls\n", said, "    raw_function_calls = [\n", said,
+             "  File \"", parser, "\", line 97, in <listcomp>\n", said, "    function_call[\"arguments\"],\n", said,
+             "KeyError: 'arguments'\n");
+  for (int i = 0; i < 40; ++i) log += cat("(TaskRunner pid=7) [DEBUG] call ", i, " of the shell returned 200\n");
+  CHECK(of_kind(state_of(log), "code-error").empty());
+}
+
+TEST_CASE("an exception about a loss that is NaN ends the run, and the NaN is what it came of") {
+  const auto log = [](int nan_from, std::string_view error) {
+    std::string text;
+    for (int i = 1; i <= 120; ++i)
+      text += cat("2026-11-20 08:", i / 60 + 10, ":", i % 60 + 100 - 100 < 10 ? "0" : "", i % 60, ",123 INFO step ", i,
+                  "/300 reward 0.", 300 + i % 9, " loss ", i < nan_from ? cat("0.0", 100 + i) : "nan", "\n");
+    return cat(text, "Traceback (most recent call last):\n  File \"/w/train.py\", line 40, in <module>\n    main()\n",
+               "  File \"/w/train.py\", line 31, in main\n    update(batch)\n", error, "\n");
+  };
+  for (const int from : {60, 119, 120}) {
+    for (const std::string_view error :
+         {"RuntimeError: probability tensor contains either `inf`, `nan` or element < 0",
+          "ValueError: Loss is NaN, stopping training", "FloatingPointError: loss became nan",
+          "AssertionError: loss is nan", "LossExploded: the loss is nan at this step"}) {
+      CAPTURE(from);
+      CAPTURE(error);
+      const State state = state_of(log(from, error));
+      CHECK(state.verdict == "crashed");
+      const auto found = of_kind(state, "non-finite");
+      REQUIRE(found.size() == 1);
+      CHECK(found[0]->severity == Severity::kCritical);
+      CHECK(contains(found[0]->summary, error.substr(0, error.find(':'))));
+    }
+  }
+}
+
+TEST_CASE("an exception that was caught and logged time and again ends the run where nothing catches it") {
+  const std::string caught =
+      "WARNING: call failed, sample skipped\nTraceback (most recent call last):\n  File \"/w/rollout.py\", line 140, "
+      "in "
+      "score_one\n    return fn(x)\n  File \"/w/reward.py\", line 31, in fn\n    return client.score(x)\n";
+  const std::string uncaught =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 412, in <module>\n    main()\n  File "
+      "\"/w/train.py\", line 377, in main\n    score_one(x)\n  File \"/w/rollout.py\", line 140, in score_one\n"
+      "    return fn(x)\n  File \"/w/reward.py\", line 31, in fn\n    return client.score(x)\n";
+  const auto log = [&](const std::string& error, const std::string& last) {
+    std::string text;
+    for (int i = 1; i <= 120; ++i) {
+      text += cat("step ", i, "/300 reward 0.", 300 + i % 9, " loss 0.0", 100 + i, "\n");
+      if (i % 10 == 0) text += cat(caught, error, i, "\n");
+    }
+    return cat(text, last, error, "7\n");
+  };
+  for (const std::string error : {"EnvResetFailed: env ", "IndexError: no env ", "ValueError: bad env "}) {
+    CAPTURE(error);
+    CHECK(state_of(log(error, uncaught)).verdict == "crashed");
+    CHECK(state_of(cat(log(error, caught), "step 121/300 reward 0.304 loss 0.0221\n")).verdict != "crashed");
+  }
+}
+
 }  // namespace
 }  // namespace mw

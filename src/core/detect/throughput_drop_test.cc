@@ -81,4 +81,15 @@ TEST_CASE("steps that take six times as long are seen by the seconds that a reco
   CHECK(slower(with_seconds(12, true)) == nullptr);  // of the run so far: they grow by themselves
 }
 
+TEST_CASE("the time that is left of an epoch is not that of a step") {
+  PlantedRun run;
+  for (int64_t step = 0; step <= 4 * kSteps; ++step) {
+    const int64_t left = kSteps - step % kSteps;
+    const double seconds = step % kSteps == 0 ? 6420 : static_cast<double>(60 * ((left * 23 + kSteps - 1) / kSteps));
+    const double loss = 6 - 0.008 * static_cast<double>(step) + 0.05 * static_cast<double>(step % 3);
+    run.say_without_clock(event::Measured{step, false, {{"loss.total", "loss", loss}, {"", "duration", seconds}}});
+  }
+  CHECK(slower(run.close()) == nullptr);
+}
+
 }  // namespace mw

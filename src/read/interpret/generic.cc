@@ -8,9 +8,11 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/interpret/narrow_punctuation.h"
+#include "read/lines/answer_text.h"
 #include "read/lines/held_out.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/reward_list.h"
+#include "read/lines/table_frame.h"
 
 namespace mw {
 namespace {
@@ -124,13 +126,6 @@ bool announces_evaluation(std::string_view text) {
   return first != kNone && std::string_view("eEvVhH").find(text[first]) != kNone && says_held_out(text);
 }
 
-/// "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
-bool is_markdown_step(std::string_view text) {
-  const size_t bold = find_part(text, "**");
-  const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
-  return first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone;
-}
-
 /// "[step 3/200] rewards=['0.8', '0.01'] loss=0.5"
 void add_listed(const RewardList& rewards, MetricLine& out) {
   const auto numbers = out.numbers();
@@ -139,16 +134,6 @@ void add_listed(const RewardList& rewards, MetricLine& out) {
   if (!said) out.add("reward", rewards.mean);
   out.add("reward_max", rewards.most);
   out.add("reward_min", rewards.least);
-}
-
-/// "Metrics: {'format_reward': 1.0, 'answer_reward': 0.0, 'reward': 0.0}": how one answer that is printed was judged.
-bool is_one_answer(std::string_view text, const MetricLine& out) {
-  const auto judged = [](const RowNumber& one) {
-    return (one.value == 0 || one.value == 1) && contains_folded(one.key, "reward") &&
-           !contains_folded(one.key, "mean");
-  };
-  return text.ends_with('}') && out.numbers().size() >= 2 && out.texts().empty() &&
-         std::all_of(out.numbers().begin(), out.numbers().end(), judged);
 }
 
 bool is_reward(std::string_view signal) {
@@ -307,7 +292,8 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
   words_.clear();
   words_.read_words(text);
   const size_t known = known_in(out);
-  if (words_.numbers().size() > known && known_in(words_) > known) {
+  const bool beside = under && known == 0 && stands_beside(text, words_);  // "response_length   412.5"
+  if (words_.numbers().size() > known && (beside || known_in(words_) > known)) {
     out.clear();
     out.read_words(text);
     form = MetricLine::Form::kCommas;
@@ -427,7 +413,7 @@ GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t nu
   pointed_.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
-  indented_ = line.starts_with("  ") || line.starts_with('\t');
+  indented_ = (heading_line_ != 0 && enter_cell(text)) || line.starts_with("  ") || line.starts_with('\t');
   if (rare.may_hold('*') && is_markdown_step(text)) return found;
   if (std::none_of(text.begin(), text.end(), is_digit) && !(text.size() < kHeadingBytes && ends_non_finite(text))) {
     if (announces_evaluation(text)) held_out_line_ = number;

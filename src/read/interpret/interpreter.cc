@@ -110,7 +110,9 @@ size_t Interpreter::wanted() const { return code_ != nullptr || wanted_as_record
 
 /// By more than the code that a tool ran, which is read for a name alone.
 bool Interpreter::wanted_as_record() const {
-  const bool open = pending_.kind != Pending::Kind::kNone || sample_lines_ > 0 || open_traces_ > 0;
+  constexpr uint64_t kFollowed = 100;  // lines behind a program's traceback, which show whether the log ends with it
+  const bool followed = last_temporary_ && number_ <= last_temporary_->trace.last_line + kFollowed;
+  const bool open = pending_.kind != Pending::Kind::kNone || sample_lines_ > 0 || open_traces_ > 0 || followed;
   return open || wants_all_lines() || number_ < kExcerptLines;
 }
 
@@ -463,10 +465,9 @@ void Interpreter::finish() {
   for (auto& [key, stream] : streams_) end_trace(*stream, true);
   if (fileless_ends_the_log()) emit_temporary_program(true);
   if (of_cells_ && last_temporary_ && last_temporary_->cell) emit_temporary_program(false);
-  if (number_ <= kExcerptLines) {
-    emit_temporary_program(false);
-    emit_last_exception();
-  }
+  const bool own = last_temporary_ && last_temporary_->program && temporary_outlived_ < kToolsPrograms;
+  if (number_ <= kExcerptLines || own) emit_temporary_program(false);
+  if (number_ <= kExcerptLines) emit_last_exception();
   if (answer_rows_.enough_to_end()) record_answers(number_, {});
   records_.finish();
   if (arms_.is_over()) put(event::Ended{event::Ended::How::kComplete, 0, ""}, number_, {});

@@ -67,13 +67,14 @@ class Interpreter {
   static constexpr int kForeignLines = 40;            ///< in a row inside a boxed table: an answer
   static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
   static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
-  static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
-  static constexpr int kAfterException = 6;           ///< lines that may follow an excerpt's last exception
-  static constexpr size_t kCodeLines = 200;           ///< of the code that a tool ran
-  static constexpr uint64_t kCodeReach = 1000;        ///< lines, others' too, within which they stand
-  static constexpr size_t kToolNames = 256;           ///< functions that such code was named by
-  static constexpr size_t kSettingBytes = 200;        ///< of a setting's value
-  static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
+  static constexpr int kToolsPrograms = 3;        ///< programs in temporary folders that a log outlived are a sandbox's
+  static constexpr uint64_t kExcerptLines = 200;  ///< a source of no more lines may be an excerpt: read in full
+  static constexpr int kAfterException = 6;       ///< lines that may follow an excerpt's last exception
+  static constexpr size_t kCodeLines = 200;       ///< of the code that a tool ran
+  static constexpr uint64_t kCodeReach = 1000;    ///< lines, others' too, within which they stand
+  static constexpr size_t kToolNames = 256;       ///< functions that such code was named by
+  static constexpr size_t kSettingBytes = 200;    ///< of a setting's value
+  static constexpr size_t kWeakReach = 200;       ///< lines from a strong match within which a weak one counts
 
   Interpreter(const PatternIndex& pattern_index, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
               uint32_t source);
@@ -174,8 +175,11 @@ class Interpreter {
     event::TraceSeen trace;
     uint64_t number = 0;
     Time at;
-    bool fileless = false;  ///< its innermost frame lies in no file
-    bool cell = false;      ///< IPython printed it
+    bool fileless = false;                                  ///< its innermost frame lies in no file
+    bool cell = false;                                      ///< IPython printed it
+    bool program = false;                                   ///< it ended the process that raised it
+    int lines_after = 0;                                    ///< but for those of what a failed run leaves
+    std::vector<std::pair<uint32_t, std::string>> matches;  ///< signatures in it
   };
   struct LastException {  // an exception's line outside any traceback
     std::string text;
@@ -198,6 +202,8 @@ class Interpreter {
   void went_on(const LogLine& line);
   void end_whole_traces(const LogLine& line);
   void emit_temporary_program(bool fileless);
+  void drop_temporary_program();
+  void follow_temporary_program(Stream& stream, const event::TraceSeen& trace);
   bool fileless_ends_the_log() const;
   void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);
@@ -292,6 +298,7 @@ class Interpreter {
   CleanLine clean_;
   LastException last_exception_;
   std::optional<TemporaryTrace> last_temporary_;
+  int temporary_outlived_ = 0;        // such programs whose end the log went on after
   std::vector<uint32_t> piece_hits_;  // scratch
   ScoreSums scores_;                  // of the step that is being done
   MetricLine metrics_;

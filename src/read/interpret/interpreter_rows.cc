@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/interpret/interpreter.h"
+#include "read/interpret/nested_names.h"
 #include "read/interpret/record_kind.h"
 #include "read/lines/logged_message.h"
 
@@ -76,9 +77,11 @@ void Interpreter::record_answers(uint64_t number, Time at) {
 /// did.
 bool Interpreter::record_row(const Row& all, bool held_out, bool failed) {
   Row row = all;
-  std::vector<RowNumber> broken;
+  std::vector<RowNumber> broken, inner;
+  if (!trainer_known() && !row.of_machine && read_nested_names(all.numbers, *index_.book, generic_, inner))
+    row.numbers = inner;
   if (!ranks_.leads(all.numbers, all.step)) {
-    std::copy_if(all.numbers.begin(), all.numbers.end(), std::back_inserter(broken),
+    std::copy_if(row.numbers.begin(), row.numbers.end(), std::back_inserter(broken),
                  [](const RowNumber& one) { return !std::isfinite(one.value); });
     if (broken.empty()) return false;
     row.numbers = broken;

@@ -12,6 +12,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+constexpr int kBetween = 3;           ///< lines between a traceback and the end that it brings about
 constexpr uint64_t kLostFrames = 10;  ///< lines of a file in which an exception may stand whose frames were cut off
 constexpr size_t kHookLimit = 80;     ///< bytes of a line within which the hook's head stands
 const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
@@ -38,6 +39,15 @@ bool is_python_warning(const LogLine& line) {
   return file != std::string_view::npos && warning != std::string_view::npos && file < warning;
 }
 
+/// What a program that failed leaves behind its traceback: a bar that is closed, W&B's farewell, its launcher's words.
+bool is_left_behind(const LogLine& line) {
+  static constexpr std::array<std::string_view, 4> kStarts = {"wandb:", "srun:", "slurmstepd:", "W&B "};
+  static constexpr std::array<std::string_view, 3> kParts = {"%|", "torch/distributed/", "torch.distributed."};
+  const auto starts = [&line](std::string_view one) { return line.whole.starts_with(one); };
+  const auto holds = [&line](std::string_view one) { return contains(line.whole, one); };
+  return std::any_of(kStarts.begin(), kStarts.end(), starts) || std::any_of(kParts.begin(), kParts.end(), holds);
+}
+
 /// "Error extracting action for item 49873": the error was one of one piece of work, which the program gives up.
 bool gives_up_one(const LogLine& line) {
   static constexpr std::array<std::string_view, 11> kPieces = {" item",    " sample",     " task",    " prompt",
@@ -53,6 +63,11 @@ bool gives_up_one(const LogLine& line) {
     const size_t number = behind.find_first_not_of(" #=:_id");
     return number != 0 && number <= 6 && number < behind.size() && behind[number] >= '0' && behind[number] <= '9';
   });
+}
+
+/// An engine could not read the tool call that a model wrote, and logs of what: the answer stays text.
+bool is_of_a_tool_call(const event::TraceSeen& trace) {
+  return contains(trace.frame, "tool_parser") || contains(trace.frame, "/function_call/");
 }
 
 /// Two processes that print the same exception into one pipe at once: "KeyErrorKeyError: : 'a''a'".
@@ -216,6 +231,7 @@ void Interpreter::end_whole_traces(const LogLine& line) {
 
 void Interpreter::note_last_exception(const LogLine& line, bool other) {
   if (trim(line.text).empty()) return;
+  if (last_temporary_ && !other && !is_left_behind(line)) ++last_temporary_->lines_after;
   // The hook's last line at the top of a copy that lost the frames above it: nothing has to show that it ended the run.
   if (!other && line.number <= kLostFrames && is_hooked(line) && is_exception_line(line.text)) {
     last_exception_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
@@ -232,6 +248,7 @@ void Interpreter::note_last_exception(const LogLine& line, bool other) {
 /// A step's figures: nothing ended of what was said before them.
 void Interpreter::went_on(const LogLine& line) {
   if (last_exception_.number < line.number) last_exception_ = {};
+  if (last_temporary_ && last_temporary_->lines_after > kBetween) drop_temporary_program();
   first_lines_.went_on();
   announced_ = false;
 }
@@ -239,12 +256,48 @@ void Interpreter::went_on(const LogLine& line) {
 /// The program that lies in a folder for what is temporary is the run's own: nothing comes between its traceback and
 /// the end. `fileless`: so is one that lies in no file.
 void Interpreter::emit_temporary_program(bool fileless) {
-  constexpr uint64_t kBetween = 3;  // lines: what a bar and a shell leave
-  if (last_temporary_ && number_ <= last_temporary_->trace.last_line + kBetween &&
-      (fileless || !last_temporary_->fileless)) {
+  if (last_temporary_ && last_temporary_->lines_after <= kBetween && (fileless || !last_temporary_->fileless)) {
     put(std::move(last_temporary_->trace), last_temporary_->number, last_temporary_->at);
+    for (const auto& [signature, text] : last_temporary_->matches)
+      matched(signature, text, last_temporary_->number, 1, false, last_temporary_->at);
   }
   last_temporary_.reset();
+}
+
+/// The log went on after it: a tool's.
+void Interpreter::drop_temporary_program() {
+  if (last_temporary_ && last_temporary_->program) ++temporary_outlived_;
+  last_temporary_.reset();
+}
+
+/// Another traceback is whole: the launcher's, which reports that the program before it failed; that of another rank,
+/// which died of the same; or one after which the one before it is a tool's.
+void Interpreter::follow_temporary_program(Stream& stream, const event::TraceSeen& trace) {
+  const bool fileless = stream.reader.fileless_program();
+  const bool temporary = (stream.reader.temporary_program() || fileless) && !stream.sample && !stream.caught;
+  const bool near = last_temporary_ && last_temporary_->lines_after <= kBetween && !last_temporary_->fileless;
+  if (near && temporary && last_temporary_->program && last_temporary_->trace.frame == trace.frame) {
+    last_temporary_->trace.last_line = trace.last_line;
+    return;
+  }
+  if (near && !temporary && detect::classify_exception(trace.exception, trace.message, trace.frame).consequence)
+    emit_temporary_program(false);
+  drop_temporary_program();
+  if (!temporary) return;
+  last_temporary_ = {trace,
+                     stream.reader.first_line(),
+                     stream.at,
+                     fileless,
+                     stream.reader.cell_program(),
+                     stream.reader.ended_a_program(),
+                     0,
+                     {}};
+  judge_trace(stream, last_temporary_->trace);
+  last_temporary_->trace.sample = false;
+  for (const Stream::Match& match : stream.matches) {
+    if (!match.sample && match.number <= trace.last_line)
+      last_temporary_->matches.emplace_back(match.signature, match.text);
+  }
 }
 
 /// Nobody says that the program ended, but its log ends so: with what a tool that runs a model's code survives hardly
@@ -274,19 +327,14 @@ void Interpreter::emit_last_exception() {
 
 void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
   trace.sample = (trace.sample && !stream.hooked) || stream.sample || stream.caught;
+  trace.sample = trace.sample || (stream.logged && is_of_a_tool_call(trace));
   trace.pid = stream.pid < 0 && stream.rank >= 0 ? pid_of_rank(stream.rank) : stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
   part_doubled(trace);
 }
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
-  last_temporary_.reset();
-  const bool fileless = stream.reader.fileless_program();
-  if ((stream.reader.temporary_program() || fileless) && !stream.sample && !stream.caught) {
-    last_temporary_ = {trace, stream.reader.first_line(), stream.at, fileless, stream.reader.cell_program()};
-    judge_trace(stream, last_temporary_->trace);
-    last_temporary_->trace.sample = false;
-  }
+  follow_temporary_program(stream, trace);
   judge_trace(stream, trace);
   const bool sample = trace.sample;
   const bool interrupted = ends_the_run(trace);

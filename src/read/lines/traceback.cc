@@ -146,7 +146,7 @@ void TracebackReader::begin(uint64_t number) {
   state_ = State::kFrames;
   ipython_ = group_ = remote_ = syntax_ = headless_ = false;
   scratch_entry_ = true;
-  training_ = false;
+  training_ = module_entry_ = false;
   own_frame_.clear();
   code_.clear();
   foreign_ = blanks_ = frames_ = 0;
@@ -215,6 +215,8 @@ void TracebackReader::take_frame(std::string_view line, uint64_t number) {
   const std::string_view rest = text.substr(quote + 8);
   if (trace_.frame.empty()) scratch_entry_ = !frame_is_infrastructure(text.substr(0, quote));
   const size_t comma = rest.find(", in ");
+  if (trace_.frame.empty())
+    module_entry_ = comma != std::string_view::npos && trim(rest.substr(comma + 5)) == "<module>";
   size_t digits = 0;
   while (digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9') ++digits;
   trace_.frame = clip(cat(text.substr(0, quote), ":", rest.substr(0, digits)), kFrameLimit);

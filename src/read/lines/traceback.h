@@ -50,6 +50,9 @@ class TracebackReader {
   /// Likewise because its innermost frame is code that lies in no file ("<string>", "<stdin>"): the answer of a model
   /// that a tool runs, or what a person gave to python -c.
   bool fileless_program() const { return fileless_program_; }
+  /// Its outermost frame is a module's: it ended the process that raised it. One that a logger wrote begins with the
+  /// function that caught it.
+  bool ended_a_program() const { return module_entry_; }
   /// IPython printed the one that temporary_program() speaks of.
   bool cell_program() const { return cell_program_; }
   bool open() const { return state_ != State::kIdle; }
@@ -78,6 +81,7 @@ class TracebackReader {
   bool temporary_program_ = false, cell_program_ = false;
   bool fileless_program_ = false;
   bool scratch_entry_ = true;  // its outermost frame lies in no program's file
+  bool module_entry_ = false;  // and is a module's
   bool training_ = false;      // a frame of it is the training loop
   bool headless_ = false;      // began with a frame: only an exception makes it one
   bool ready_ = false;

@@ -16,6 +16,20 @@
 
 namespace mw {
 
+namespace {
+
+/// "2026-02-19", "2026-02-19T10", "2026-02-19T10:00+02:00": with what ISO 8601 lets a writer leave out.
+std::string with_seconds(std::string_view text) {
+  constexpr size_t kDay = 10, kHour = 13, kMinute = 16;  // bytes up to there
+  if (text.size() == kDay) return cat(text, "T00:00:00");
+  const size_t zone = std::min(text.find_first_of("Z+-", kDay), text.size());
+  if (zone == kHour) return cat(text.substr(0, zone), ":00:00", text.substr(zone));
+  if (zone == kMinute) return cat(text.substr(0, zone), ":00", text.substr(zone));
+  return std::string(text);
+}
+
+}  // namespace
+
 Result<Cycle> parse_since(const std::string& text) {
   Cycle cycle;
   if (text.empty()) return cycle;
@@ -25,12 +39,7 @@ Result<Cycle> parse_since(const std::string& text) {
     cycle.from_step = *step;
     return cycle;
   }
-  size_t used = 0;
-  constexpr size_t kDay = 10, kMinute = 16;  // bytes of "2026-02-19" and "2026-02-19T10:00"
-  const auto time = parse_time(cat(text, text.size() == kDay      ? "T00:00:00"
-                                         : text.size() == kMinute ? ":00"
-                                                                  : ""),
-                               &used);
+  const auto time = parse_time(with_seconds(text));
   if (!time) {
     return Error{Error::Code::kInvalid, cat("--since: '", text, "' is neither a step nor a time"),
                  "Write a step number (120), a day (2026-02-19) or a UTC time (2026-02-19T10:00)."};

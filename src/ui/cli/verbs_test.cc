@@ -35,6 +35,10 @@ TEST_CASE("--since takes steps and times and nothing else") {
   CHECK(format_utc(parse_since("2026-02-19")->from) == "2026-02-19T00:00:00Z");
   CHECK_FALSE(parse_since("-5").ok());
   CHECK(parse_since("2026-02-19T10:00")->from.known());
+  CHECK(format_utc(parse_since("2026-02-19T10:00Z")->from) == "2026-02-19T10:00:00Z");
+  CHECK(format_utc(parse_since("2026-02-19T10:00+02:00")->from) == "2026-02-19T08:00:00Z");
+  CHECK(format_utc(parse_since("2026-02-19T10:00:00+02:00")->from) == "2026-02-19T08:00:00Z");
+  CHECK(format_utc(parse_since("2026-02-19T10")->from) == "2026-02-19T10:00:00Z");
   CHECK(format_utc(parse_since("2026-02-19T10:00")->from) == "2026-02-19T10:00:00Z");
   CHECK(format_utc(parse_since("2026-02-19T10:00:30Z")->from) == "2026-02-19T10:00:30Z");
   CHECK(format_utc(parse_since("2026-02-19 10:00:30")->from) == "2026-02-19T10:00:30Z");

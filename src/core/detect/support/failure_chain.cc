@@ -14,6 +14,7 @@
 #include "core/detect/support/named_rank.h"
 #include "core/detect/support/outlive_start.h"
 #include "core/detect/support/progress.h"
+#include "core/detect/support/recurrent_errors.h"
 #include "core/detect/support/server_restarts.h"
 #include "core/detect/support/step_cleanup.h"
 #include "core/exit_status.h"
@@ -29,11 +30,6 @@ constexpr int64_t kAftermathSeconds = 1800;
 // A failure that makes a person or a supervisor stop the run at once lies at most this far before the stop.
 constexpr double kEndingSeconds = 120;
 constexpr uint64_t kEndingLines = 300;
-// An exception seen and outlived this often, or over this long, is recurrent; the ranks of one crash print theirs at
-// once.
-constexpr uint64_t kRecurrentTimes = 3;
-constexpr uint64_t kFileHabitTimes = 8;  // the same of any exceptions out of one file
-constexpr double kRecurrentSeconds = 120;
 
 // An error that ends a log is followed by a logger's summary and the echoes of other ranks, rarely by more text. Where
 // no plan says that more was to come, only what stands at the very end counts.
@@ -80,6 +76,10 @@ bool lived_on(const State& state, const Symptom& symptom) {
   if (attempt == nullptr) return false;
   if (attempt->ended && !complete(*attempt)) return false;
   // Where no step was ever done, there is nothing that shows life after what ends a process.
+  // A shell that does not find a program goes on with its script: what it lacked ends it at once, or not at all.
+  const bool shells = symptom.signature != nullptr && symptom.within == nullptr &&
+                      symptom.signature->role == Role::kSymptom && symptom.signature->kind == "dependency-broken";
+  if (shells && last_line_of(state, symptom) > symptom.last_line + kEndingLog) return true;
   const bool root = symptom.signature != nullptr && symptom.signature->fatal && symptom.signature->role == Role::kRoot;
   if (root && attempt->last_step == kNoStep) return false;
   // Within one file the order of the lines counts: who writes into it may have clocks of other zones.
@@ -312,77 +312,6 @@ void outlive_helpers(const HelperThreads& helpers, std::vector<Symptom>& symptom
   }
 }
 
-/// The traceback that a symptom is or stands in; null: none.
-const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
-
-/// Where an exception comes from: the file alone, or the file with the exception's type.
-std::string origin(const Symptom& symptom, bool with_type) {
-  const event::TraceSeen& trace = trace_of(symptom)->trace;
-  const std::string file = trace.frame.substr(0, trace.frame.rfind(".py:"));
-  return with_type ? cat(trace.exception, "@", file) : file;
-}
-
-struct RecurrentError {
-  struct Times {
-    uint64_t count = 0;
-    Time first, last;
-  };
-  uint64_t survived = 0;
-  std::map<int64_t, Times> by_process;  ///< by pid: the workers of one crash print theirs one after the other
-};
-
-using RecurrentErrors = std::map<std::string, RecurrentError>;
-
-RecurrentErrors recurrent_errors_of(const std::vector<Symptom>& symptoms, bool with_type) {
-  RecurrentErrors all;
-  for (const Symptom& symptom : symptoms) {
-    if (trace_of(symptom) == nullptr) continue;
-    RecurrentError& recurrent = all[origin(symptom, with_type)];
-    if (symptom.survived) ++recurrent.survived;
-    RecurrentError::Times& times = recurrent.by_process[trace_of(symptom)->trace.pid];
-    if (times.count++ == 0) times.first = symptom.moment.at;
-    times.last = symptom.moment.at;
-  }
-  return all;
-}
-
-/// An exception that the run has lived through time and again is caught and logged by the program: its last occurrence
-/// ends nothing either, unless the attempt says that it failed.
-void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms) {
-  const RecurrentErrors by_type = recurrent_errors_of(symptoms, true), by_file = recurrent_errors_of(symptoms, false);
-  for (Symptom& symptom : symptoms) {
-    if (trace_of(symptom) == nullptr || symptom.survived || symptom.teardown) continue;
-    const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
-    if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
-    const RecurrentError& recurrent = by_type.at(origin(symptom, true));
-    const RecurrentError::Times& times = recurrent.by_process.at(trace_of(symptom)->trace.pid);
-    const bool worked = attempt != nullptr && attempt->last_step != kNoStep;  // nothing else shows life between them
-    const bool spread = worked && times.first.known() && (times.last - times.first).seconds() > kRecurrentSeconds;
-    symptom.survived = recurrent.survived >= kRecurrentTimes ||
-                       by_file.at(origin(symptom, false)).survived >= kFileHabitTimes ||
-                       (times.count > kRecurrentTimes && spread && state.attempts.size() == 1);
-  }
-}
-
-/// What the log said and the run lived through time and again did not end it either, where an exception did. Nor did
-/// what comes out the same whenever it is tried, unless the attempt says that it failed.
-void outlive_recurrent_words(const State& state, std::vector<Symptom>& symptoms) {
-  std::map<const Signature*, uint64_t> survived;
-  std::set<uint16_t> raised;  // attempts
-  for (const Symptom& symptom : symptoms) {
-    if (symptom.survived && trace_of(symptom) == nullptr) ++survived[symptom.signature];
-    const bool open = !symptom.survived && !symptom.teardown && trace_of(symptom) != nullptr;
-    if (open && is_root(symptom)) raised.insert(symptom.moment.attempt);
-  }
-  for (Symptom& symptom : symptoms) {
-    if (trace_of(symptom) != nullptr || symptom.survived || survived[symptom.signature] < kRecurrentTimes) continue;
-    const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
-    const bool failed = attempt != nullptr && attempt->ended && !complete(*attempt);
-    const bool same = symptom.signature->transient == "deterministic" && !failed;
-    symptom.survived = same || raised.count(symptom.moment.attempt) != 0;
-  }
-}
-
 /// Streams that are read side by side end their records in any order; within one source the line says what came first.
 void order_by_line(std::vector<Symptom>& symptoms) {
   std::map<uint32_t, std::vector<Symptom*>> by_source;
@@ -451,7 +380,6 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   outlive_start(state, progress, symptoms);
   outlive_server_restarts(state, knowledge, symptoms);
   outlive_recurrent_errors(state, symptoms);
-  outlive_recurrent_words(state, symptoms);
   mark_named_ranks(symptoms);
   return symptoms;
 }

@@ -110,28 +110,35 @@ bool near_to(const Symptom& lead, const Symptom& other) {
   return apart <= kNearSeconds && apart >= -kNearSeconds;
 }
 
-/// What was said to have been lost shortly before a launcher's word that a task failed; null: nothing was.
-const Symptom* lost_before(const Symptom& task, const Symptom* first, const Symptom* last) {
+/// What was said to have been lost shortly before a launcher's word that a task failed; null: nothing was. `killed`: a
+/// process that was killed without a word counts, too.
+const Symptom* lost_before(const Symptom& task, bool killed, const Symptom* first, const Symptom* last) {
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
     if (symptom->survived || symptom->teardown || symptom->order >= task.order || !near_to(task, *symptom)) continue;
     const std::string kind = kind_of(*symptom);
-    if (ends_runs(kind) && kind != "crash" && ends_a_process(*symptom)) return symptom;
+    const bool says_what = kind != "crash" || (killed && cause_of(*symptom) == "exit-137-unexplained");
+    if (ends_runs(kind) && says_what && ends_a_process(*symptom)) return symptom;
   }
   return nullptr;
 }
 
 /// The launcher's word that a task had failed of itself before its step was taken down with it, or what that task said
-/// before.
+/// before. That word may come out behind slurmstepd's, which has no buffer: then what was lost before shows that the
+/// task did not fail of the end of its step.
 const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  constexpr uint64_t kBufferedLines = 60;
   if (lead.signature == nullptr || kind_of(lead) != "interrupted") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
-    if (symptom->survived || symptom->teardown || symptom->signature == nullptr || symptom->order >= lead.order)
-      continue;
+    if (symptom->survived || symptom->teardown || symptom->signature == nullptr) continue;
+    const bool before = symptom->order < lead.order;
+    const bool buffered = lead.consequence && symptom->moment.where.source == lead.moment.where.source &&
+                          symptom->moment.where.line <= lead.last_line + kBufferedLines;
     const bool signalled = contains(symptom->text, "Terminated") || contains(symptom->text, "Killed") ||
                            contains(symptom->text, "code 143") || contains(symptom->text, "code 130");
     if (symptom->signature->id != "slurm-task-failed" || signalled || !near_to(lead, *symptom)) continue;
-    const Symptom* const lost = lost_before(*symptom, first, last);
-    return lost != nullptr ? lost : symptom;
+    if (!before && !buffered) continue;
+    const Symptom* const lost = lost_before(before ? *symptom : lead, !before, first, last);
+    if (before || lost != nullptr) return lost != nullptr ? lost : symptom;
   }
   return nullptr;
 }
@@ -180,7 +187,7 @@ const Symptom* continued(const Symptom& lead, const Symptom* first, const Sympto
     const uint64_t line = symptom->moment.where.line;
     const bool behind = symptom->moment.where.source == lead.moment.where.source && line > lead.last_line &&
                         line <= lead.last_line + kMessageLines;
-    const bool says_what = !symptom->signature->wrapper && symptom->within == nullptr;
+    const bool says_what = !symptom->signature->wrapper && symptom->within == nullptr && !may_be_echo(*symptom);
     if (behind && says_what && ends_a_process(*symptom)) return symptom;
   }
   return nullptr;

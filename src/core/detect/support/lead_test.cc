@@ -253,6 +253,44 @@ TEST_CASE("a task that failed of itself leads over the end of its job step, one 
   }
 }
 
+TEST_CASE("what was lost before leads over the end of the job step, though the task's own word comes out behind it") {
+  const auto leads = [](std::string_view lost, const char* task) {
+    Knowledge knowledge;
+    const auto add = [&knowledge](const char* id, std::string_view kind, Role role) {
+      Signature signature;
+      signature.id = id;
+      signature.kind = kind;
+      signature.role = role;
+      signature.severity = Severity::kCritical;
+      signature.fatal = true;
+      knowledge.by_id[id] = knowledge.signatures.size();
+      knowledge.signatures.push_back(std::move(signature));
+    };
+    add("ray-worker-died-unexpectedly", "worker-lost", Role::kSymptom);
+    add("exit-137-unexplained", "crash", Role::kSymptom);
+    add("user-cancelled", "interrupted", Role::kRoot);
+    add("slurm-task-failed", "crash", Role::kSymptom);
+    State state;
+    fold(state, {{}, {0, 0}, event::SourceOpened{0, "train.log", "text", 0, 0, 0}});
+    for (int64_t step = 1; step <= 5; ++step)
+      fold(state,
+           {{}, {0, static_cast<uint64_t>(step)}, event::Measured{step, false, {{"reward.mean", "reward", 0.5}}}});
+    if (!lost.empty()) fold(state, {{}, {0, 6}, event::Matched{std::string(lost), "gone", 1, false}});
+    fold(state, {{},
+                 {0, 7},
+                 event::Matched{"user-cancelled", "*** STEP 7.0 ON n1 CANCELLED AT 2026-11-20T09:46:45", 1, false}});
+    fold(state, {{}, {0, 9}, event::Matched{"slurm-task-failed", task, 1, false}});
+    fold(state, {{}, {0, 9}, event::Closed{}});
+    const std::vector<FailureChain> chains = fatal_chains(state, symptoms_of(state, knowledge));
+    return chains.size() == 1 ? chains[0].lead.signature->id : std::string();
+  };
+  constexpr const char* kFailed = "srun: error: n1: task 0: Exited with exit code 1";
+  CHECK(leads("ray-worker-died-unexpectedly", kFailed) == "ray-worker-died-unexpectedly");
+  CHECK(leads("exit-137-unexplained", kFailed) == "exit-137-unexplained");
+  CHECK(leads("ray-worker-died-unexpectedly", "srun: error: n1: task 0: Terminated") == "user-cancelled");
+  CHECK(leads("", kFailed) == "user-cancelled");
+}
+
 TEST_CASE("the word that memory was why leads over the worker that vanished without one") {
   const auto leads = [](std::string_view kind, Role role, std::string_view other) {
     return Two(kind, role, other, Role::kRoot).leads("A worker died");
