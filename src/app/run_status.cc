@@ -86,9 +86,10 @@ Result<void> find_attempt(Disk& disk, Processes& processes, const std::string& n
 void add_decisions(const Supervision& known, RunStatus& status) {
   using Phase = RunStatus::Phase;
   if (status.phase == Phase::kRunning && known.pause) status.phase = Phase::kPaused;
-  if (status.attempt == 0 && status.watcher == 0 && !given_up(known).empty()) {  // it never came to begin one
+  const std::string stopped = !known.stop ? "" : given_up(known).empty() ? "A stop was requested." : given_up(known);
+  if (status.attempt == 0 && status.watcher == 0 && !stopped.empty()) {  // it never came to begin one
     status.phase = Phase::kOver;
-    status.why = given_up(known);
+    status.why = stopped;
   }
   const SupervisedAttempt* last = known.attempt(status.attempt);
   if (last == nullptr) return;
@@ -98,7 +99,7 @@ void add_decisions(const Supervision& known, RunStatus& status) {
   status.phase = last->restart ? Phase::kWaiting : Phase::kOver;
   if (status.phase == Phase::kWaiting && known.stop) {
     status.phase = Phase::kOver;
-    status.why = given_up(known).empty() ? "A stop was requested." : given_up(known);
+    status.why = stopped;
     status.asks.clear();
   }
   if (status.phase == Phase::kWaiting) status.due = last->decided_at + Duration::seconds(last->wait_s);

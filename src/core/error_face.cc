@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kShift = 10;        // lines by which an edit above moves a place
 constexpr size_t kMessageKept = 400;  // bytes: the end of a long message repeats data
+constexpr size_t kNameKept = 40;      // bytes of what ended
 constexpr size_t kSentence = 4;       // words from which on a part may differ
 constexpr double kAlike = 0.6;        // of the words
 
@@ -39,9 +40,23 @@ std::vector<std::string_view> words_of(std::string_view message) {
   return words;
 }
 
+/// What ended, as a launcher says it: "Trainer" of "Trainer failed with exit code -9"; "" of any other sentence.
+std::string_view ended_part(std::string_view message) {
+  static constexpr std::array<std::string_view, 5> kEnds = {" failed with exit code", " exited with exit code",
+                                                            " exited with code", " failed with code",
+                                                            " died with exit code"};
+  for (const std::string_view end : kEnds) {
+    const size_t at = message.find(end);
+    if (at != std::string_view::npos && at <= kNameKept) return message.substr(0, at);
+  }
+  return {};
+}
+
 bool messages_differ(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty() || a == b) return false;
   const std::vector<std::string_view> left = words_of(a), right = words_of(b);
+  const std::string_view part = ended_part(a), other = ended_part(b);
+  if (!part.empty() && !other.empty() && words_of(part) != words_of(other)) return true;
   std::vector<std::string_view> shared;
   std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(shared));
   const size_t most = std::max(left.size(), right.size());

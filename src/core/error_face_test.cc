@@ -31,6 +31,14 @@ TEST_CASE("numbers, addresses and a few words of a long message differ from one 
   CHECK(differ(message("shard 7 of the prompts is missing"), message("the head count of the model is odd")));
 }
 
+TEST_CASE("of what a launcher reports, which part ended is the failure") {
+  const auto message = [](std::string_view text) { return face_of("Error", text, ""); };
+  CHECK(differ(message("Env failed with exit code -9"), message("Trainer failed with exit code -9")));
+  CHECK(differ(message("Env failed with exit code -9"), message("Inference failed with exit code 1")));
+  CHECK_FALSE(differ(message("Trainer failed with exit code -9"), message("Trainer failed with exit code -6")));
+  CHECK_FALSE(differ(message("Worker 3 exited with code 1"), message("Worker 11 exited with code 1")));
+}
+
 /// Attempts that each do steps and end of one exception.
 std::vector<Incident> crashes(const std::vector<event::TraceSeen>& ends) {
   PlantedRun run;

@@ -10,6 +10,7 @@
 #include "core/crash_cost.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
+#include "core/removals.h"
 
 namespace mw {
 namespace {
@@ -22,46 +23,58 @@ struct Saved {
   Time at;  // when the log said so, or when it was found whole
 };
 
-/// Is `path`, as the log or the disk names it, what midwatch itself removed by a rule, and was not saved anew since?
-class Removals {
- public:
-  explicit Removals(const State& state) {
-    for (const ActionState& action : state.actions) {
-      if (action.intent.action == "cleanup" && action.done && action.ok) at_[action.intent.target] = action.done_at;
-    }
-  }
-  bool has(const std::string& path, Time saved) const {
-    if (path.empty()) return false;
-    return std::any_of(at_.begin(), at_.end(), [&](const auto& one) {
-      const auto& [target, at] = one;
-      const bool same = target == path || (path.front() != '/' && target.ends_with("/" + path));
-      return same && !(saved.known() && at.known() && saved > at);
-    });
-  }
-
- private:
-  std::map<std::string, Time> at_;  // by path
-};
-
 /// Some trainers say of a save that it began and no more: after so long it is over, if the run goes on no further.
 bool began_long_ago(const State& state, const Moment& moment) {
   constexpr double kOver = 1800;  // seconds
   return moment.at.known() && state.last_at.known() && (state.last_at - moment.at).seconds() >= kOver;
 }
 
+/// The attempts with whose weights attempt `last` goes on begin with this one.
+size_t lineage_of(const State& state, size_t last) {
+  size_t first = last;
+  // One that does not say from where it goes on, and begins in the middle or got to no step, did not begin anew.
+  const auto goes_on = [](const AttemptState& one) {
+    return one.resumed_at != kNoStep || one.first_step == kNoStep || one.first_step > 1;
+  };
+  while (first > 0 && goes_on(state.attempts[first])) --first;
+  return first;
+}
+
+/// Whose checkpoints are resumed from. Where the last attempt began from nothing and was not meant to, those of the
+/// attempts before it, too, which lie further than it came: at lower steps it may have saved over them.
+class Lineage {
+ public:
+  explicit Lineage(const State& state) : first_(first_of_lineage(state)), before_(first_) {
+    const size_t last = state.attempts.size() - 1;
+    const bool mistaken = std::any_of(state.incidents.begin(), state.incidents.end(), [last](const Incident& one) {
+      return one.kind == "restart-from-scratch" && one.open && one.latest.attempt == last &&
+             one.severity == Severity::kCritical;
+    });
+    if (!mistaken || first_ != last || first_ == 0) return;
+    before_ = lineage_of(state, first_ - 1);
+    reached_ = state.attempts[last].last_step;
+  }
+  bool has(size_t attempt, int64_t step) const { return attempt >= first_ || (attempt >= before_ && step > reached_); }
+  bool from_before() const { return before_ < first_; }
+
+ private:
+  size_t first_, before_;
+  int64_t reached_ = kNoStep;
+};
+
 /// Checkpoints by step: what the log says was saved, and what was found on the disk.
 std::map<int64_t, Saved> saved_in(const State& state) {
   std::map<int64_t, Saved> saved;
-  const size_t first = first_of_lineage(state);
+  const Lineage lineage(state);
   for (const auto& [moment, one] : state.checkpoints) {
     const int64_t step = one.step != kNoStep ? one.step : moment.step;
-    if (step == kNoStep || moment.attempt < first || left_behind(state, moment.attempt, step)) continue;
+    if (step == kNoStep || !lineage.has(moment.attempt, step) || left_behind(state, moment.attempt, step)) continue;
     const bool over = trained_past(state, moment, step) || began_long_ago(state, moment);
     if (one.complete || (over && saved.find(step) == saved.end()))
       saved[step] = {one.path, false, one.complete, moment.at};
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    if (seen.step == kNoStep || moment.attempt < first) continue;
+    if (seen.step == kNoStep || !lineage.has(moment.attempt, seen.step)) continue;
     if (is_unfit(seen) || is_doubted(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
@@ -69,7 +82,7 @@ std::map<int64_t, Saved> saved_in(const State& state) {
     }
   }
   const Removals removals(state);
-  std::erase_if(saved, [&](const auto& one) { return removals.has(one.second.path, one.second.at); });
+  std::erase_if(saved, [&](const auto& one) { return removals.of(one.second.path, one.second.at).has_value(); });
   for (const int64_t step : unsound_steps(state)) saved.erase(step);
   if (only_doubted(state)) saved.clear();  // what nobody looked at was saved in the same way
   return saved;
@@ -166,11 +179,14 @@ std::optional<ResumeAdvice> advise(const State& state) {
   const std::map<int64_t, Saved> all = saved_in(state);
   const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
   const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
+  int64_t reached = std::max(begun, advice.last);
+  if (Lineage(state).from_before())
+    for (const AttemptState& attempt : state.attempts) reached = std::max(reached, attempt.last_step);
   for (const auto& [step, saved] : all) {
     const bool in_time = step == advice.onset && saved.at.known() && saved.at < began;
     if (advice.onset != kNoStep && step >= advice.onset && !in_time) {
       advice.suspect.push_back(step);
-    } else if (saved.whole ? furthest == kNoStep || step <= furthest : step <= std::max(begun, advice.last)) {
+    } else if (saved.whole ? furthest == kNoStep || step <= furthest : step <= reached) {
       advice.step = step;
       advice.path = saved.path;
       advice.whole = saved.whole;
@@ -198,15 +214,7 @@ std::string listed(const std::vector<int64_t>& steps) {
 
 }  // namespace
 
-size_t first_of_lineage(const State& state) {
-  size_t first = state.attempts.size() - 1;
-  // One that does not say from where it goes on, and begins in the middle or got to no step, did not begin anew.
-  const auto goes_on = [](const AttemptState& one) {
-    return one.resumed_at != kNoStep || one.first_step == kNoStep || one.first_step > 1;
-  };
-  while (first > 0 && goes_on(state.attempts[first])) --first;
-  return first;
-}
+size_t first_of_lineage(const State& state) { return lineage_of(state, state.attempts.size() - 1); }
 
 bool left_behind(const State& state, size_t attempt, int64_t step) {
   for (size_t later = attempt + 1; later < state.attempts.size(); ++later) {

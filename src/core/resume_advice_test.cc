@@ -250,6 +250,25 @@ TEST_CASE("a step that only began is not lost") {
   CHECK(to_sentence(*resume_advice(state)) == "Resume from step 3 (saved, by the log); 1 of 4 steps are lost.");
 }
 
+TEST_CASE("an attempt that began from nothing by mistake leaves what lies further than it came") {
+  State state = run("interrupted");  // saved up to step 100
+  state.attempts.resize(2);
+  state.attempts.back().first_step = 1;
+  state.attempts.back().last_step = 47;
+  for (const int64_t step : {20, 40, 60, 100}) looked_at(state, step, event::CheckpointSeen::How::kWhole);
+  state.checkpoint_scans.push_back(state.checkpoint_scans[1]);  // 40, while the second attempt ran
+  state.checkpoint_scans.back().first.attempt = 1;
+  REQUIRE(resume_advice(state).has_value());
+  CHECK(resume_advice(state)->step == 40);  // where it was meant to begin anew
+  went_bad(state, "restart-from-scratch", 1);
+  state.incidents.back().latest.attempt = state.incidents.back().onset.attempt = 1;
+  CHECK(resume_advice(state)->step == 100);
+  looked_at(state, 100, event::CheckpointSeen::How::kBroken);
+  CHECK(resume_advice(state)->step == 80);  // by the log
+  for (const int64_t step : {60, 80}) looked_at(state, step, event::CheckpointSeen::How::kBroken);
+  CHECK(resume_advice(state)->step == 40);
+}
+
 TEST_CASE("what midwatch removed by a rule is nothing to resume from, unless it was saved anew") {
   State state = run("crashed");
   looked_at(state, 100, event::CheckpointSeen::How::kWhole);

@@ -140,6 +140,40 @@ TEST_CASE("a figure is found by its signal, the trainer's name, and the machine'
   CHECK(figure_names(run.state) == std::vector<std::string>{"actor/ppo_kl", "disk.free", "kl.step", "own/figure"});
 }
 
+TEST_CASE("a figure of the machine that is bad from the first reading on ends nothing, one that turns bad does") {
+  UserRule rule;
+  rule.name = "disk";
+  rule.signal = "disk.free:/";
+  rule.below = 5e9;
+  rule.points = 2;
+  rule.severity = Severity::kCritical;
+  rule.breaker = true;
+  for (const bool at_first : {true, false}) {
+    CAPTURE(at_first);
+    Run run{with(rule), {}, 0};
+    const auto at = [&run](double seconds, uint32_t source, auto body) {
+      std::vector<Event> decided;
+      advance(run.state, {Time::from_seconds(seconds), {source, ++run.line}, std::move(body)}, run.known,
+              Judge::kAlways, decided);
+    };
+    const auto disk = [&at](double seconds, double free) {
+      at(seconds, 1, event::Measured{kNoStep, false, {{"disk.free", "/", free}}});
+    };
+    run.state.supervision.attempts.emplace_back();
+    run.state.supervision.attempts.back().number = 1;
+    run.state.supervision.attempts.back().started_at = Time::from_seconds(1000);
+    at(1001, 1, event::SourceOpened{1, "host:disks", std::string(kHostKind), 0});
+    disk(1002, at_first ? 1e9 : 9e9);
+    for (int64_t step = 1; step <= 10; ++step)
+      at(1005 + 5 * static_cast<double>(step), 0, event::Measured{step, false, {{"", "own/figure", 0.5}}});
+    if (!at_first) disk(1060, 1e9);
+    at(1100, 0, event::Ticked{});
+    REQUIRE(run.state.incidents.size() == 1);
+    CHECK(run.state.incidents.front().kind == kUserRule);
+    CHECK((breaker(run.state).incident == nullptr) == at_first);
+  }
+}
+
 TEST_CASE("a rule of the same name takes the place of the one before") {
   Knowledge known = with(low_reward());
   UserRule other = low_reward();

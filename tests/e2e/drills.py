@@ -975,6 +975,23 @@ def component_cannot_live(base):
     return run
 
 
+@drill("stopped-before-it-began")
+def stopped_before_it_began(base):
+    """A person stops the run while a component of it comes up: it is over, and nobody is asked to reattach."""
+    port = free_port()
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write(f'[component.judge]\nkind = "rewards"\ncommand = ["sleep", "300"]\naddress = "http://127.0.0.1:{port}"\n')
+    run = Supervised(base, practice(base), "--config", os.path.join(base, "midwatch.toml"))
+    wait_until("the component", lambda: "component judge began" in run.said())
+    run.process.send_signal(signal.SIGINT)
+    code, over = run.end()
+    assert code != 0 and over["attempts"] == 0, over
+    status = subprocess.run([PROGRAM, "status", "--home", os.path.join(base, "home"), "--check"], capture_output=True,
+                            text=True, check=False)
+    assert "NOT WATCHED" not in status.stdout and "the run is over" in status.stdout, status
+    return run
+
+
 @drill("port-taken", share=True)
 def port_taken(base):
     """The server's port is in use by another process, which then frees it: reported, and the next attempt trains."""

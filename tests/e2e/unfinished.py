@@ -50,6 +50,8 @@ if how == "target": say("Target reward 0.95 reached, saving the policy")
 if how == "slurm": say("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT 2026-11-30T02:00:00 DUE TO TIME LIMIT ***")
 if how == "preempted": say("slurmstepd: error: *** JOB 4711 ON node7 CANCELLED AT 2026-11-30T02:00:00 DUE TO PREEMPTION ***")
 if how == "signal": say("Received SIGTERM, saving a checkpoint before the exit")
+if how == "requeued": say("state saved"); say("submitit INFO (2026-03-01 14:10:13,220) - Requeued job 88123 (2 remaining timeouts)")
+if how == "warned": say("[rank 0] SIGUSR1 caught, writing a checkpoint before requeueing")
 if how in ("done", "atexit", "thread", "late"): say("Training finished")
 if how == "atexit":
     import atexit
@@ -144,7 +146,7 @@ def ends_from_outside(how):
 
 def stopped_from_outside(base):
     """Whoever stopped it, the plan is open: what stands behind `midwatch run && ` is not begun, and nothing is started again."""
-    each(ends_from_outside, [("slurm",), ("preempted",), ("signal",)])
+    each(ends_from_outside, [("slurm",), ("preempted",), ("signal",), ("requeued",), ("warned",)])
 
 
 def early_by_a_rule_that_nobody_names(base):

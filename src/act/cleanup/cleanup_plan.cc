@@ -301,6 +301,20 @@ class Planner {
     return false;
   }
 
+  /// Steps that midwatch deleted there.
+  const std::set<int64_t>& removed_in(const std::string& root) {
+    const auto known = removed_.find(root);
+    if (known != removed_.end()) return known->second;
+    std::set<int64_t>& steps = removed_[root];
+    const std::string below = cat(root, "/");
+    for (auto one = scope_.removals.lower_bound(below); one != scope_.removals.end() && one->starts_with(below);
+         ++one) {
+      const auto step = step_in(scope_.layout.folder, std::string_view(*one).substr(below.size()));
+      if (step) steps.insert(*step);
+    }
+    return steps;
+  }
+
   /// By more than its times, which another trainer's checkpoints have, too.
   bool is_proven(const std::string& root, int64_t step) {
     auto known = steps_.find(root);
@@ -308,7 +322,7 @@ class Planner {
       auto steps = checkpoint_steps(disk_, root, scope_.layout);
       known = steps_.emplace(root, steps.ok() ? std::move(*steps) : std::vector<int64_t>()).first;
     }
-    if (may_go_by_rule(scope_.own, known->second, step)) return true;
+    if (may_go_by_rule(scope_.own, known->second, removed_in(root), step)) return true;
     const std::set<int64_t>& logged = scope_.own.logged;
     if (!logged.empty() && step > *logged.rbegin()) return false;  // its log may name it yet
     note(cat("Some of the checkpoints in ", root, " go by no rule: nothing proves that this run wrote them, as ",
@@ -466,6 +480,7 @@ class Planner {
   std::map<std::string, std::string> best_;                         // by folder, a name
   std::map<std::string, std::map<std::string, Use>> used_;          // likewise, by name
   std::map<std::string, std::vector<int64_t>> steps_;               // likewise, of all checkpoints there
+  std::map<std::string, std::set<int64_t>> removed_;                // likewise, of those that midwatch deleted
   std::map<int64_t, std::string> put_there_;                        // by step, a path
   LinkedCheckpoints links_{{}, {}};
   CleanupPlan plan_;

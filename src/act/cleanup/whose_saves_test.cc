@@ -57,6 +57,30 @@ TEST_CASE("where another trainer may have saved, too, no rule deletes what nothi
   CHECK(resumed.plan() == Names{"step_51"});
 }
 
+TEST_CASE("the holes that midwatch's own deletions leave speak for no other trainer") {
+  Place p;
+  p.settings.keep_last = 2;
+  p.settings.keep_every = 40;
+  p.settings.what = {"old-checkpoints"};
+  p.scope.own.logged.clear();
+  for (const int step : {40, 80, 95, 100, 105}) p.whole(step);
+  CHECK(p.plan().empty());
+  for (int step = 5; step <= 90; step += 5) {
+    if (step % 40 != 0) p.scope.removals.insert(cat("/data/ck/step_", step));
+  }
+  CHECK(p.plan() == Names{"step_95"});
+  p.scope.removals = {"/data/ck/step_85", "/data/ck/step_90"};  // of so many that the journal names the last alone
+  CHECK(p.plan() == Names{"step_95"});
+  p.whole(93);  // by another trainer
+  CHECK(p.plan().empty());
+  Place ahead;  // likewise, beyond what midwatch ever deleted
+  ahead.settings = p.settings;
+  ahead.scope.own.logged.clear();
+  ahead.scope.removals = p.scope.removals;
+  for (const int step : {40, 80, 95, 100, 105, 155}) ahead.whole(step);
+  CHECK(ahead.plan().empty());
+}
+
 TEST_CASE("what lies beyond the step that the run reached stays, and none of its own goes for it") {
   Place p;
   p.settings.keep_last = 1;

@@ -51,6 +51,16 @@ std::vector<ComponentSpec> component_specs(const Config& config, const std::stri
   return found;
 }
 
+namespace {
+
+/// As a client of OpenAI's API is given it.
+bool is_of_an_api(std::string_view address) {
+  while (address.ends_with('/')) address.remove_suffix(1);
+  return address.ends_with("/v1");
+}
+
+}  // namespace
+
 std::vector<ConfigProblem> component_problems(const Config& config) {
   std::vector<ConfigProblem> problems;
   for (const std::string& name : config.names(kComponents)) {
@@ -63,6 +73,10 @@ std::vector<ConfigProblem> component_problems(const Config& config) {
     } else if (address->text.rfind("http://", 0) != 0 && address->text.rfind("https://", 0) != 0) {
       problems.push_back({address->line, cat("component ", name, ": the address is none"),
                           "It begins with http:// or https://, as in \"http://127.0.0.1:8000\"."});
+    } else if (is_of_an_api(address->text)) {
+      // /health and /metrics lie beside it: what a server answers below it says nothing of its health.
+      problems.push_back({address->line, cat("component ", name, ": the address ends with the path of its API, /v1"),
+                          "Write it without a path, as in \"http://127.0.0.1:8000\"."});
     }
     const ConfigValue* health = config.find(path_of(name, "health"));
     if (health != nullptr && (health->text.empty() || health->text.front() != '/')) {

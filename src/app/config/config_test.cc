@@ -260,6 +260,9 @@ metrics = ["a:b"]
   CHECK((all[0].figures[1].metric == "errors_total" && all[0].figures[1].rate));
   CHECK(all[0].figures[1].shown == "rate(errors_total)");
   CHECK(all[1].url == "https://h/own/path");
+  CHECK(
+      first_problem("[component.e]\naddress = \"http://h:8000/v1/\"").starts_with("2: component e: the address ends"));
+  CHECK(first_problem("[component.e]\naddress = \"http://h:8000\"").empty());
   CHECK(first_problem("[scrape.a]\naddress = \"http://h\"").starts_with("1: scrape a names no metric | Write metrics"));
   CHECK(first_problem("[scrape.a]\nmetrics = [\"x\"]").starts_with("1: scrape a: the address is none | "));
   CHECK(first_problem("[scrape.a]\naddress = \"file:///etc\"\nmetrics = [\"x\"]")

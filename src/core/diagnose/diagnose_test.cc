@@ -271,6 +271,20 @@ TEST_CASE("a kill that the files explain is not unexplained") {
   }
 }
 
+TEST_CASE("what was said of a kill in another attempt, and at another time, explains none") {
+  for (const double said : {500.0, 5000.0}) {
+    CAPTURE(said);
+    State state;
+    fold(state, {{}, {0, 1}, event::AttemptBegan{"first"}});
+    fold(state, {Time::from_seconds(said), {1, 9}, event::Matched{"slurm-oom-kill", "its words", 1, false}});
+    Incident crash = incident_with("crash", "x");
+    crash.onset.attempt = 1;
+    crash.onset.at = Time::from_seconds(450);
+    const auto causes = rank_causes(crash, {{"exit-137-unexplained", 0.6, "137"}}, {}, state, {});
+    CHECK((causes[0].id == "slurm-oom-kill") == (said < 1000));
+  }
+}
+
 TEST_CASE("the usual reaction to each kind, where its cause has no word of its own") {
   struct Usual {
     const char *kind, *reaction;

@@ -6,6 +6,11 @@
 #include "base/text.h"
 
 namespace mw::diagnose {
+namespace {
+
+constexpr Duration kThatTime = Duration::seconds(120);  // within which another file's word is of the same failure
+
+}  // namespace
 
 bool Scene::says(std::string_view lower) const {
   return std::any_of(incident.evidence.begin(), incident.evidence.end(),
@@ -19,7 +24,13 @@ bool Scene::named(std::string_view cause) const {
 
 bool Scene::seen(std::string_view signature) const {
   const SignatureState* state_of = state.signature(signature);
-  return state_of != nullptr && !state_of->sample;
+  if (state_of == nullptr || state_of->sample) return false;
+  return std::any_of(state_of->matches.begin(), state_of->matches.end(), [this](const SignatureState::Match& match) {
+    const Time said = match.moment.at, onset = incident.onset.at;
+    const bool elsewhere = match.moment.where.source != incident.onset.where.source;
+    const bool then = said.known() && onset.known() && std::max(said, onset) - std::min(said, onset) <= kThatTime;
+    return (elsewhere && then) || match.moment.attempt == incident.onset.attempt;
+  });
 }
 
 bool Scene::cut_off_since() const {

@@ -28,6 +28,7 @@ struct Scene {
 
   bool says(std::string_view lower) const;
   bool named(std::string_view cause) const;
+  /// In the attempt in which this began, or, as of the machine, about when it did.
   bool seen(std::string_view signature) const;
   /// Answers began to be cut off in the course of the run and before this, and still are: what was so from the first
   /// steps on has brought about no change.

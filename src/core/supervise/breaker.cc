@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/components.h"
+#include "core/detect/support/host.h"
 #include "core/detect/support/still_answered.h"
 #include "core/detect/tools/track.h"
 #include "core/incident_kind.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::string_view kFromScratch = "restart-from-scratch";
 constexpr std::string_view kNeverAnswered = "component-never-answered";  // of the causes
 constexpr std::string_view kNothing = "ignore";                          // of the reactions
+constexpr Duration kFirstRead = Duration::seconds(15);                   // within which the machine is first read
 constexpr std::string_view kRestart = "restart";                         // the action of beginning another attempt
 
 // A single step may be a hiccup that the run mends by itself; two completed ones are no accident of one batch.
@@ -159,6 +161,19 @@ bool weights_are_gone(const State& state) {
   return short_runs >= 2;
 }
 
+/// A figure of the machine that was bad when it was first read, as the attempt began: an end of that one mends nothing.
+bool was_bad_before(const State& state, const Incident& incident) {
+  const SupervisedAttempt* const attempt = state.supervision.attempt(static_cast<int64_t>(state.attempts.size()));
+  if (attempt == nullptr || incident.evidence.empty() || !state.by_host(incident.onset.where)) return false;
+  const Time onset = incident.onset.at;
+  if (!onset.known() || !attempt->started_at.known() || onset > attempt->started_at + kFirstRead) return false;
+  const auto all = detect::host_series(state, incident.evidence.front().signal);
+  return std::any_of(all.begin(), all.end(), [&](const Series* one) {
+    return !one->points().empty() && one->points().front().at == onset &&
+           one->points().front().value == incident.evidence.front().value;
+  });
+}
+
 BreakCase on(const State& state, const Incident& incident) {
   if (incident.severity != Severity::kCritical || !trips_breaker(incident.kind)) return {};
   const BreakCase dead{&incident, BreakReason::kDeadComponent};
@@ -173,7 +188,7 @@ BreakCase on(const State& state, const Incident& incident) {
   if (incident.kind == "zero-reward") return on_zero_reward(state, incident);
   if (incident.kind == "non-finite" && weights_are_gone(state)) return {&incident, BreakReason::kLearning};
   const bool ruled = incident.kind == kUserRule && !incident.reaction.empty() && incident.reaction != kNothing;
-  return ruled ? BreakCase{&incident, BreakReason::kRule} : BreakCase();
+  return ruled && !was_bad_before(state, incident) ? BreakCase{&incident, BreakReason::kRule} : BreakCase();
 }
 
 }  // namespace

@@ -122,15 +122,17 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   if (last.tripped && last.kind == kFromScratch) {
     const std::string at = last.first_step == kNoStep ? "" : cat(" at step ", last.first_step);
-    return cat("It began from nothing", at,
-               ", although a checkpoint of this run was there, and was ended before it could save over it: its "
-               "command must request a resume (with {resume} in it midwatch does), and the trainer heed that and look "
-               "where that checkpoint lies. "
+    return cat("It began from nothing", at, ", although a checkpoint of this run was there, and was ended",
+               last.last_step == kNoStep ? "" : cat(" at step ", last.last_step),
+               ": its command must request a resume (with {resume} in it midwatch does), and the trainer "
+               "heed that and look where that checkpoint lies. "
                "--from-scratch lets it begin anew.");
   }
   if (last.suspect != kNoStep && !last.can_roll_back) {
-    return cat(failure(last), ": the checkpoints from step ", last.suspect,
-               " on were saved since its onset and are tainted; roll back to one before.");
+    return cat(
+        failure(last), ": the checkpoints from step ", last.suspect, " on were saved since its onset and are tainted; ",
+        last.kind == kUserRule && last.onset == kNoStep && last.resumed_at == kNoStep ? "none of before is known."
+                                                                                      : "roll back to one before.");
   }
   if (!last.tripped) return "";
   if (last.kind == kUserRule || last.kind == kNonFinite) return after_rollback(attempts);

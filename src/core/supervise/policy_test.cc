@@ -310,11 +310,10 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   CHECK(after_end({suspect}, {}).restart);
   AttemptOutcome scratch = tripped;
   scratch.kind = "restart-from-scratch";
-  CHECK(
-      after_end({scratch}, {}).why ==
-      "It began from nothing at step 1, although a checkpoint of this run was there, and was ended before it could "
-      "save over it: its command must request a resume (with {resume} in it midwatch does), and the trainer heed that "
-      "and look where that checkpoint lies. --from-scratch lets it begin anew.");
+  CHECK(after_end({scratch}, {}).why ==
+        "It began from nothing at step 1, although a checkpoint of this run was there, and was ended at step 77: "
+        "its command must request a resume (with {resume} in it midwatch does), and the trainer heed that "
+        "and look where that checkpoint lies. --from-scratch lets it begin anew.");
   AttemptOutcome policy = tripped;
   policy.kind = "zero-reward";
   policy.reaction = "stop-and-notify";

@@ -313,9 +313,11 @@ const Ownership::Other* Ownership::lived_beside(const std::string& root) const {
   return nullptr;
 }
 
-bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int64_t step) {
+bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, const std::set<int64_t>& removed,
+                    int64_t step) {
   if (!of.logged.empty()) return of.logged.count(step) != 0;
-  const std::set<int64_t> there(steps.begin(), steps.end());
+  std::set<int64_t> there(steps.begin(), steps.end());
+  there.insert(removed.begin(), removed.end());
   const int64_t begin = of.resumed.empty() ? 0 : *of.resumed.rbegin();  // from there on it saves at equal steps
   const std::vector<int64_t> own(there.lower_bound(begin), there.end());
   if (own.size() < 2) return true;
@@ -323,7 +325,9 @@ bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int6
   for (size_t i = 2; i < own.size(); ++i) interval = std::min(interval, own[i] - own[i - 1]);
   for (size_t i = 1; i < own.size(); ++i) {
     const int64_t between = own[i] - own[i - 1];
-    if (between % interval != 0 || between > kHole * interval) return false;
+    // The journal may not name all that was deleted, where that is very much.
+    const bool own_hole = !removed.empty() && own[i] <= *removed.rbegin();
+    if (between % interval != 0 || (between > kHole * interval && !own_hole)) return false;
   }
   return (own[0] - begin) % interval == 0;
 }

@@ -97,8 +97,10 @@ struct Ownership {
 
 /// Whose a checkpoint is shows in its times and in its step, and another trainer that saves into the same folder at the
 /// same time has both: to delete one by a rule it takes more. The run's files name its step; or, where they name none,
-/// those there (`steps`) lie evenly, with no wide hole, as those of one trainer do.
-bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, int64_t step);
+/// those there (`steps`) lie evenly, with no wide hole, as those of one trainer do. What midwatch itself deleted
+/// (`removed`) lay there, too, and was this run's; among those and below, holes are its own work.
+bool may_go_by_rule(const Ownership& of, const std::vector<int64_t>& steps, const std::set<int64_t>& removed,
+                    int64_t step);
 
 /// The log does not show that the run has come to this step, of which `steps` are the ones there. By a rule such a one
 /// is neither deleted nor does any go for it: it may be somebody else's. kIo when the disk does not answer.

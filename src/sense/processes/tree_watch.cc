@@ -39,7 +39,9 @@ constexpr Duration kStopLong = Duration::seconds(60);
 constexpr Duration kNoRhythm = Duration::seconds(600);      // of waiting, where no usual step is known
 constexpr Duration kLeastWait = Duration::seconds(3);       // after a failure
 constexpr Duration kUnclearWait = Duration::seconds(1800);  // after an end that somebody may have meant
-constexpr double kSteps = 3, kUnclearSteps = 10;            // usual steps without one, likewise
+constexpr Duration kKilledWait =
+    Duration::seconds(600);                       // after a signal that does not ask, where none of its kind is left
+constexpr double kSteps = 3, kUnclearSteps = 10;  // usual steps without one, likewise
 
 int signal_of(int status) { return status < 0 ? 0 : status & 0x7f; }
 int code_of(int status) { return status < 0 ? 0 : (status >> 8) & 0xff; }
@@ -242,7 +244,7 @@ void TreeWatch::claim_ports(const Run& run, Listeners& listeners) {
 void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {
   if (member.ended.ns > 0) {
     if (member.health == Health::kFrozen) report(member, Health::kWell, false, "it is not stopped: it has ended", 0);
-    if (!member.certain && now.ns - member.ended.ns >= kSettles.ns) judge_end(member, rhythm, now);
+    if (!member.certain && !member.replaced && now.ns - member.ended.ns >= kSettles.ns) judge_end(member, rhythm, now);
     return;
   }
   judge_stop(member, rhythm, now);
@@ -250,6 +252,9 @@ void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {
 
 /// Seen to have failed, and nobody has taken note: who ends a helper on purpose takes note of it.
 bool TreeWatch::failed(const Member& member) const { return !member.reaped && is_failure(member.status); }
+
+/// Ended by a signal that does not ask. A launcher takes note of every child that ends: whether it was meant is open.
+bool TreeWatch::killed(const Member& member) { return is_failure(member.status) && signal_of(member.status) != 0; }
 
 /// Others of the run, no engines or servers, that ended with it speak for an end of everything.
 bool TreeWatch::alone(const Member& member) const {
@@ -307,8 +312,9 @@ void TreeWatch::judge_end(Member& member, const Rhythm& rhythm, Duration now) {
   const bool known = !member.kind.empty();
   const bool failure = failed(member) && alone(member);
   if ((!known && !failure) || !served(member, rhythm, member.ended) || !trainer_goes_on(member)) return;
+  const Duration unclear = killed(member) && !others_serve(member) ? kKilledWait : kUnclearWait;
   const bool waits = failure ? rhythm.waits(member.ended, now, kLeastWait, kSteps, kNoRhythm)
-                             : rhythm.waits(member.ended, now, kUnclearWait, kUnclearSteps, kUnclearWait);
+                             : rhythm.waits(member.ended, now, unclear, kUnclearSteps, kUnclearWait);
   const bool certain = waits || (known && failure && !others_serve(member));
   const Health health = failure ? Health::kDead : Health::kGone;
   if (!known && !certain) return;
@@ -350,6 +356,7 @@ void TreeWatch::settle_replaced() {
     for (const auto& [other_pid, other] : members_) {
       if (other.kind != member.kind || other.label != member.label || !other.reported || other.ended.ns > 0) continue;
       if (other.first < member.ended) continue;
+      member.replaced = true;
       report(member, Health::kWell, false, cat("process ", other_pid, " took its place"), 0);
       break;
     }

@@ -72,6 +72,7 @@ class TreeWatch {
     Duration ended;        ///< when it was first seen dead or gone; 0: it lives
     int status = -1;       ///< as wait(2) gives it; -1: not known, as another process reaped it
     bool reaped = false;
+    bool replaced = false;          ///< another one of its kind took its place: its end is no trouble any more
     Health health = Health::kWell;  ///< as last reported
     bool certain = false;
   };
@@ -87,6 +88,7 @@ class TreeWatch {
   void judge_end(Member& member, const Rhythm& rhythm, Duration now);
   void judge_stop(Member& member, const Rhythm& rhythm, Duration now);
   void settle_replaced();
+  static bool killed(const Member& member);
   bool failed(const Member& member) const;
   bool alone(const Member& member) const;
   bool served(const Member& member, const Rhythm& rhythm, Duration at) const;

@@ -135,6 +135,47 @@ TEST_CASE("an engine that somebody took note of is gone, and that alone proves n
   CHECK(world.trouble()[1].certain);
 }
 
+TEST_CASE("the only engine was killed and taken note of: a launcher reaps all, and no step for ten minutes shows it") {
+  World world;
+  world.engine();
+  world.pass(30);
+  world.state(200, 'Z', kKilled);
+  world.pass(0.5);
+  world.end(200);
+  world.training = false;
+  world.pass(500);
+  REQUIRE(world.trouble().size() == 1);
+  CHECK(!world.trouble()[0].certain);
+  SUBCASE("nothing took its place") {
+    world.pass(120);
+    REQUIRE(world.trouble().size() == 2);
+    CHECK(world.trouble()[1].certain);
+  }
+  SUBCASE("its framework starts it anew") {
+    world.engine(201);
+    world.pass(120);
+    CHECK(world.trouble().size() == 1);
+  }
+  SUBCASE("the trainer does without") {
+    world.training = true;
+    world.pass(600);
+    CHECK(world.trouble().size() == 1);
+  }
+}
+
+TEST_CASE("one of two engines was killed and taken note of: it may have been meant") {
+  World world;
+  for (const int64_t pid : {200, 201}) world.engine(pid);
+  world.pass(30);
+  world.state(201, 'Z', kKilled);
+  world.pass(0.5);
+  world.end(201);
+  world.training = false;
+  world.pass(700);
+  REQUIRE(world.trouble().size() == 1);
+  CHECK(!world.trouble()[0].certain);
+}
+
 TEST_CASE("the run's end takes its engine with it") {
   World world;
   world.engine();
@@ -252,6 +293,9 @@ TEST_CASE("an engine that its framework starts anew is in order again") {
   world.pass(10);
   CHECK(world.news.back().health == Health::kWell);
   CHECK(world.news.back().component == "VLLM::EngineCor (200)");
+  const size_t said = world.news.size();
+  world.pass(60);
+  CHECK(world.news.size() == said);
 }
 
 TEST_CASE("a keeper that took over finds the processes by their session") {

@@ -31,9 +31,10 @@ constexpr double kLongCall = 60;  // s: what people call a slow call of a tool
 std::string seconds(double s) { return format_duration(Duration::seconds(s)); }
 
 /// What became of the checkpoint of a step in the run's store.
-std::string shipped_cell(const std::vector<Shipment>& all, int64_t step) {
+std::string shipped_cell(const std::vector<Shipment>& all, const CheckpointRow& row) {
   for (const Shipment& one : all) {
-    if (one.step != step || step == kNoStep) continue;
+    if (one.step != row.step || row.step == kNoStep) continue;
+    if (row.removed && one.how != Shipment::How::kShipped) return "";  // it waits for nothing any more
     return cat(word_of(one.how), one.how == Shipment::How::kShipped ? cat(" ", when(one.at)) : "");
   }
   return "";
@@ -108,7 +109,7 @@ std::string markdown_checkpoints(const State& state, const Cycle& cycle) {
     out += cat("| ", row.step == kNoStep ? "" : cat(row.step), " | ", when(row.at), " | ",
                row.seconds > 0 ? seconds(row.seconds) : "", " | ",
                row.bytes > 0 ? format_bytes(static_cast<double>(row.bytes)) : "", " | ", markdown_text(row.verified),
-               ships ? cat(" | ", shipped_cell(all, row.step)) : "", " | ",
+               ships ? cat(" | ", shipped_cell(all, row)) : "", " | ",
                row.path.empty() ? "" : markdown_code(clip(row.path, kPath)), " |\n");
   }
   out += left_out(rows.size() - skip, rows.size());

@@ -75,6 +75,9 @@ std::string end_of(const State& state, size_t attempt) {
     const std::string words = words_of(state, *incident, attempt);
     if (!contains(end, words)) end += cat(end.empty() ? "" : ": ", words);
   }
+  const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(attempt) + 1);
+  if (known != nullptr && known->exited && known->trip && !contains(end, known->trip->kind))
+    end += cat(end.empty() ? "" : ", ", "ended by midwatch for ", known->trip->kind);
   if (!end.empty()) return end;
   const bool last = attempt + 1 == state.attempts.size();
   if (last && state.verdict == "running") return "goes on";

@@ -9,6 +9,7 @@
 #include "core/cost.h"
 #include "core/crash_cost.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/removals.h"
 #include "core/resume_advice.h"
 #include "ui/view/attempts.h"
 
@@ -110,6 +111,21 @@ void suspect(const State& state, std::vector<CheckpointRow>& rows) {
   }
 }
 
+/// What midwatch removed lies there no more, whatever was found before.
+void remove_from(const State& state, std::vector<CheckpointRow>& rows) {
+  const Removals removals(state);
+  std::map<std::string_view, Time> found;  // by path, when it was found there last
+  for (const auto& [moment, seen] : state.checkpoint_scans) found[seen.path] = moment.at;
+  for (CheckpointRow& row : rows) {
+    const auto scan = found.find(row.path);
+    const auto removed = removals.of(row.path, scan == found.end() ? row.at : std::max(row.at, scan->second));
+    if (!removed) continue;
+    row.saved = false;
+    row.removed = true;
+    row.verified = cat("removed by midwatch", removed->known() ? cat(" ", format_utc(*removed)) : "");
+  }
+}
+
 bool failed_before(const State& state) {
   return state.attempts.size() > 1 ||
          std::any_of(state.incidents.begin(), state.incidents.end(),
@@ -150,6 +166,7 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
   }
   add_reads(state, rows);
   suspect(state, rows);
+  remove_from(state, rows);
   std::erase_if(rows, [&](const CheckpointRow& row) {
     return !cycle.has(Point{row.step == kNoStep ? INT64_MAX : row.step, 0, row.at, {}, 0});
   });

@@ -17,6 +17,7 @@ struct CheckpointRow {
   double seconds = 0;    ///< that the save took; 0 when not known
   int64_t bytes = 0;     ///< on the disk; 0 when it was not looked at
   bool saved = false;    ///< the log or the disk shows that it is there, and nothing that it is broken
+  bool removed = false;  ///< by midwatch itself
   std::string verified;  ///< "whole on disk", "BROKEN: …", "saved, by the log", "its save began"
   std::string path;
 };
