@@ -9,6 +9,7 @@
 
 #include "base/secrets.h"
 #include "base/text.h"
+#include "read/interpret/error_record.h"
 #include "read/known_rows.h"
 #include "read/source_reader.h"
 
@@ -34,12 +35,14 @@ class Relay final : public RecordSink {
     ++count_;
     if (text_between_ && console_.holds_trace()) end_trace(row.number, row.at);  // it ended before this
     rows_.row(row);
+    if (!row.texts.empty() && row.number != text_number_) say_error(row);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
     if (shared_.console.is_read()) say(line, number, at);
   }
   void text(std::string_view line, uint64_t number, Time at) override {  // of this file alone
     text_between_ = true;
+    text_number_ = number;
     say(line, number, at);
   }
   void property(std::string_view key, std::string_view value) override { rows_.property(key, value); }
@@ -78,6 +81,15 @@ class Relay final : public RecordSink {
     wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
   }
 
+  /// After its step: the error is one of this record's. (A log's records have said theirs as text.)
+  void say_error(const Row& row) {
+    const RecordError error = error_of_record(row);
+    for (const std::string_view line : error.lines) {
+      text_between_ = true;
+      say(error.trace ? std::string(line) : cat("ERROR ", line), row.number, row.at);
+    }
+  }
+
   static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
   RunShared& shared_;
   KnownRows* known_;
@@ -88,6 +100,7 @@ class Relay final : public RecordSink {
   std::vector<uint32_t> hits_;
   size_t wanted_ = 0;
   int64_t count_ = 0, problems_ = 0;
+  uint64_t text_number_ = 0;  // of the last record that said something as text
   bool torn_ = false;
   bool text_between_ = false;  // the file's own, between its records
 };

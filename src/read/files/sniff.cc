@@ -18,6 +18,7 @@
 #include "read/files/tfevents.h"
 #include "read/files/utf16_text.h"
 #include "read/lines/container_line.h"
+#include "read/lines/sample_name.h"
 
 namespace mw {
 namespace {
@@ -141,14 +142,6 @@ class RecordShape : public JsonLeaves {
     if (is_sample_name(path.substr(path.rfind('/') + 1))) sample = true;
     return false;
   }
-  static bool is_sample_name(std::string_view name) {
-    static constexpr std::array<std::string_view, 24> kUsual = {
-        "prompt",       "prompts",       "completion",   "completions",    "response", "responses",
-        "messages",     "input",         "output",       "question",       "answer",   "solution",
-        "conversation", "conversations", "trajectory",   "chosen",         "rejected", "instruction",
-        "ground_truth", "gts",           "model_output", "generated_text", "content",  "problem"};
-    return is_one_of(name, kUsual);
-  }
   size_t numbers = 0;
   bool sample = false;
   bool of_step = false;  // no single sample has such numbers; a row of a step may show one of its samples
@@ -164,7 +157,7 @@ bool looks_like_samples(std::string_view head) {
     if (colon < head.size() && head[colon] == ':') {
       const size_t value = skip_json_space(head, colon + 1);
       const bool text = value < head.size() && (head[value] == '"' || head[value] == '[');
-      if (text && RecordShape::is_sample_name(head.substr(at + 1, end - at - 1))) return true;
+      if (text && is_sample_name(head.substr(at + 1, end - at - 1))) return true;
     }
     at = head.find('"', end + 1);
   }
