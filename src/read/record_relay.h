@@ -9,8 +9,8 @@
 
 #include "base/secrets.h"
 #include "base/text.h"
-#include "read/interpret/error_record.h"
 #include "read/known_rows.h"
+#include "read/lines/error_record.h"
 #include "read/source_reader.h"
 
 namespace mw {
@@ -34,8 +34,10 @@ class Relay final : public RecordSink {
     if (known_ != nullptr && known_->is_known(row)) return;
     ++count_;
     if (text_between_ && console_.holds_trace()) end_trace(row.number, row.at);  // it ended before this
-    rows_.row(row);
-    if (!row.texts.empty() && row.number != text_number_) say_error(row);
+    // A log's record has said its error as text.
+    const RecordError error = row.number == text_number_ ? RecordError() : error_of_record(row);
+    rows_.row(row, error.alone);
+    say_error(error, row.number, row.at);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
     if (shared_.console.is_read()) say(line, number, at);
@@ -81,12 +83,11 @@ class Relay final : public RecordSink {
     wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
   }
 
-  /// After its step: the error is one of this record's. (A log's records have said theirs as text.)
-  void say_error(const Row& row) {
-    const RecordError error = error_of_record(row);
+  /// After its record's step, which it is of.
+  void say_error(const RecordError& error, uint64_t number, Time at) {
     for (const std::string_view line : error.lines) {
       text_between_ = true;
-      say(error.trace ? std::string(line) : cat("ERROR ", line), row.number, row.at);
+      say(error.trace ? std::string(line) : cat("ERROR ", line), number, at);
     }
   }
 

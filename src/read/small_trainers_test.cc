@@ -398,5 +398,25 @@ TEST_CASE("figures above the line that says which step is done are of that step"
         }) == 20);
 }
 
+TEST_CASE("a record with an error in place of its figures, and a run that goes on") {
+  const auto read = [](std::string_view error) {
+    std::string text;
+    for (int step = 0; step < 30; ++step) {
+      const std::string figures = cat("\"loss\": 0.", 90 - step, ", \"reward\": 0.", 10 + step);
+      text += cat("{\"step\": ", step, ", ", step == 16 ? std::string(error) : figures, "}\n");
+    }
+    return state_of(text, "metrics.jsonl");
+  };
+  const State state = read(R"x("error": "OutOfMemoryError('CUDA out of memory. Tried to allocate 594.00 MiB.')")x");
+  const SignatureState* const seen = state.signature("cuda-oom-trainer");
+  REQUIRE(seen != nullptr);
+  REQUIRE(seen->matches.size() == 1);
+  CHECK(seen->matches.front().moment.step == 16);
+  CHECK(state.steps().last == 29);
+  // Of one of the answers that a figure is made of.
+  const State sample = read(R"x("reward": 0.5, "error": "OutOfMemoryError('CUDA out of memory.')")x");
+  CHECK(sample.signature("cuda-oom-trainer") == nullptr);
+}
+
 }  // namespace
 }  // namespace mw

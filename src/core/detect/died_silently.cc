@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/detect/support/unlogged_starts.h"
 #include "core/exit_status.h"
 #include "core/judge_memory.h"
 #include "core/plan_bar.h"
@@ -350,7 +351,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   judge_earlier(state, knowledge, memory, out);
   judge_status(state, knowledge, memory, out);
   judge_gone(state, knowledge, memory, out);
-  if (!state.closed || state.attempts.empty()) return;
+  if (!state.closed) return;
+  for (Finding& finding : unlogged_starts(state)) out.push_back(std::move(finding));
+  if (state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(),
                                     [&](const SourceState& source) { return is_live(state, source); }))

@@ -326,6 +326,21 @@ TEST_CASE("zero reward after an engine's death is the engine's") {
   CHECK(causes[0].id == "reward-sudden-zero");
 }
 
+TEST_CASE("what raises at a NaN has it for a cause") {
+  const auto first = [](const char* text, int64_t nan_at) {
+    Incident nan = incident_with("non-finite", "loss is nan");
+    nan.onset.step = nan_at;
+    const Incident raised = incident_with("code-error", text);
+    return rank_causes(raised, {{"dtype-mismatch", 0.6, "seen"}}, {nan, raised}, {}, {}).front().id;
+  };
+  const char* const norm = "vector_norm: Expected a floating point or complex tensor as input. Got Long";
+  CHECK(first(norm, 10) == "nan-loss");
+  CHECK(first(norm, 8) == "nan-loss");
+  CHECK(first(norm, 11) == "dtype-mismatch");  // the NaN came later
+  CHECK(first(norm, 2) == "dtype-mismatch");   // long before
+  CHECK(first("KeyError: 'x'", 10) == "dtype-mismatch");
+}
+
 TEST_CASE("no reaction goes back to a checkpoint that is not known, none repeats what failed twice") {
   const Knowledge knowledge = with_reaction("a", "restart-run-from-checkpoint");
   Incident incident = incident_with("worker-lost", "x");

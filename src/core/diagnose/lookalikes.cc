@@ -381,6 +381,22 @@ void broken_on_purpose(const Scene& scene, Out& out) {
   }
 }
 
+/// A program that raises at a NaN seldom names it: a norm "expected a floating point tensor", a distribution refused
+/// its probabilities. What figures had shown just before is the likelier cause.
+void after_nan(const Scene& scene, Out& out) {
+  constexpr double kLikely = 0.75, kDoubt = -0.4;
+  static constexpr std::array<std::string_view, 9> kNumeric = {
+      "norm", "nan", "finite", "floating point", "probability tensor", "multinomial", "overflow", "loss scale", "inf "};
+  const bool raised = scene.incident.kind == "code-error" || scene.incident.kind == "crash" ||
+                      (scene.incident.kind == "config-error" && scene.named("dtype-mismatch"));
+  if (!raised ||
+      std::none_of(kNumeric.begin(), kNumeric.end(), [&](std::string_view word) { return scene.says(word); }))
+    return;
+  if (!scene.preceded_by("non-finite", kNearSteps)) return;
+  out.push_back({"nan-loss", kLikely, "figures were no numbers just before"});
+  out.push_back({"dtype-mismatch", kDoubt, "figures were no numbers just before"});
+}
+
 /// An engine says that it raised, and what it raised stands below. A signature that knows that is the cause; the mere
 /// type of an exception, or an actor that died with the engine, says less than the engine. A GPU that is full then is
 /// full for the engine, whose settings are others than the trainer's.
@@ -420,6 +436,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   echoes(scene, out);
   engine_raised(scene, out);
   broken_on_purpose(scene, out);
+  after_nan(scene, out);
   return out;
 }
 

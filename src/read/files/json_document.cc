@@ -11,6 +11,7 @@
 #include "read/files/json_members.h"
 #include "read/files/json_value.h"
 #include "read/files/jsonl.h"
+#include "read/lines/error_record.h"
 #include "read/lines/step_name.h"
 
 namespace mw {
@@ -180,7 +181,9 @@ void JsonDocumentDecoder::document(std::string_view text, RecordSink& sink) {
   if (settings_) return put_json_properties(sink, "config", text);
   if (text[0] == '[') {
     records(text, "", sink);
-  } else if (!series(text, sink) && !columns(text, sink) && !stepped_lists(text, sink)) {
+  } else if (series(text, sink) || listed_records(text, sink) || columns(text, sink) || stepped_lists(text, sink)) {
+    own_error(text, sink);
+  } else {
     object(text, sink);
   }
 }
@@ -210,6 +213,44 @@ bool JsonDocumentDecoder::columns(std::string_view text, RecordSink& sink) {
   return true;
 }
 
+/// {"scores": [0.5, …], "results": [{…}, …]}: a list of records, and lists of what else each of them had.
+bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink) {
+  std::string_view records;
+  size_t lists = 0, count = 0, numbers = 0;
+  if (!for_each_member(text, [&](std::string_view, std::string_view value) {
+        if (is_list_of_objects(value)) ++lists, records = value;
+        numbers += is_list_of_numbers(value) ? 1 : 0;
+      }))
+    return false;
+  if (lists != 1 || numbers == 0) return false;
+  for_each_element(records, [&](std::string_view element) { count += element[0] == '{' ? 1 : 0; });
+  std::vector<std::pair<std::string, std::vector<double>>> columns;
+  bool fit = count >= 2 && count <= kPointLimit;
+  for_each_member(text, [&](std::string_view key, std::string_view value) {
+    if (!fit || !is_list_of_numbers(value)) return;
+    auto& list = columns.emplace_back(name_of_one(key), std::vector<double>()).second;
+    for_each_element(value, [&](std::string_view element) {
+      double number = 0;
+      if (!read_json_number(element, number)) number = std::numeric_limits<double>::quiet_NaN();  // null
+      if (list.size() <= count) list.push_back(number);
+    });
+    fit = list.size() == count && columns.size() * count <= kPointLimit;
+  });
+  if (!fit) return false;
+  size_t i = 0;
+  for_each_element(records, [&](std::string_view element) {
+    if (element[0] != '{' || i >= count || !read_json_record(element, row_)) return;
+    for (const auto& [key, list] : columns) {
+      const auto same = [&key = key](const RowNumber& one) { return one.key == key; };
+      if (std::none_of(row_.numbers().begin(), row_.numbers().end(), same)) row_.add_number(key, list[i]);
+    }
+    ++i;
+    const StepAndTime found = find_step_and_time(row_.numbers(), row_.texts());
+    row_.hand_over(sink, ++rows_, found.step != kNoStep ? found.step : static_cast<int64_t>(i), found.at);
+  });
+  return true;
+}
+
 /// A single summary, or an object with lists of records among other facts.
 void JsonDocumentDecoder::object(std::string_view text, RecordSink& sink) {
   size_t lists = 0;
@@ -224,6 +265,24 @@ void JsonDocumentDecoder::object(std::string_view text, RecordSink& sink) {
       put_json_properties(sink, cat("document/", key), value);
     }
   });
+  own_error(text, sink);
+}
+
+/// {"status": "failed", "error": "…", "history": […]}: what ended the run, after all its records.
+void JsonDocumentDecoder::own_error(std::string_view text, RecordSink& sink) {
+  bool failed = false;
+  std::string scratch;
+  for_each_member(text, [&](std::string_view key, std::string_view value) {
+    std::string_view words;
+    if (value[0] != '"' || !read_json_string(value, scratch, words)) return;
+    failed = failed || names_error(key);
+    row_.add_text(row_.keep(key), row_.keep(words));
+  });
+  if (failed) {
+    row_.hand_over(sink, ++rows_, kNoStep, {});
+  } else {
+    row_.clear();
+  }
 }
 
 void JsonDocumentDecoder::records(std::string_view array, std::string_view prefix, RecordSink& sink) {

@@ -25,7 +25,9 @@ class JsonDocumentDecoder : public Decoder {
   size_t find_end(std::string_view piece);
   void document(std::string_view text, RecordSink& sink);
   void object(std::string_view text, RecordSink& sink);
+  void own_error(std::string_view text, RecordSink& sink);
   bool series(std::string_view text, RecordSink& sink);
+  bool listed_records(std::string_view text, RecordSink& sink);
   bool columns(std::string_view text, RecordSink& sink);
   bool stepped_lists(std::string_view text, RecordSink& sink);
   void records(std::string_view array, std::string_view prefix, RecordSink& sink);

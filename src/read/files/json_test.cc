@@ -140,3 +140,34 @@ TEST_CASE("json document: torn, garbled, in pieces") {
   CHECK(contains(document("{\"a\": 1,, }"), "problem"));
   CHECK(contains(document("[{\"step\": 1}, 5, {\"step\": 2}]"), "not-a-record"));
 }
+
+TEST_CASE("the rewards of a group that a record lists") {
+  CHECK(contains(lines("{\"step\": 3, \"rewards\": [1.0, 0.0, 1, 0]}\n"),
+                 "step=3 reward=0.5 reward_max=1 reward_min=0 reward_std=0.5"));
+  CHECK(contains(lines("{\"step\": 3, \"rewards\": [[2, 2], [2, 2]], \"s\": \"a\\nb\"}\n"),
+                 "step=3 reward=2 reward_max=2 reward_min=2 reward_std=0"));
+  for (const char* const other :
+       {"{\"step\": 3, \"rewards\": [1, 0], \"mean_reward\": 0.5}", "{\"step\": 3, \"rewards\": [1]}",
+        "{\"step\": 3, \"rewards\": [1, \"x\"]}", "{\"step\": 3, \"rewards\": [1, NaN]}",
+        "{\"step\": 3, \"a\": [{\"rewards\": [1, 0]}]}", "{\"step\": 3, \"rewards\": [[[[1, 0]]]]}"}) {
+    CAPTURE(std::string(other));
+    CHECK_FALSE(contains(lines(cat(other, "\n")), "reward_max"));
+  }
+}
+
+TEST_CASE("json documents: a list of records, and lists of what else each of them had") {
+  CHECK(document("{\"n\": 2, \"scores\": [0.5, 0.75], \"all\": [{\"topic\": \"a\", \"mean_reward\": 0.1}, "
+                 "{\"topic\": \"b\", \"mean_reward\": 0.2, \"scores\": 3}]}") ==
+        "row 1 step 1 at  mean_reward=0.1 scores=0.5 topic='a'\nrow 2 step 2 at  mean_reward=0.2 scores=3 "
+        "topic='b'\nconsumed 125\n");
+  // Of other lengths they are lists of their own.
+  CHECK(contains(document("{\"loss\": [3, 2, 1], \"evals\": [{\"a\": 1}, {\"a\": 2}]}"), "row 3 step 3 at  loss=1"));
+}
+
+TEST_CASE("json documents: what ended the run stands behind its records") {
+  const std::string text =
+      document("{\"status\": \"failed\", \"error\": \"ValueError: bad\", \"history\": [{\"step\": 1, \"loss\": 2}]}");
+  CHECK(contains(text, "row 1 step 1 at  step=1 loss=2\n"));
+  CHECK(contains(text, "row 2 step - at  status='failed' error='ValueError: bad'\n"));
+  CHECK_FALSE(contains(document("{\"status\": \"done\", \"history\": [{\"step\": 1, \"loss\": 2}]}"), "row 2"));
+}

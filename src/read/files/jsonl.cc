@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "read/files/json_rewards.h"
 #include "read/files/plain_json.h"
 #include "read/lines/logged_message.h"
 
@@ -129,6 +130,7 @@ bool read_json_record(std::string_view json, RowBuilder& row) {
     RowLeaves leaves(row);
     if (!for_each_leaf(json, leaves)) return row.clear(), false;
   }
+  add_listed_rewards(json, row);
   if (all_in_data(row)) strip_data(row.numbers()), strip_data(row.texts());
   return true;
 }

@@ -12,7 +12,8 @@ namespace mw {
 /// Bytes of one line; a longer one is left out.
 constexpr size_t kJsonLineLimit = size_t{8} << 20;
 
-/// Fills `row` from one JSON object: nested keys joined with '/', arrays left out, strings as texts. A record of the
+/// Fills `row` from one JSON object: nested keys joined with '/', strings as texts, arrays left
+/// out but for its rewards (add_listed_rewards()). A record of the
 /// form {"step":…,"data":{…}} loses the level "data/". False when `json` is no object. `json` must live as long as what
 /// is in the row.
 bool read_json_record(std::string_view json, RowBuilder& row);

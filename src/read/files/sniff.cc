@@ -130,8 +130,9 @@ class RecordShape : public JsonLeaves {
  public:
   void number(std::string_view path, double) override {
     if (!contains_folded(path, "time") && path != "ts" && path != "pid") ++numbers;
-    of_step = of_step || is_one_of(path, kOfStep);
+    of_step = of_step || is_of_step(path);
   }
+  static bool is_of_step(std::string_view name) { return is_one_of(name, kOfStep); }
   void string(std::string_view path, std::string_view value) override {
     const std::string_view name = path.substr(path.rfind('/') + 1);
     if (is_sample_name(name) || value.size() > 1000) sample = true;
@@ -164,6 +165,28 @@ bool looks_like_samples(std::string_view head) {
   return false;
 }
 
+/// Whether a document's head is that of step records which show their samples: the first numbers that it names are a
+/// step's, and an optimizer's figure is among them.
+bool has_step_records(std::string_view head) {
+  static constexpr std::array<std::string_view, 7> kSteps = {"step",          "global_step", "iteration", "episode",
+                                                             "training_step", "update",      "iter"};
+  bool step = false;
+  for (size_t at = head.find('"'); at != std::string_view::npos;) {
+    const size_t end = head.find('"', at + 1);
+    if (end == std::string_view::npos) return false;
+    const std::string_view name = head.substr(at + 1, end - at - 1);
+    const size_t colon = skip_json_space(head, end + 1);
+    const bool member = colon < head.size() && head[colon] == ':';
+    const size_t value = member ? skip_json_space(head, colon + 1) : head.size();
+    if (value < head.size() && (head[value] == '-' || (head[value] >= '0' && head[value] <= '9'))) {
+      if (RecordShape::is_of_step(name) && step) return true;
+      step = step || is_one_of(name, kSteps);
+    }
+    at = head.find('"', end + 1);
+  }
+  return false;
+}
+
 bool is_settings_name(std::string_view path) {
   const std::string name = to_lower(basename(path));
   for (const std::string_view word :
@@ -176,7 +199,7 @@ bool is_settings_name(std::string_view path) {
 FileKind json_document_kind(std::string_view head, std::string_view path) {
   if (contains(head, "\"log_history\"")) return FileKind::kJsonDocument;
   if (is_settings_name(path) && head[0] == '{') return FileKind::kJsonSettings;
-  return looks_like_samples(head) ? FileKind::kSamples : FileKind::kJsonDocument;
+  return looks_like_samples(head) && !has_step_records(head) ? FileKind::kSamples : FileKind::kJsonDocument;
 }
 
 /// Whether the lines of a log stand behind the JSON that ends at `at`: lines that are no JSON, nor a piece of some.

@@ -103,3 +103,13 @@ TEST_CASE("sniff: a log may begin with JSON") {
   CHECK_FALSE(may_turn_out_a_log(Kind::kSamples, "rollouts.jsonl"));
   CHECK_FALSE(may_turn_out_a_log(Kind::kText, "train.log"));
 }
+
+TEST_CASE("sniff: step records that show their samples, in one document") {
+  const std::string shown = R"("completions": [{"text": "a"}], "prompt": "b", )";
+  CHECK(sniff("[{\"step\": 0, " + shown + "\"stats\": {\"loss\": 0.5, \"lr\": 0.001}}, ", "t.json") ==
+        Kind::kJsonDocument);
+  CHECK(sniff("[{\"episode\": 0, " + shown + "\"mean_reward\": 0.5}, ", "t.json") == Kind::kJsonDocument);
+  CHECK(sniff("[{\"id\": 0, " + shown + "\"score\": 0.5}, ", "t.json") == Kind::kSamples);
+  CHECK(sniff("[{\"step\": 0, " + shown + "\"score\": 0.5}, ", "t.json") == Kind::kSamples);
+  CHECK(sniff(R"([{"id": 0, "prompt": "set \"step\": 1, \"lr\": 2", "score": 0.5}, )", "t.json") == Kind::kSamples);
+}

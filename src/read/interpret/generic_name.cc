@@ -12,9 +12,10 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 }  // namespace
 
 void normal_name(std::string_view raw, std::string& out) {
-  static constexpr std::array<std::string_view, 17> kLeads = {
-      "train/", "training/", "metrics/", "stats/", "actor/",  "policy/", "rollout/", "trainer/", "train_",
-      "grpo/",  "ppo/",      "rl/",      "loss/",  "losses/", "charts/", "avg/",     "optim/"};
+  static constexpr std::array<std::string_view, 21> kLeads = {
+      "train/",   "training/", "metrics/",     "stats/",      "actor/",       "policy/",       "rollout/",
+      "trainer/", "train_",    "group_stats/", "step_stats/", "batch_stats/", "step_metrics/", "grpo/",
+      "ppo/",     "rl/",       "loss/",        "losses/",     "charts/",      "avg/",          "optim/"};
   out.clear();
   char before = '_';
   for (const char c : raw) {

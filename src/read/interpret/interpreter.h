@@ -86,8 +86,8 @@ class Interpreter {
   /// live as long as the lines are read.
   /// `keys`: false when may_hold_key() is known to be false of both.
   void behind(std::string_view earlier, std::string_view before, bool keys) { clean_.behind(earlier, before, keys); }
-  /// A metric record of a structured file.
-  void row(const Row& row);
+  /// A metric record of a structured file; one that `failed` has an error in place of its figures.
+  void row(const Row& row, bool failed = false);
   /// A setting or fact of the run ("config/trainer/lr" = "1e-6").
   void property(std::string_view key, std::string_view value);
   /// The file says that the run ended with this exit code.
@@ -260,7 +260,7 @@ class Interpreter {
   void step_in_text(const Row& row, Record& record);
   void emit_answers();
   void add_broken(std::string_view body, const LogLine& line);
-  bool record_row(const Row& row, bool held_out);
+  bool record_row(const Row& all, bool held_out, bool failed = false);
   void record_answers(uint64_t number, Time at);
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   /// The same, of a text from which secrets have been taken.

@@ -53,13 +53,13 @@ bool Interpreter::of_other_arm(std::string_view arm, int64_t step, std::span<con
   return take != Arms::Take::kTake;
 }
 
-void Interpreter::row(const Row& row) {
+void Interpreter::row(const Row& row, bool failed) {
   const RecordKind kind = kind_of_record(row);
   if (kind == RecordKind::kAction || (kind == RecordKind::kSettings && settings_of(row))) return;
   number_ = row.number;
-  if (kind == RecordKind::kTraining && AnswerRows::is_answer(row)) {
+  if (kind == RecordKind::kTraining && !failed && AnswerRows::is_answer(row)) {
     if (answer_rows_.add(row)) record_answers(row.number, row.at);
-  } else if (!record_row(row, kind == RecordKind::kHeldOut)) {
+  } else if (!record_row(row, kind == RecordKind::kHeldOut, failed)) {
     return;
   }
   answers_.row(row.texts);
@@ -74,7 +74,7 @@ void Interpreter::record_answers(uint64_t number, Time at) {
 
 /// Of a rank beside the leading one only what is no number counts: where one rank has NaN, all will. False: nothing
 /// did.
-bool Interpreter::record_row(const Row& all, bool held_out) {
+bool Interpreter::record_row(const Row& all, bool held_out, bool failed) {
   Row row = all;
   std::vector<RowNumber> broken;
   if (!ranks_.leads(all.numbers, all.step)) {
@@ -100,6 +100,7 @@ bool Interpreter::record_row(const Row& all, bool held_out) {
   record.of_machine = row.of_machine;
   record.from_file = true;
   record.eval = held_out;
+  record.stale = failed;  // its step is all that it says
   record.where = where(row.number);
   record.at = row.at;
   step_in_text(row, record);

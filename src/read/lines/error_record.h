@@ -13,7 +13,11 @@ namespace mw {
 struct RecordError {
   std::vector<std::string_view> lines;
   bool trace = false;
+  bool alone = false;  ///< the record has it in place of its figures
 };
+
+/// "error", "exception", "failure_reason", "traceback", …, at any depth.
+bool names_error(std::string_view key);
 
 /// Empty where the record holds a sample or a tool's answer, whose errors are none of the run's, or figures: what went
 /// wrong with one of many answers stands beside a reward. A record that says of itself that it failed may have figures.

@@ -1,4 +1,4 @@
-#include "read/interpret/error_record.h"
+#include "read/lines/error_record.h"
 
 #include <algorithm>
 #include <array>
@@ -83,7 +83,7 @@ Said said_by(const Row& row) {
       said.failed = said.failed || is_one_of(to_lower(value), kFailed);
       said.foreign = said.foreign || is_one_of(to_lower(value), kWell);
     }
-    const bool error = is_one_of(name, kErrorNames) && names_failure(value);
+    const bool error = names_error(name) && names_failure(value);
     // The message says more than the class, and a traceback more than both.
     if (error && (value.size() > said.error.size() || contains(value, kTraceHead)) &&
         !contains(said.error, kTraceHead)) {
@@ -98,12 +98,15 @@ Said said_by(const Row& row) {
 
 }  // namespace
 
+bool names_error(std::string_view key) { return is_one_of(to_lower(last_name(key)), kErrorNames); }
+
 RecordError error_of_record(const Row& row) {
   RecordError out;
   if (row.texts.empty() || row.of_machine) return out;
   const Said said = said_by(row);
   if (said.error.empty() || said.foreign) return out;
-  if (!said.failed && std::any_of(row.numbers.begin(), row.numbers.end(), is_figure)) return out;
+  out.alone = std::none_of(row.numbers.begin(), row.numbers.end(), is_figure);
+  if (!said.failed && !out.alone) return out;
   out.trace = contains(said.error, kTraceHead);
   for (const std::string_view line : split(said.error, '\n')) {
     if (!out.trace && out.lines.size() >= kMostLines) break;
