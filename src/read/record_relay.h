@@ -36,6 +36,7 @@ class Relay final : public RecordSink {
     if (text_between_ && console_.holds_trace()) end_trace(row.number, row.at);  // it ended before this
     // A log's record has said its error as text.
     const RecordError error = row.number == text_number_ ? RecordError() : error_of_record(row);
+    if (!row.numbers.empty()) survive();
     rows_.row(row, error.alone);
     say_error(error, row.number, row.at);
   }
@@ -87,8 +88,16 @@ class Relay final : public RecordSink {
   void say_error(const RecordError& error, uint64_t number, Time at) {
     for (const std::string_view line : error.lines) {
       text_between_ = true;
-      say(error.trace ? std::string(line) : cat("ERROR ", line), number, at);
+      // What was caught ended nothing, though it be the last that is said.
+      say(error.trace ? std::string(line) : cat(error.failed ? "ERROR " : "ERROR caught: ", line), number, at);
     }
+    if (!error.lines.empty()) failed_at_ = error.failed ? number : 0;
+  }
+  /// The run went on behind what failed.
+  void survive() {
+    if (failed_at_ == 0) return;
+    for (int i = 0; i <= Interpreter::kAfterException; ++i) console_.line("{}", failed_at_, {}, {});
+    failed_at_ = 0;
   }
 
   static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
@@ -101,6 +110,7 @@ class Relay final : public RecordSink {
   std::vector<uint32_t> hits_;
   size_t wanted_ = 0;
   int64_t count_ = 0, problems_ = 0;
+  uint64_t failed_at_ = 0;    // the last record that said so; 0: none, or others came since
   uint64_t text_number_ = 0;  // of the last record that said something as text
   bool torn_ = false;
   bool text_between_ = false;  // the file's own, between its records

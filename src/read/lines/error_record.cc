@@ -45,6 +45,11 @@ constexpr std::array<std::string_view, 14> kForeign = {"tool",   "tool_name", "t
 constexpr std::array<std::string_view, 10> kPlaces = {"epoch", "batch", "round",  "index",   "idx",
                                                       "seed",  "rank",  "worker", "attempt", "n"};
 
+// What a list of results numbers its entries by. One that says no step is of a test or a task, and none of the run.
+constexpr std::array<std::string_view, 15> kIds = {"id",        "task_id", "prompt_id",  "problem_id", "question_id",
+                                                   "sample_id", "item_id", "example_id", "puzzle_id",  "instance_id",
+                                                   "query_id",  "idx",     "index",      "test_name",  "test_id"};
+
 std::string_view last_name(std::string_view key) { return key.substr(key.rfind('/') + 1); }
 
 /// A figure says how the run is doing; a counter, an id or a time only where and when.
@@ -55,6 +60,18 @@ bool is_figure(const RowNumber& one) {
   if (name.ends_with("_id") || name == "id" || name.ends_with("_idx") || name.ends_with("_index")) return false;
   return !contains_folded(name, "time") && !contains_folded(name, "elapsed") && !contains_folded(name, "duration") &&
          !name.ends_with("_s") && !name.ends_with("_sec") && !name.ends_with("_seconds");
+}
+
+bool is_place(const RowNumber& one) {
+  const std::string_view name = last_name(one.key);
+  return axis_rank(name) >= 0 || counts_updates(name) || name == "epoch";
+}
+
+bool is_of_entry(const Row& row) {
+  const auto is_id = [](const auto& one) { return is_one_of(last_name(one.key), kIds); };
+  const bool id = std::any_of(row.numbers.begin(), row.numbers.end(), is_id) ||
+                  std::any_of(row.texts.begin(), row.texts.end(), is_id);
+  return id && row.step == kNoStep && std::none_of(row.numbers.begin(), row.numbers.end(), is_place);
 }
 
 /// "OutOfMemoryError('…')", "RuntimeError: …", "CUDA out of memory": rather than "wrong answer" or "none".
@@ -104,7 +121,8 @@ RecordError error_of_record(const Row& row) {
   RecordError out;
   if (row.texts.empty() || row.of_machine) return out;
   const Said said = said_by(row);
-  if (said.error.empty() || said.foreign) return out;
+  if (said.error.empty() || said.foreign || is_of_entry(row)) return out;
+  out.failed = said.failed;
   out.alone = std::none_of(row.numbers.begin(), row.numbers.end(), is_figure);
   if (!said.failed && !out.alone) return out;
   out.trace = contains(said.error, kTraceHead);

@@ -13,7 +13,8 @@ namespace mw {
 struct RecordError {
   std::vector<std::string_view> lines;
   bool trace = false;
-  bool alone = false;  ///< the record has it in place of its figures
+  bool failed = false;  ///< the record says of itself that it failed
+  bool alone = false;   ///< the record has it in place of its figures
 };
 
 /// "error", "exception", "failure_reason", "traceback", …, at any depth.

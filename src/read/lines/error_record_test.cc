@@ -49,5 +49,7 @@ TEST_CASE("errors that are none of the run's") {
   CHECK(error_of({{"error", "none"}}).empty());
   CHECK(error_of({{"error", "wrong answer"}}).empty());
   CHECK(error_of({{"message", "step failed"}}).empty());
+  CHECK(error_of({{"status", "failed"}, {"error", "AssertionError: expected 3"}}, {{"id", 7}}).empty());
+  CHECK(error_of({{"test_name", "adds"}, {"error", "AssertionError: expected 3"}}).empty());
   CHECK(error_of({{"status", "failed"}, {"error", kOom}}, {{"reward", 0.5}}) == std::string(kOom) + ";");
 }
