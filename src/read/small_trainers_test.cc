@@ -413,7 +413,7 @@ TEST_CASE("a record with an error in place of its figures, and a run that goes o
   REQUIRE(seen->matches.size() == 1);
   CHECK(seen->matches.front().moment.step == 16);
   CHECK(state.steps().last == 29);
-  for (const char* const status : {"", R"("status": "failed", )"}) {  // caught, though the run's last word of text
+  for (const char* const status : {"", R"("status": "failed", )"}) {  // caught, though no text comes after it
     const State caught = read(cat(status, R"x("error": "TimeoutError: the judge did not answer")x"));
     CHECK(std::none_of(caught.incidents.begin(), caught.incidents.end(),
                        [](const Incident& one) { return one.severity == Severity::kCritical; }));
