@@ -146,7 +146,7 @@ void JsonDocumentDecoder::feed(std::string_view bytes, RecordSink& sink) {
     const size_t end = find_end(bytes);
     const std::string_view piece = bytes.substr(0, end);
     if (pending_.size() + piece.size() > kJsonDocumentLimit) {
-      sink.problem("line-too-long", "the JSON document has more than 64 MiB and is left out", 0);
+      sink.problem("unreadable", "the JSON document has more than 64 MiB and is left out", 0);
       dead_ = true;
       pending_ = std::string();
       return;

@@ -171,3 +171,14 @@ TEST_CASE("json documents: what ended the run stands behind its records") {
   CHECK(contains(text, "row 2 step - at  status='failed' error='ValueError: bad'\n"));
   CHECK_FALSE(contains(document("{\"status\": \"done\", \"history\": [{\"step\": 1, \"loss\": 2}]}"), "row 2"));
 }
+
+TEST_CASE("json documents: one that is too long is kept in no memory, and said to be unread") {
+  RecordingSink sink;
+  const auto decoder = make_document();
+  decoder->feed("[{\"step\": 1, \"text\": \"", sink);
+  const std::string piece(size_t{8} << 20, 'x');
+  for (int i = 0; i < 9; ++i) decoder->feed(piece, sink);
+  decoder->feed("\"}]", sink);
+  decoder->finish(sink);
+  CHECK(sink.log == "problem unreadable 0: the JSON document has more than 64 MiB and is left out\n");
+}
