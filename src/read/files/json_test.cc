@@ -157,9 +157,9 @@ TEST_CASE("the rewards of a group that a record lists") {
 
 TEST_CASE("json documents: a list of records, and lists of what else each of them had") {
   CHECK(document("{\"n\": 2, \"scores\": [0.5, 0.75], \"all\": [{\"topic\": \"a\", \"mean_reward\": 0.1}, "
-                 "{\"topic\": \"b\", \"mean_reward\": 0.2, \"scores\": 3}]}") ==
-        "row 1 step 1 at  mean_reward=0.1 scores=0.5 topic='a'\nrow 2 step 2 at  mean_reward=0.2 scores=3 "
-        "topic='b'\nconsumed 125\n");
+                 "{\"topic\": \"b\", \"mean_reward\": 0.2, \"score\": 3}]}") ==
+        "row 1 step 1 at  mean_reward=0.1 score=0.5 topic='a'\nrow 2 step 2 at  mean_reward=0.2 score=3 "
+        "topic='b'\nconsumed 124\n");
   // Of other lengths they are lists of their own.
   CHECK(contains(document("{\"loss\": [3, 2, 1], \"evals\": [{\"a\": 1}, {\"a\": 2}]}"), "row 3 step 3 at  loss=1"));
 }
