@@ -146,7 +146,7 @@ void JsonDocumentDecoder::feed(std::string_view bytes, RecordSink& sink) {
     const size_t end = find_end(bytes);
     const std::string_view piece = bytes.substr(0, end);
     if (pending_.size() + piece.size() > kJsonDocumentLimit) {
-      sink.problem("line-too-long", "the JSON document has more than 64 MiB and is left out", 0);
+      sink.problem("unreadable", "the JSON document has more than 64 MiB and is left out", 0);
       dead_ = true;
       pending_ = std::string();
       return;
@@ -228,7 +228,7 @@ bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink
   bool fit = count >= 2 && count <= kPointLimit;
   for_each_member(text, [&](std::string_view key, std::string_view value) {
     if (!fit || !is_list_of_numbers(value)) return;
-    auto& list = columns.emplace_back(key, std::vector<double>()).second;
+    auto& list = columns.emplace_back(name_of_one(key), std::vector<double>()).second;
     for_each_element(value, [&](std::string_view element) {
       double number = 0;
       if (!read_json_number(element, number)) number = std::numeric_limits<double>::quiet_NaN();  // null
@@ -240,12 +240,12 @@ bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink
   size_t i = 0;
   for_each_element(records, [&](std::string_view element) {
     if (element[0] != '{' || i >= count || !read_json_record(element, row_)) return;
-    const StepAndTime found = find_step_and_time(row_.numbers(), row_.texts());
     for (const auto& [key, list] : columns) {
       const auto same = [&key = key](const RowNumber& one) { return one.key == key; };
       if (std::none_of(row_.numbers().begin(), row_.numbers().end(), same)) row_.add_number(key, list[i]);
     }
     ++i;
+    const StepAndTime found = find_step_and_time(row_.numbers(), row_.texts());
     row_.hand_over(sink, ++rows_, found.step != kNoStep ? found.step : static_cast<int64_t>(i), found.at);
   });
   return true;

@@ -157,9 +157,9 @@ TEST_CASE("the rewards of a group that a record lists") {
 
 TEST_CASE("json documents: a list of records, and lists of what else each of them had") {
   CHECK(document("{\"n\": 2, \"scores\": [0.5, 0.75], \"all\": [{\"topic\": \"a\", \"mean_reward\": 0.1}, "
-                 "{\"topic\": \"b\", \"mean_reward\": 0.2, \"scores\": 3}]}") ==
-        "row 1 step 1 at  mean_reward=0.1 scores=0.5 topic='a'\nrow 2 step 2 at  mean_reward=0.2 scores=3 "
-        "topic='b'\nconsumed 125\n");
+                 "{\"topic\": \"b\", \"mean_reward\": 0.2, \"score\": 3}]}") ==
+        "row 1 step 1 at  mean_reward=0.1 score=0.5 topic='a'\nrow 2 step 2 at  mean_reward=0.2 score=3 "
+        "topic='b'\nconsumed 124\n");
   // Of other lengths they are lists of their own.
   CHECK(contains(document("{\"loss\": [3, 2, 1], \"evals\": [{\"a\": 1}, {\"a\": 2}]}"), "row 3 step 3 at  loss=1"));
 }
@@ -170,4 +170,15 @@ TEST_CASE("json documents: what ended the run stands behind its records") {
   CHECK(contains(text, "row 1 step 1 at  step=1 loss=2\n"));
   CHECK(contains(text, "row 2 step - at  status='failed' error='ValueError: bad'\n"));
   CHECK_FALSE(contains(document("{\"status\": \"done\", \"history\": [{\"step\": 1, \"loss\": 2}]}"), "row 2"));
+}
+
+TEST_CASE("json documents: one that is too long is kept in no memory, and said to be unread") {
+  RecordingSink sink;
+  const auto decoder = make_document();
+  decoder->feed("[{\"step\": 1, \"text\": \"", sink);
+  const std::string piece(size_t{8} << 20, 'x');
+  for (int i = 0; i < 9; ++i) decoder->feed(piece, sink);
+  decoder->feed("\"}]", sink);
+  decoder->finish(sink);
+  CHECK(sink.log == "problem unreadable 0: the JSON document has more than 64 MiB and is left out\n");
 }
