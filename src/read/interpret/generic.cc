@@ -453,11 +453,8 @@ GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t nu
     found.heading = heading;
     heading_line_ = number;
   }
-  if (record) {
-    found.held_out = is_held_out(text, number, at, bars, worded);
-  } else if (announces_evaluation(text)) {
-    held_out_line_ = number;
-  }
+  if (record) found.held_out = is_held_out(text, number, at, bars, worded);
+  if (!record && announces_evaluation(text)) held_out_line_ = number;
   if (!record && !heading && !counts_epochs_) found.total = find_plan(text);
   if (record && !commas_.knows_points()) note_point(out);
   found.record = record;

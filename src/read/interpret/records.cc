@@ -204,8 +204,7 @@ void Records::add(const Record& record) {
     if (step != kNoStep) reach(step, record);
     return;
   }
-  event::Measured train;
-  event::Measured eval;
+  event::Measured train, eval;
   bool any_train = false, sampled = false;
   train.readings.reserve(record.numbers.size());
   signals_.begin_record();
@@ -245,8 +244,7 @@ void Records::add(const Record& record) {
     eval.step = step != kNoStep ? step : current_;
     if (!pending_.empty() && step == kNoStep) ordinal = pending_.back().ordinal;
   } else {
-    const int64_t step = step_of(record, &ordinal);
-    train.step = eval.step = step;
+    const int64_t step = train.step = eval.step = step_of(record, &ordinal);
     if (step != kNoStep && any_train) current_ = step;
     const bool bare = !any_train && eval.readings.empty() && speaker_ && is_row_of_training(record);
     if (bare && current_ != kNoStep && step > current_) reach(step, record);
