@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "core/framework_family.h"
+
 namespace mw {
 namespace {
 
@@ -163,7 +165,7 @@ int64_t furthest_unlogged(int64_t highest, int64_t span, int64_t gap) {
 }
 
 bool has_nameless_records(const State& state) {
-  return state.framework == "trl" || state.framework == "transformers" || state.only_counts_records();
+  return is_of_transformers(state.framework) || state.only_counts_records();
 }
 
 int64_t furthest_planned(const State& state) {

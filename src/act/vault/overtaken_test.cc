@@ -163,6 +163,17 @@ TEST_CASE("what a verification found suspect is not shipped unasked, as long as 
   CHECK(push(world.doors(), options).ok());
 }
 
+TEST_CASE("what TRL saved is followed by what its files show to be of Transformers") {
+  World world;
+  auto first = world.options(10, "me");
+  first.framework = "trl";
+  REQUIRE(push(world.doors(), first).ok());
+  auto next = world.options(20, "me");
+  next.framework = "transformers";
+  next.one_framework = true;
+  CHECK(push(world.doors(), next)->latest == Moved::kMoved);
+}
+
 TEST_CASE("a checkpoint of another framework does not take latest, and fences nobody off") {
   World world;
   auto first = world.options(10, "me");

@@ -7,6 +7,7 @@
 #include "act/vault/unfinished.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "core/framework_family.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/checkpoints/verify.h"
 
@@ -204,8 +205,8 @@ class Push {
     if (framework_.empty() && fits) framework_ = by_files;
   }
 
-  /// Whoever begins from the store sets the pointer of one framework, whose trainer reads no other's checkpoints.
-  /// Before claim(), as what is refused fences nobody off.
+  /// Whoever begins from the store sets the pointer of one framework, whose trainer reads no other's checkpoints,
+  /// unless one saves by the other's code. Before claim(), as what is refused fences nobody off.
   Result<void> check_framework() {
     if (!options_.one_framework || options_.suspect || framework_.empty()) return {};
     std::string trouble;
@@ -215,6 +216,7 @@ class Push {
     const auto text = get_small(doors_.store, keys_.manifest(now->checkpoint), kManifestBytes);
     const auto named = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
     if (!named.ok() || named->framework.empty() || named->framework == framework_) return {};
+    if (is_of_transformers(named->framework) && is_of_transformers(framework_)) return {};
     return Error{Error::Code::kInvalid,
                  cat("latest in the store names step ", now->step, ", which ", named->framework,
                      " saved, and this checkpoint is of ", framework_),

@@ -10,6 +10,7 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/progress.h"
 #include "core/detect/tools/track.h"
+#include "core/framework_family.h"
 #include "core/overwrites.h"
 #include "core/stages.h"
 
@@ -137,7 +138,7 @@ void judge_first(const State& state, std::vector<Finding>& out) {
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   judge_first(state, out);
-  const bool epochs_show = state.framework == "trl" || state.framework == "transformers";
+  const bool epochs_show = is_of_transformers(state.framework);
   if (counts_epochs(state) || (!epochs_show && state.only_counts_records())) return;
   int64_t furthest = kNoStep;
   size_t furthest_attempt = 0;
