@@ -95,8 +95,11 @@ class Push {
     const auto promise = latest_.probe();
     if (!promise.ok()) return promise.error();
     out_.promise = *promise;
-    MW_TRY(check_framework());
-    MW_TRY(claim());
+    std::string trouble;
+    const auto now_named = latest_.read(&trouble);
+    if (!now_named.ok()) return now_named.error();
+    MW_TRY(check_framework(*now_named));
+    MW_TRY(claim(*now_named, !trouble.empty()));
     MW_TRY(find_manifest());
     if (!out_.there) {
       const auto sent = send();
@@ -207,28 +210,21 @@ class Push {
 
   /// Whoever begins from the store sets the pointer of one framework, whose trainer reads no other's checkpoints,
   /// unless one saves by the other's code. Before claim(), as what is refused fences nobody off.
-  Result<void> check_framework() {
-    if (!options_.one_framework || options_.suspect || framework_.empty()) return {};
-    std::string trouble;
-    const auto now = latest_.read(&trouble);
-    if (!now.ok()) return now.error();
-    if (now->checkpoint.empty()) return {};
-    const auto text = get_small(doors_.store, keys_.manifest(now->checkpoint), kManifestBytes);
+  Result<void> check_framework(const Pointer& now) {
+    if (!options_.one_framework || options_.suspect || framework_.empty() || now.checkpoint.empty()) return {};
+    const auto text = get_small(doors_.store, keys_.manifest(now.checkpoint), kManifestBytes);
     const auto named = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
     if (!named.ok() || named->framework.empty() || named->framework == framework_) return {};
     if (is_of_transformers(named->framework) && is_of_transformers(framework_)) return {};
     return Error{Error::Code::kInvalid,
-                 cat("latest in the store names step ", now->step, ", which ", named->framework,
+                 cat("latest in the store names step ", now.step, ", which ", named->framework,
                      " saved, and this checkpoint is of ", framework_),
                  "Name a place of its own for it, or say --allow-suspect."};
   }
 
-  Result<void> claim() {
-    std::string trouble;
-    const auto now = latest_.read(&trouble);
-    if (!now.ok()) return now.error();
-    int64_t floor = std::max(now->epoch, options_.floor);
-    if (now->epoch == 0 || !trouble.empty()) {
+  Result<void> claim(const Pointer& now, bool damaged) {
+    int64_t floor = std::max(now.epoch, options_.floor);
+    if (now.epoch == 0 || damaged) {
       // The pointer was lost: manifests still say which epochs there were.
       const auto highest = highest_epoch(doors_.store, keys_);
       if (!highest.ok()) return highest.error();

@@ -36,14 +36,6 @@ constexpr uint64_t kEndingLines = 300;
 constexpr uint64_t kEndingLog = 100;
 // Two pipes end in one file: the last step's line may come behind the error that followed it.
 constexpr uint64_t kStragglingLines = 3;
-const AttemptState* attempt_of(const State& state, uint16_t attempt) {
-  return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
-}
-
-bool complete(const AttemptState& attempt) {
-  return attempt.ended && (attempt.ended->how == event::Ended::How::kComplete ||
-                           (attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0));
-}
 
 /// Only a file's exit record says that the attempt was complete, and it did not get to a step: a driver that catches
 /// what its workers die of exits in order.
@@ -356,6 +348,15 @@ bool is_root(const Symptom& symptom) {
   if (symptom.consequence) return false;
   if (symptom.signature != nullptr) return symptom.signature->role == Role::kRoot;
   return !symptom.type.consequence;
+}
+
+const AttemptState* attempt_of(const State& state, uint16_t attempt) {
+  return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
+}
+
+bool complete(const AttemptState& attempt) {
+  return attempt.ended && (attempt.ended->how == event::Ended::How::kComplete ||
+                           (attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0));
 }
 
 std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge) {

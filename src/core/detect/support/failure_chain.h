@@ -39,6 +39,17 @@ struct Symptom {
   bool consequence = false;            ///< Slurm's ending a step of which something had failed before
 };
 
+/// The traceback that it is, or stands in; null: none.
+inline const TraceState* trace_of(const Symptom& symptom) {
+  return symptom.trace != nullptr ? symptom.trace : symptom.within;
+}
+
+/// null: there is no such attempt.
+const AttemptState* attempt_of(const State& state, uint16_t attempt);
+
+/// It ended, by its own word or with exit status 0.
+bool complete(const AttemptState& attempt);
+
 /// `exception` may be qualified ("torch.OutOfMemoryError") or wrapped ("RayTaskError(KeyError)").
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame);
 

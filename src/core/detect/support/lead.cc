@@ -56,8 +56,6 @@ bool of_another_start(const State& state, const Symptom& one, const Symptom& oth
   return !at.known() && !later.known() && other.moment.where.line > one.last_line + kNearLines;
 }
 
-const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
-
 /// Each cell of a notebook that fails has a traceback, and a later one is run all the same: what it fails of is another
 /// failure, where it is of another kind. A name that is not defined is what a failed cell was to define.
 bool of_another_cell(const State& state, const Symptom& one, const Symptom& other) {

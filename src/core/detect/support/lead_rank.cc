@@ -44,8 +44,6 @@ bool is_echo(const Symptom& symptom) {
   return std::find(kEchoes.begin(), kEchoes.end(), cause_of(symptom)) != kEchoes.end();
 }
 
-const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
-
 /// It may follow from a run that hangs: what a person does about it, and what others say of a process that is gone. An
 /// exception that speaks of a server says what its own process waited for.
 bool follows_an_echo(const Symptom& symptom) {

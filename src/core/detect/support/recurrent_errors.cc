@@ -17,17 +17,8 @@ constexpr uint64_t kFileHabitTimes = 8;  // the same of any exceptions out of on
 constexpr double kRecurrentSeconds = 120;
 constexpr uint64_t kFarewellLines = 100;  // what may follow the exception that ends a log
 
-const AttemptState* attempt_of(const State& state, uint16_t attempt) {
-  return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
-}
-
-bool complete(const AttemptState& attempt) {
-  return attempt.ended && (attempt.ended->how == event::Ended::How::kComplete ||
-                           (attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0));
-}
-
-/// The traceback that a symptom is or stands in; null: none.
-const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
+/// The attempt says that it failed.
+bool failed(const AttemptState* attempt) { return attempt != nullptr && attempt->ended && !complete(*attempt); }
 
 /// Where an exception comes from: the file alone, or the file with the exception's type.
 std::string origin(const Symptom& symptom, bool with_type) {
@@ -85,7 +76,7 @@ void outlive_exceptions(const State& state, std::vector<Symptom>& symptoms) {
   for (Symptom& symptom : symptoms) {
     if (trace_of(symptom) == nullptr || symptom.survived || symptom.teardown) continue;
     const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
-    if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
+    if (failed(attempt)) continue;
     const RecurrentError& recurrent = by_type.at(origin(symptom, true));
     if (went_past_the_catch(state, symptom, recurrent)) continue;
     const RecurrentError::Times& times = recurrent.by_process.at(trace_of(symptom)->trace.pid);
@@ -109,9 +100,8 @@ void outlive_words(const State& state, std::vector<Symptom>& symptoms) {
   }
   for (Symptom& symptom : symptoms) {
     if (trace_of(symptom) != nullptr || symptom.survived || survived[symptom.signature] < kRecurrentTimes) continue;
-    const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
-    const bool failed = attempt != nullptr && attempt->ended && !complete(*attempt);
-    const bool same = symptom.signature->transient == "deterministic" && !failed;
+    const bool same =
+        symptom.signature->transient == "deterministic" && !failed(attempt_of(state, symptom.moment.attempt));
     symptom.survived = same || raised.count(symptom.moment.attempt) != 0;
   }
 }
