@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -334,20 +335,39 @@ struct Acted {  ///< how an intent came out
 
 }  // namespace event
 
-/// Its special members are out of line: what a variant of so many copies and destroys is much code to compile
-/// everywhere.
+/// All that an event can be.
+using AnyBody =
+    std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
+                 event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed,
+                 event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
+                 event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::CheckpointRead,
+                 event::PointerSeen, event::SavesAs, event::WeightsSynced, event::Ended, event::Matched,
+                 event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
+                 event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+                 event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
+                 event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
+                 event::Decided, event::Tripped, event::MembersSeen>;
+
+template <typename One, typename Bodies>
+constexpr bool kIsOneOf = false;
+template <typename One, typename... Bodies>
+constexpr bool kIsOneOf<One, std::variant<Bodies...>> = (std::is_same_v<One, Bodies> || ...);
+
+/// One of them. All that makes, copies and destroys it is out of line: for a variant of so many that is much code to
+/// compile, in hundreds of files.
+struct EventBody : AnyBody {
+  EventBody();
+  template <typename One>
+  requires kIsOneOf<One, AnyBody> EventBody(One one);
+  EventBody(const EventBody& other);
+  EventBody(EventBody&& other) noexcept;
+  EventBody& operator=(const EventBody& other);
+  EventBody& operator=(EventBody&& other) noexcept;
+  ~EventBody();
+};
+
 struct Event {
-  using Body =
-      std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
-                   event::ReadAs, event::ClockLacks, event::Configured, event::AttemptBegan, event::Resumed,
-                   event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
-                   event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::CheckpointRead,
-                   event::PointerSeen, event::SavesAs, event::WeightsSynced, event::Ended, event::Matched,
-                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
-                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
-                   event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
-                   event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
-                   event::Decided, event::Tripped, event::MembersSeen>;
+  using Body = EventBody;
 
   Event();
   Event(Time at, Where where, Body body, Time received = {});

@@ -327,7 +327,7 @@ bool get(Cursor& in, Enum& out) {
   return in.take_word(word) && enum_from_name(word, out);
 }
 
-using Body = decltype(Event::body);
+using Body = AnyBody;
 
 /// Reads the value of `key` into the field of that name; skips it when there is none.
 template <typename B>

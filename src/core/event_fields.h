@@ -260,7 +260,7 @@ template <typename... Bodies>
 consteval bool tables_are_whole(const std::variant<Bodies...>*) {
   return (table_is_whole<Bodies>() && ...);
 }
-static_assert(tables_are_whole(static_cast<decltype(Event::body)*>(nullptr)));
+static_assert(tables_are_whole(static_cast<AnyBody*>(nullptr)));
 static_assert(member_count<Event>() == 4 && member_count<Where>() == 2, "event_codec.cc writes these by hand");
 
 }  // namespace detail

@@ -23,14 +23,14 @@ class RandomEvent {
     if (event.received.ns == kNoStep) event.received.ns = 0;
     fill(event.where.source);
     fill(event.where.line);
-    make(event, prng_.below(std::variant_size_v<decltype(Event::body)>));
+    make(event, prng_.below(std::variant_size_v<AnyBody>));
     return event;
   }
 
  private:
   template <size_t I = 0>
   void make(Event& event, size_t wanted) {
-    if constexpr (I < std::variant_size_v<decltype(Event::body)>) {
+    if constexpr (I < std::variant_size_v<AnyBody>) {
       if (I != wanted) return make<I + 1>(event, wanted);
       auto& body = event.body.template emplace<I>();
       std::apply([&](const auto&... field) { (fill(body.*(field.member)), ...); },
