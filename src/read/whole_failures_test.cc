@@ -317,5 +317,29 @@ TEST_CASE("an exception that was caught and logged time and again ends the run w
   }
 }
 
+TEST_CASE("one that begins at the program's outermost level as none of those that were caught ends the run") {
+  const auto trace = [](std::string_view where) {
+    return cat("Traceback (most recent call last):\n  File \"/w/train.py\", line 412, in ", where,
+               "\n    main()\n  File \"/w/reward.py\", line 31, in fn\n    return client.score(x)\n");
+  };
+  const auto log = [&](const std::string& error, std::string_view caught, int times) {
+    std::string text;
+    for (int i = 1; i <= 120; ++i) {
+      text += cat("step ", i, "/300 reward 0.", 300 + i % 9, " loss 0.0", 100 + i, "\n");
+      if (i % 3 == 0 && i <= 3 * times) text += cat("ERROR reward failed\n", trace(caught), error, "\n");
+    }
+    return cat(text, trace("<module>"), error, "\n");
+  };
+  for (const std::string error : {"EnvResetFailed: no env", "IndexError: no env", "TimeoutError"}) {
+    for (const int times : {3, 8, 30}) {
+      CAPTURE(error);
+      CAPTURE(times);
+      CHECK(state_of(log(error, "run_step", times)).verdict == "crashed");
+    }
+  }
+  // Caught at that level, too: its last line may be of a run that goes on.
+  CHECK(state_of(log("EnvResetFailed: no env", "<module>", 30)).verdict != "crashed");
+}
+
 }  // namespace
 }  // namespace mw

@@ -34,6 +34,7 @@ struct RecurrentError {
   };
   uint64_t survived = 0;
   uint64_t most_lines = 0;              ///< of the tracebacks that were survived
+  bool from_module = false;             ///< one of these was: the program catches at its outermost level
   std::map<int64_t, Times> by_process;  ///< by pid: the workers of one crash print theirs one after the other
 };
 
@@ -43,17 +44,38 @@ uint64_t lines_of(const TraceState& seen) {
   return seen.trace.last_line - std::min(seen.trace.last_line, seen.moment.where.line);
 }
 
-/// It went past where the ones before it were caught: its traceback has a frame more than any of theirs, and its log
-/// ends with it. What catches an exception and logs it shows no frame above its own.
-bool went_past_the_catch(const State& state, const Symptom& symptom, const RecurrentError& recurrent) {
-  constexpr uint64_t kFrameLines = 2;
+/// Its outermost frame is a module's: nothing of the program lies above what raised.
+bool is_from_module(const State& state, const TraceState& trace) {
+  constexpr uint64_t kNextLines = 3;  // from the head to its first frame, where lines of others cut in
+  const SignatureState* const frames = state.signature("frame-of-module");
+  if (frames == nullptr) return false;
+  return std::any_of(frames->matches.begin(), frames->matches.end(), [&trace](const SignatureState::Match& match) {
+    const Where &frame = match.moment.where, &head = trace.moment.where;
+    return frame.source == head.source && frame.line > head.line && frame.line <= head.line + kNextLines;
+  });
+}
+
+/// Its log ends with it.
+bool ends_log(const State& state, const Symptom& symptom) {
   const uint32_t number = symptom.moment.where.source;
-  if (number >= state.sources.size() || !state.sources[number].ended || recurrent.most_lines == 0) return false;
-  return state.sources[number].kind == "text" && lines_of(*trace_of(symptom)) >= recurrent.most_lines + kFrameLines &&
+  if (number >= state.sources.size() || !state.sources[number].ended) return false;
+  return state.sources[number].kind == "text" &&
          static_cast<int64_t>(symptom.last_line + kFarewellLines) >= state.sources[number].lines;
 }
 
-RecurrentErrors recurrent_errors_of(const std::vector<Symptom>& symptoms, bool with_type) {
+/// It went past where the ones before it were caught: its traceback has a frame more than any of theirs, or begins with
+/// a module as none of theirs does, and its log ends with it. What catches an exception and logs it shows no frame
+/// above its own.
+bool went_past_the_catch(const State& state, const Symptom& symptom, const RecurrentError& of_type,
+                         const RecurrentError& of_file) {
+  constexpr uint64_t kFrameLines = 2;
+  if (!ends_log(state, symptom)) return false;
+  const TraceState& trace = *trace_of(symptom);
+  const bool longer = of_type.most_lines > 0 && lines_of(trace) >= of_type.most_lines + kFrameLines;
+  return longer || (!of_file.from_module && is_from_module(state, trace));
+}
+
+RecurrentErrors recurrent_errors_of(const State& state, const std::vector<Symptom>& symptoms, bool with_type) {
   RecurrentErrors all;
   for (const Symptom& symptom : symptoms) {
     if (trace_of(symptom) == nullptr) continue;
@@ -61,6 +83,7 @@ RecurrentErrors recurrent_errors_of(const std::vector<Symptom>& symptoms, bool w
     if (symptom.survived) {
       ++recurrent.survived;
       recurrent.most_lines = std::max(recurrent.most_lines, lines_of(*trace_of(symptom)));
+      recurrent.from_module = recurrent.from_module || is_from_module(state, *trace_of(symptom));
     }
     RecurrentError::Times& times = recurrent.by_process[trace_of(symptom)->trace.pid];
     if (times.count++ == 0) times.first = symptom.moment.at;
@@ -72,18 +95,19 @@ RecurrentErrors recurrent_errors_of(const std::vector<Symptom>& symptoms, bool w
 /// An exception that the run has lived through time and again is caught and logged by the program: its last occurrence
 /// ends nothing either, unless the attempt says that it failed.
 void outlive_exceptions(const State& state, std::vector<Symptom>& symptoms) {
-  const RecurrentErrors by_type = recurrent_errors_of(symptoms, true), by_file = recurrent_errors_of(symptoms, false);
+  const RecurrentErrors by_type = recurrent_errors_of(state, symptoms, true);
+  const RecurrentErrors by_file = recurrent_errors_of(state, symptoms, false);
   for (Symptom& symptom : symptoms) {
     if (trace_of(symptom) == nullptr || symptom.survived || symptom.teardown) continue;
     const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
     if (failed(attempt)) continue;
     const RecurrentError& recurrent = by_type.at(origin(symptom, true));
-    if (went_past_the_catch(state, symptom, recurrent)) continue;
+    const RecurrentError& of_file = by_file.at(origin(symptom, false));
+    if (went_past_the_catch(state, symptom, recurrent, of_file)) continue;
     const RecurrentError::Times& times = recurrent.by_process.at(trace_of(symptom)->trace.pid);
     const bool worked = attempt != nullptr && attempt->last_step != kNoStep;  // nothing else shows life between them
     const bool spread = worked && times.first.known() && (times.last - times.first).seconds() > kRecurrentSeconds;
-    symptom.survived = recurrent.survived >= kRecurrentTimes ||
-                       by_file.at(origin(symptom, false)).survived >= kFileHabitTimes ||
+    symptom.survived = recurrent.survived >= kRecurrentTimes || of_file.survived >= kFileHabitTimes ||
                        (times.count > kRecurrentTimes && spread && state.attempts.size() == 1);
   }
 }
