@@ -1,6 +1,9 @@
 // The verdict on a run as a whole: how its last attempt ended, as far as its files say.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "base/text.h"
 #include "core/advance.h"
 #include "core/detect/support/step_cleanup.h"
 #include "core/error_face.h"
@@ -35,6 +38,18 @@ bool ends_in_trace(const State& state, const Incident& incident) {
   // Figures that go wrong are an incident long before what the program then fails of, which is among its evidence.
   return ends(incident.onset.where) || std::any_of(incident.evidence.begin(), incident.evidence.end(),
                                                    [&ends](const Evidence& shown) { return ends(shown.where); });
+}
+
+/// Was the attempt over before Slurm ended its job, without a reason of its own? What no cancelling brings about had
+/// failed until then: a module, a setting or data that the program lacked, or a fault in its code.
+bool failed_before_cancelled(const State& state, const AttemptState& attempt, const Incident& incident) {
+  static constexpr std::array<std::string_view, 4> kKinds = {"code-error", "config-error", "data-error",
+                                                             "dependency-broken"};
+  const std::string& text = attempt.ended->text;
+  if (!contains(text, "CANCELLED AT") || contains(text, " DUE TO ") || !ends_run(state, incident)) return false;
+  if (std::find(kKinds.begin(), kKinds.end(), incident.kind) == kKinds.end()) return false;
+  const Where &failed = incident.onset.where, &ended = attempt.ended_at.where;
+  return failed.source == ended.source && failed.line < ended.line;
 }
 
 /// A stop ends a notebook's cell: did a later one fail?
@@ -116,7 +131,10 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       case event::Ended::How::kInterrupted:
         if (crashed && detect::ends_step(last.ended->text)) return "crashed";  // the launcher cleaned up after it
         return std::any_of(incidents.begin(), incidents.end(),
-                           [&](const Incident& i) { return in_last(i) && in_later_cell(state, last.ended_at, i); })
+                           [&](const Incident& i) {
+                             return in_last(i) &&
+                                    (in_later_cell(state, last.ended_at, i) || failed_before_cancelled(state, last, i));
+                           })
                    ? "crashed"
                    : "interrupted";
       case event::Ended::How::kStopped:

@@ -62,6 +62,31 @@ TEST_CASE("Slurm's ending a step of which a task had failed is nobody's stop") {
   }
 }
 
+TEST_CASE("a job that Slurm ends after its program could not go on was not interrupted") {
+  const std::string missing = kTrace + "ModuleNotFoundError: No module named 'scorers'\n";
+  CHECK(state_of(steps(30) + missing + kTask + kJob).verdict == "crashed");
+  CHECK(state_of(steps(30) + missing + missing + kTask + kTask + kJob).verdict == "crashed");
+  CHECK(state_of(steps(30) + kJob).verdict == "interrupted");
+  CHECK(state_of(steps(30) + kJob + missing).verdict == "interrupted");
+}
+
+TEST_CASE("a rank's own exception leads over the others that gave up waiting for it") {
+  const std::string judge =
+      kTrace +
+      "requests.exceptions.ConnectionError: HTTPConnectionPool(host='scorer', port=80): Max retries exceeded\n";
+  const std::string waited =
+      "[rank3]:[E301 10:10:20.000000000 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation "
+      "timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600010 "
+      "milliseconds before timing out.\n";
+  const std::string aborted =
+      "terminate called after throwing an instance of 'c10::DistBackendError'\n  what():  [PG ID 0] x\n"
+      "Fatal Python error: Aborted\n";
+  CHECK(leading(state_of(steps(30) + judge + waited)).starts_with("network"));
+  CHECK(leading(state_of(steps(30) + judge + waited + aborted)).starts_with("network"));
+  CHECK(leading(state_of(steps(30) + waited + aborted)).starts_with("collective-timeout"));
+  CHECK(leading(state_of(steps(30) + waited + judge)).starts_with("collective-timeout"));
+}
+
 TEST_CASE("where the clocks are of different years, the lines show what Slurm made of a failure") {
   const std::string timeout =
       "[rank3]:[E0301 12:10:12.511 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation timeout: "

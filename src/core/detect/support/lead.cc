@@ -151,6 +151,30 @@ const Symptom* died_before(const Symptom& lead, const Symptom* first, const Symp
   return nullptr;
 }
 
+/// The exception of which a rank had died before the others gave up waiting for it, which is what leads, or of which
+/// their native code then aborted. An exception that speaks of waiting, or of the ranks' own connections, is theirs.
+const Symptom* raised_before(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (lead.signature == nullptr || lead.within != nullptr) return nullptr;
+  if (!comes_late(lead) && kind_of(lead) != "crash") return nullptr;
+  const Symptom* const late = comes_late(lead) ? &lead : std::find_if(first, last, [&lead](const Symptom& symptom) {
+    return symptom.order <= lead.order && !symptom.survived && !symptom.teardown && comes_late(symptom);
+  });
+  if (late == last) return nullptr;
+  static constexpr std::array<std::string_view, 6> kOfOthers = {"interrupted",        "preempted", "worker-lost",
+                                                                "collective-timeout", "stall",     "engine-dead"};
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->survived || symptom->teardown || symptom->trace == nullptr) continue;
+    if (symptom->moment.where.source != late->moment.where.source || symptom->order >= late->order) continue;
+    const event::TraceSeen& trace = symptom->trace->trace;
+    const bool of_ranks = contains(trace.frame, "torch/distributed") || contains(trace.exception, "Timeout") ||
+                          contains(trace.exception, "Fatal Python error") ||
+                          contains(trace.exception, "torch.distributed");
+    const std::string kind = kind_of(*symptom);
+    if (!of_ranks && std::find(kOfOthers.begin(), kOfOthers.end(), kind) == kOfOthers.end()) return symptom;
+  }
+  return nullptr;
+}
+
 /// Does `other` stand in the wrapper's own traceback, or in the one that follows its line at once?
 bool wrapped_by(const Symptom& lead, const Symptom& other) {
   if (lead.within != nullptr && (other.within == lead.within || other.trace == lead.within)) return true;
@@ -283,7 +307,7 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
       chain.lead.order = std::min(chain.lead.order, lead->order);
       lead = specific;
     }
-    for (const auto before : {failed_before, died_before}) {
+    for (const auto before : {failed_before, died_before, raised_before}) {
       if (const Symptom* failed = before(*lead, &symptoms[begin], symptoms.data() + end)) {
         chain.lead = *failed;
         chain.ended = true;

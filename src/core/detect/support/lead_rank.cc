@@ -27,13 +27,9 @@ constexpr std::array<std::string_view, 13> kEchoes = {"nccl-watchdog-timeout",
                                                       "ray-actor-unavailable",
                                                       "ray-object-lost"};
 
-// Of those, what a rank says only when it has waited for minutes: whatever another one died of was long said by then.
+// Of those, comes_late().
 constexpr std::array<std::string_view, 4> kLate = {"nccl-watchdog-timeout", "nccl-heartbeat-monitor-abort",
                                                    "gloo-timeout", "hccl-communication-timeout"};
-
-bool comes_late(const Symptom& symptom) {
-  return std::find(kLate.begin(), kLate.end(), cause_of(symptom)) != kLate.end();
-}
 
 /// Its process waited for somebody else, perhaps for longer than the others waited for it.
 bool waited(const Symptom& symptom) {
@@ -60,6 +56,10 @@ bool says_own_failure(const Symptom& symptom) {
 }
 
 }  // namespace
+
+bool comes_late(const Symptom& symptom) {
+  return std::find(kLate.begin(), kLate.end(), cause_of(symptom)) != kLate.end();
+}
 
 bool ends_a_process(const Symptom& symptom) {
   if (symptom.within != nullptr) return true;

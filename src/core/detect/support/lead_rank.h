@@ -19,6 +19,9 @@ inline bool is_of_a_start(std::string_view kind) { return kind == "dependency-br
 /// nothing.
 int lead_rank(const Symptom& symptom, bool barren);
 
+/// Does a rank say it only when it has waited for minutes? Whatever another one died of was long said by then.
+bool comes_late(const Symptom& symptom);
+
 /// May it be no more than what the death of another process leaves behind?
 bool may_be_echo(const Symptom& symptom);
 
