@@ -31,6 +31,21 @@ std::string bar(int step, int total, std::string_view figures) {
              figures, "]");
 }
 
+TEST_CASE("a name that a part of the reward has as well is the reward where it stands alone") {
+  for (const std::string_view name : {"env_reward", "verifier_reward", "scores/mean", "rm_score", "terminal_reward"}) {
+    CAPTURE(name);
+    std::string alone, beside;
+    for (int step = 1; step <= 120; ++step) {
+      const std::string value = step <= 60 ? cat("0.", hundredths(step)) : "0.0";
+      alone += cat("step ", step, " ", name, " ", value, " loss 0.0", hundredths(step), "\n");
+      beside += cat("step ", step, " reward 0.", hundredths(step), " ", name, " ", value, " loss 0.0", hundredths(step),
+                    "\n");
+    }
+    CHECK(incident_of(state_of(alone), "zero-reward") != nullptr);
+    if (name != "scores/mean") CHECK(incident_of(state_of(beside), "zero-reward") == nullptr);
+  }
+}
+
 TEST_CASE("a trainer's name for a length does not hide what is plainly the reward") {
   for (const std::string_view length : {"completion_length", "completions/mean_length", "response_length"}) {
     CAPTURE(length);
