@@ -302,6 +302,8 @@ class Reader {
         expectation.onset = {static_cast<int64_t>(range->first), static_cast<int64_t>(range->second)};
       else if (parts[i] == "cause")
         expectation.cause = parts[i + 1];
+      else if (parts[i] == "ends" && (parts[i + 1] == "over" || parts[i + 1] == "open"))
+        expectation.over = parts[i + 1] == "over";
       else
         return false;
     }

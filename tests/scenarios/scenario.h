@@ -18,7 +18,8 @@ struct Expectation {
   std::string kind;
   Severity severity = Severity::kWarning;
   std::optional<std::pair<int64_t, int64_t>> onset;
-  std::string cause;  ///< must be the first that the finding suggests; "" when not said
+  std::string cause;         ///< must be the first that the finding suggests; "" when not said
+  std::optional<bool> over;  ///< resolved in the end, or not
 };
 
 struct Scenario {

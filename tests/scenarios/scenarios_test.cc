@@ -53,7 +53,7 @@ std::vector<Finding> findings_of(const Scenario& scenario, const mw::Knowledge& 
 
 std::string text_of(const Finding& finding) {
   return mw::cat(finding.kind, " ", mw::severity_name(finding.severity), " onset ", finding.onset.step, " detected ",
-                 finding.detected.step, finding.suggests.empty() ? "" : " cause ",
+                 finding.detected.step, finding.resolved ? " over" : " open", finding.suggests.empty() ? "" : " cause ",
                  finding.suggests.empty() ? "" : finding.suggests.front().cause, ": ", finding.summary);
 }
 
@@ -61,6 +61,7 @@ std::string text_of(const Expectation& expected) {
   std::string text = mw::cat(expected.kind, " ", mw::severity_name(expected.severity));
   if (expected.onset) text += mw::cat(" onset ", expected.onset->first, "..", expected.onset->second);
   if (!expected.cause.empty()) text += " cause " + expected.cause;
+  if (expected.over) text += *expected.over ? " ends over" : " ends open";
   return text;
 }
 
@@ -68,6 +69,7 @@ bool fits(const Expectation& expected, const Finding& finding) {
   if (finding.kind != expected.kind || finding.severity != expected.severity) return false;
   if (expected.onset && (finding.onset.step < expected.onset->first || finding.onset.step > expected.onset->second))
     return false;
+  if (expected.over && *expected.over != finding.resolved) return false;
   return expected.cause.empty() || (!finding.suggests.empty() && finding.suggests.front().cause == expected.cause);
 }
 
@@ -206,6 +208,8 @@ TEST_CASE("an expectation that leaves something out is refused") {
   CHECK_FALSE(parses("expect: stall severe"));
   CHECK_FALSE(parses("expect: stall critical onset"));
   CHECK_FALSE(parses("expect: stall critical since 3"));
+  CHECK(parses("expect: stall critical ends over"));
+  CHECK_FALSE(parses("expect: stall critical ends well"));
   CHECK_FALSE(parses("end: somehow"));
   CHECK_FALSE(parses("plan: many"));
 }

@@ -1,5 +1,6 @@
 // The ratio clip bites far more often than the algorithm should let it.
 #include "base/text.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -13,15 +14,27 @@ constexpr Knob kSequence{"sequence_level", 0.6, "ratio", "GSPO clips whole seque
                          "arXiv 2507.18071"};
 constexpr Knob kHistory{"history", 5, "points", "Warm-up", "field guide 4.1"};
 constexpr Knob kPersist{"persist", 5, "points", "It stays", "failure catalogue, clip-ratio-saturated (5 steps)"};
-constexpr Knob kKnobs[] = {kToken, kSequence, kHistory, kPersist};
+constexpr Knob kBack{"back", 10, "points", "At the limit or below it, in a row, end it", "hysteresis"};
+constexpr Knob kKnobs[] = {kToken, kSequence, kHistory, kPersist, kBack};
+
+constexpr size_t kReported = 4;  // episodes; what comes and goes more often is said with these
+
+/// The mismatch of engine and trainer explains clipping, where it rose at the same time.
+void add_causes(const State& state, const Point& onset, const Point& now, Finding& finding) {
+  finding.suggests.push_back({"clip-ratio-saturated", 0.6, "most updates are clipped away"});
+  if (const auto gap = shift_of(state, "mismatch.logp_diff", onset, now); gap && gap->relative() > 1) {
+    finding.suggests.push_back(
+        {"train-inference-mismatch", 0.4, cat("log-probability difference rose to ", gap->after)});
+  }
+}
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::string algorithm = algorithm_of(state);
   const bool sequence = contains(algorithm, "gspo") || contains(algorithm, "sequence");
   const double limit = sequence ? kSequence.value : kToken.value;
   for (const Track& track : memory.tracks(state, state.find("clip.frac"))) {
-    size_t streak = 0;
-    for (size_t i = points_of(kHistory); i < track.size(); ++i) {
+    size_t streak = 0, reported = 0;
+    for (size_t i = points_of(kHistory); i < track.size() && reported < kReported; ++i) {
       streak = track.values[i] > limit ? streak + 1 : 0;
       if (streak < points_of(kPersist)) continue;
       const size_t first = i + 1 - streak;
@@ -30,14 +43,14 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
                        cat("Clip fraction ", track.values[i], " for ", streak, " records; ", limit, " is much for ",
                            algorithm.empty() ? "token-level clipping" : algorithm));
       add_figures(finding, track, first, i);
-      finding.suggests.push_back({"clip-ratio-saturated", 0.6, "most updates are clipped away"});
-      if (const auto gap = shift_of(state, "mismatch.logp_diff", track.points[first], track.points[i]);
-          gap && gap->relative() > 1) {
-        finding.suggests.push_back(
-            {"train-inference-mismatch", 0.4, cat("log-probability difference rose to ", gap->after)});
-      }
+      add_causes(state, track.points[first], track.points[i], finding);
+      const auto back = back_at(track, i, points_of(kBack), [limit](double value) { return value <= limit; });
+      if (back) resolve(finding, track.points[*back]);
       out.push_back(std::move(finding));
-      break;
+      if (!back) break;
+      ++reported;
+      streak = 0;
+      i = *back;
     }
   }
 }

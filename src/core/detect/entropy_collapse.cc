@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -47,8 +48,13 @@ constexpr Knob kUniform{"uniform", 0.95, "ratio",
                         "failure catalogue, zero-advantage-all-groups"};
 constexpr Knob kNarrow{"narrow", 0.1, "nats", "A policy that begins with less did not lose its exploration in this run",
                        "own; fine-tuned policies begin at 0.02 to 0.06, others at 0.2 to 1"};
-constexpr Knob kKnobs[] = {kInitial, kFirst,       kNarrow,       kShare,   kHalfway,   kPersist,   kGain,   kSolved,
-                           kSudden,  kSuddenShare, kSuddenPoints, kNotable, kDeadSteps, kDeadShare, kUniform};
+constexpr Knob kBack{"back", 10, "points",
+                     "In a row above half of the level right before the collapse, and above `notable`, end it",
+                     "hysteresis"};
+constexpr Knob kKnobs[] = {kInitial, kFirst,       kNarrow,       kShare,   kHalfway,   kPersist,   kGain,    kSolved,
+                           kSudden,  kSuddenShare, kSuddenPoints, kNotable, kDeadSteps, kDeadShare, kUniform, kBack};
+
+constexpr size_t kReported = 4;  // episodes; what comes and goes more often is said with these
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 constexpr size_t kHighPoints = 3;        // points in a row that make a level
@@ -92,10 +98,10 @@ std::optional<size_t> fell_at_once(const Track& track, size_t first) {
   return std::nullopt;
 }
 
-/// First point of the first streak under the share `share` of the initial level that lasts.
-std::optional<size_t> lasting_low(const Track& track, double initial, double share) {
+/// First point, from `from` on, of the first streak under the share `share` of the initial level that lasts.
+std::optional<size_t> lasting_low(const Track& track, double initial, double share, size_t from) {
   size_t streak = 0;
-  for (size_t i = points_of(kInitial); i < track.size(); ++i) {
+  for (size_t i = from; i < track.size(); ++i) {
     streak = track.values[i] < share * initial ? streak + 1 : 0;
     if (streak == points_of(kPersist)) return i + 1 - streak;
   }
@@ -165,24 +171,66 @@ std::optional<int64_t> dead_at(const State& state, JudgeMemory& memory, const Tr
   return at;
 }
 
+/// Where entropy that was gone since index `first`, by the record `now`, is back for good: near to where it came from,
+/// as far as that was no remnant itself.
+std::optional<size_t> returned_at(const Track& track, double initial, size_t first, size_t now) {
+  constexpr double kPart = 0.5;  // of the level right before
+  const double before = median_of_last(track.slice(0, first), points_of(kSuddenPoints));
+  const double level = std::clamp(kPart * before, kNotable.value * initial, kHalfway.value * initial);
+  return back_at(track, now, points_of(kBack), [level](double value) { return value > level; });
+}
+
 enum class Spent : uint8_t { kForGain, kForNothing, kAndNoSignal };
 
-void add_finding(const Track& track, double initial, size_t first, size_t now, Spent spent, std::vector<Finding>& out) {
-  const std::string_view why = spent == Spent::kForNothing    ? " while the reward gained nothing"
-                               : spent == Spent::kAndNoSignal ? ", and no group's rewards differ any more: nothing "
-                                                                "is left that could change the policy"
-                                                              : "";
-  Finding finding = make_finding("entropy-collapse", "entropy-collapse",
-                                 spent == Spent::kForGain ? Severity::kInfo : Severity::kWarning, track.points[first],
-                                 track.points[now],
-                                 cat("Entropy fell from ", initial, " to ", track.values[now],
-                                     and_further(track, {initial, track.values[now], now, std::nullopt}), why));
+std::string_view words_of(Spent spent, bool over) {
+  if (spent == Spent::kForNothing) return " while the reward gained nothing";
+  if (spent == Spent::kForGain) return "";
+  return over ? ", and no group's rewards differed any more"
+              : ", and no group's rewards differ any more: nothing is left that could change the policy";
+}
+
+/// `back`: where it was over.
+void add_finding(const Track& track, double initial, size_t first, size_t now, Spent spent, std::optional<size_t> back,
+                 std::vector<Finding>& out) {
+  std::string until;  // the last record before those that show its end
+  if (back) until = cat(", and was back by step ", track.points[*back + 1 - points_of(kBack)].step);
+  Finding finding = make_finding(
+      "entropy-collapse", "entropy-collapse", spent == Spent::kForGain ? Severity::kInfo : Severity::kWarning,
+      track.points[first], track.points[now],
+      cat("Entropy fell from ", initial, " to ", track.values[now],
+          and_further(track, {initial, track.values[now], now, back}), words_of(spent, back.has_value()), until));
   add_figure(finding, track, 0);
   add_figures(finding, track, first, now);
   finding.suggests.push_back(
       {"entropy-collapse", 0.6,
        cat("entropy is ", format_short(100 * track.values[now] / initial, 2), " % of its initial level")});
+  if (back) resolve(finding, track.points[*back]);
   out.push_back(std::move(finding));
+}
+
+/// What the collapse from index `first` on that lasted by `now` is to the run.
+std::pair<Spent, size_t> weigh(const State& state, JudgeMemory& memory, const Track& track, double initial,
+                               size_t first, size_t now) {
+  size_t halfway = points_of(kInitial);
+  while (halfway < first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
+  const std::optional<size_t> at_once = fell_at_once(track, first);
+  const bool grave = initial >= kNarrow.value &&
+                     (nothing_gained(state, memory, track, halfway, now, track.size()) ||
+                      (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints))));
+  if (grave) return {Spent::kForNothing, now};
+  const std::optional<int64_t> dead = dead_at(state, memory, track, first);
+  while (dead && now + 1 < track.size() && track.points[now].step < *dead) ++now;
+  return {dead ? Spent::kAndNoSignal : Spent::kForGain, now};
+}
+
+/// Worth a line though it is no collapse.
+void judge_notable(const State& state, JudgeMemory& memory, const Track& track, double initial,
+                   std::vector<Finding>& out) {
+  const std::optional<size_t> first = lasting_low(track, initial, kNotable.value, points_of(kInitial));
+  if (!first) return;
+  const size_t now = *first + points_of(kPersist) - 1;
+  if (nothing_gained(state, memory, track, points_of(kInitial), now, track.size()))
+    add_finding(track, initial, *first, now, Spent::kForGain, std::nullopt, out);
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
@@ -191,31 +239,18 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     const auto head = track.slice(0, points_of(kInitial)), first_ones = track.slice(0, points_of(kFirst));
     const double initial = std::max(median({head.begin(), head.end()}), median({first_ones.begin(), first_ones.end()}));
     if (!(initial > 0)) continue;
-    const std::optional<size_t> first = lasting_low(track, initial, kShare.value);
-    if (!first) {
-      const std::optional<size_t> notable = lasting_low(track, initial, kNotable.value);
-      const bool gained = !notable || !nothing_gained(state, memory, track, points_of(kInitial),
-                                                      *notable + points_of(kPersist) - 1, track.size());
-      if (!gained) add_finding(track, initial, *notable, *notable + points_of(kPersist) - 1, Spent::kForGain, out);
-      continue;
+    size_t from = points_of(kInitial), reported = 0;
+    while (const std::optional<size_t> first = lasting_low(track, initial, kShare.value, from)) {
+      const size_t low = *first + points_of(kPersist) - 1;
+      const auto so_far = track.slice(0, low + 1);  // no entropy is negative: it is a poor estimate of one
+      if (++reported > kReported || *std::min_element(so_far.begin(), so_far.end()) < -kShare.value * initial) break;
+      const auto [spent, now] = weigh(state, memory, track, initial, *first, low);
+      const std::optional<size_t> back = returned_at(track, initial, *first, now);
+      add_finding(track, initial, *first, now, spent, back, out);
+      if (!back) break;
+      from = *back + 1;
     }
-    const size_t now = *first + points_of(kPersist) - 1;
-    const auto so_far = track.slice(0, now + 1);  // no entropy is negative: it is a poor estimate of one
-    if (*std::min_element(so_far.begin(), so_far.end()) < -kShare.value * initial) continue;
-    size_t halfway = points_of(kInitial);
-    while (halfway < *first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
-    const std::optional<size_t> at_once = fell_at_once(track, *first);
-    const bool grave = initial >= kNarrow.value &&
-                       (nothing_gained(state, memory, track, halfway, now, track.size()) ||
-                        (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints))));
-    const std::optional<int64_t> dead = grave ? std::nullopt : dead_at(state, memory, track, *first);
-    size_t known = now;
-    while (dead && known + 1 < track.size() && track.points[known].step < *dead) ++known;
-    add_finding(track, initial, *first, known,
-                grave  ? Spent::kForNothing
-                : dead ? Spent::kAndNoSignal
-                       : Spent::kForGain,
-                out);
+    if (reported == 0) judge_notable(state, memory, track, initial, out);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -40,6 +41,10 @@ constexpr Knob kBlind{"blind", 5, "nats",
                       "Without a reward: a slow rise above the level after warm-up by this and `blind_factor` times it",
                       "own"};
 constexpr Knob kBlindFactor{"blind_factor", 100, "x", "See `blind`", "own"};
+constexpr Knob kBack{"back", 10, "points",
+                     "In a row near the first level again: one that a limit alone, or the first records, had shown is "
+                     "over",
+                     "hysteresis"};
 constexpr Knob kClimb{"climb", 2, "x",
                       "Of the records before, as the level of the last ones: a KL that has found its level does not "
                       "double",
@@ -57,9 +62,9 @@ constexpr Knob kEarly{"early", 3, "points",
                       "So few are a level where as many in a row lie `blind` above zero and `blind_factor` times above "
                       "their largest, and the reward gains nothing",
                       "own"};
-constexpr Knob kKnobs[] = {kClimb, kClimbTrend,  kHistory,    kWidth,      kFactor,   kDelta,    kPersist, kGain,
-                           kLoss,  kBeyond,      kSlowFactor, kSlowDelta,  kSlowLoss, kStanding, kNear,    kFar,
-                           kBlind, kBlindFactor, kLost,       kLostFactor, kEarly,    kGrown};
+constexpr Knob kKnobs[] = {kBack, kClimb, kClimbTrend,  kHistory,    kWidth,      kFactor,   kDelta,    kPersist,
+                           kGain, kLoss,  kBeyond,      kSlowFactor, kSlowDelta,  kSlowLoss, kStanding, kNear,
+                           kFar,  kBlind, kBlindFactor, kLost,       kLostFactor, kEarly,    kGrown};
 
 /// Over the tokens of an answer, by its name.
 bool is_sum(const Track& track) { return track.series != nullptr && contains(track.series->raw, "objective/"); }
@@ -90,14 +95,32 @@ Rise from_its_beginning(const Track& track, Rise rise) {
   return rise;
 }
 
+constexpr double kSingle = 10;  // times the level: a record so far above it is named instead
+
+size_t largest_of(const Track& track, const Rise& rise) {
+  const auto begin = track.values.begin();
+  const auto at = [begin](size_t i) { return begin + static_cast<std::ptrdiff_t>(i); };
+  return static_cast<size_t>(std::max_element(at(rise.onset), at(rise.detected + 1)) - begin);
+}
+
+/// Where KL that no level before it explains is near to where it began again.
+std::optional<size_t> near_again(const Track& track, size_t detected, double base) {
+  const double near = std::max(kNear.value, 2 * base);
+  return back_at(track, detected, points_of(kBack), [near](double value) { return value < near; });
+}
+
 void add_finding(const State& state, const Track& track, const Rise& found, std::vector<Finding>& out) {
   const Point& now = track.points[found.detected];
   const Severity severity = severity_of(state, track.points[found.onset], now, found.ended.has_value());
   const Rise rise = from_its_beginning(track, found);
   const Point& onset = track.points[rise.onset];
-  Finding finding = make_finding("kl-runaway", "kl-runaway", severity, onset, now,
-                                 cat("KL to the reference rose from ", rise.base, " to ", rise.peak,
-                                     " nats since step ", onset.step, and_further(track, change_of(rise))));
+  const size_t most = largest_of(track, rise);
+  const bool single = track.values[most] > kSingle * rise.peak;
+  Finding finding =
+      make_finding("kl-runaway", "kl-runaway", severity, onset, now,
+                   cat("KL to the reference rose from ", rise.base, " to ", single ? track.values[most] : rise.peak,
+                       " nats ", single ? cat("at step ", track.points[most].step) : cat("since step ", onset.step),
+                       single ? std::string() : and_further(track, change_of(rise))));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"kl-explosion", 0.6, cat("KL ", rise.peak, " against a level of ", rise.base)});
   if (rise.ended) resolve(finding, track.points[*rise.ended]);
@@ -115,6 +138,7 @@ std::optional<Rise> beyond(const Track& track, double least, size_t points) {
     rise.detected = i;
     rise.base = track.values[0];
     rise.peak = track.values[i];
+    rise.ended = near_again(track, i, rise.base);
     return rise;
   }
   return std::nullopt;
@@ -189,6 +213,7 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
     if (!reward || reward->share() > kGain.value) continue;
     rise.detected = i;
     rise.peak = track.values[i];
+    rise.ended = near_again(track, i, rise.base);
     add_finding(state, track, rise, out);
     out.back().severity = std::max(out.back().severity, Severity::kWarning);
     return;
@@ -286,8 +311,11 @@ void judge_early(const State& state, const Track& track, std::vector<Finding>& o
   std::optional<Rise> rise = early_rise(track, {few, kBlindFactor.value, kBlind.value, points_of(kHistory)});
   if (!rise) return;
   while (rise->onset > few && track.values[rise->onset - 1] > 2 * rise->base) --rise->onset;
+  rise->ended = near_again(track, rise->detected, rise->base);
   const auto reward = outcome_of(state, track.points[rise->onset], track.points[rise->detected]);
-  if (reward && reward->share() <= kGain.value) add_finding(state, track, *rise, out);
+  if (!reward || reward->share() > kGain.value) return;
+  add_finding(state, track, *rise, out);
+  if (rise->ended) out.back().severity = Severity::kInfo;  // few records, and no level before them that was left
 }
 
 /// Two decades of KL within as many records as all before them: no sum over longer answers grows like that.
@@ -313,9 +341,10 @@ std::optional<Rise> explosion_of(const Track& track) {
 
 /// So far away, and so fast, that it is critical whatever else was found.
 void judge_lost(const State& state, const Track& track, size_t before, std::vector<Finding>& out) {
-  const std::optional<Rise> rise = explosion_of(track);
+  std::optional<Rise> rise = explosion_of(track);
   if (!rise) return;
   const bool back = median_of_last(track.values, points_of(kWidth)) < kNear.value;
+  if (back) rise->ended = near_again(track, rise->detected, 0);
   out.resize(before);
   add_finding(state, track, *rise, out);
   out.back().severity = back ? Severity::kWarning : Severity::kCritical;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -28,8 +29,14 @@ constexpr Knob kRiseRow{"rise_row", 3, "points", "And above in so many in a row:
                         "own"};
 constexpr Knob kSupervised{"supervised_level", 0.1, "nats",
                            "A loss that is always positive and larger than this has a level", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy,    kLeast,   kSigma,     kLevel,
-                           kPersist, kRise,   kRiseWidth, kRiseRow, kSupervised};
+constexpr Knob kBack{"back", 10, "points", "In a row at or below its limit again end a level that stays", "hysteresis"};
+constexpr Knob kAbsurd{"absurd", 1e6, "x", "Times the largest before it, and 1: no level is needed to judge it",
+                       "gradient-spike, absurd"};
+constexpr Knob kAbsurdEarly{"absurd_early", 2, "points", "So many before it at least", "gradient-spike, early"};
+constexpr Knob kSame{"same", 3, "points",
+                     "Rewards since such a loss, and all of them the same: the policy went with it", "own"};
+constexpr Knob kKnobs[] = {kHistory,   kWindow,  kPolicy,     kLeast, kSigma,  kLevel,       kPersist, kRise,
+                           kRiseWidth, kRiseRow, kSupervised, kBack,  kAbsurd, kAbsurdEarly, kSame};
 
 struct Base {
   double level = 0, limit = INFINITY;
@@ -59,7 +66,7 @@ struct SpikeWalk {
   size_t streak = 0;
   struct Spike {
     size_t index = 0, streak = 0;
-    double level = 0;
+    double level = 0, limit = 0;
   };
   std::vector<Spike> spikes;
   bool lasting = false;  ///< the last one is
@@ -80,7 +87,7 @@ struct SpikeWalk {
     lasting = streak == points_of(kPersist);
     if (streak != 1 && !lasting) return;
     if (lasting) spikes.pop_back();  // the information about its first point
-    spikes.push_back({i, streak, base.level});
+    spikes.push_back({i, streak, base.level, base.limit});
   }
 
   /// A loss that swings while it runs away is seldom above the limit of a spike for long; its median is above its
@@ -90,11 +97,12 @@ struct SpikeWalk {
     if (i < points_of(kHistory) + width) return false;
     std::vector<double> last(track.values.begin() + static_cast<ptrdiff_t>(i + 1 - width),
                              track.values.begin() + static_cast<ptrdiff_t>(i + 1));
-    const bool above = median(last) > std::max(base.level + base.spread, base.level * kRise.value);
+    const double high = std::max(base.level + base.spread, base.level * kRise.value);
+    const bool above = median(last) > high;
     risen = above ? risen + 1 : 0;
     if (risen < points_of(kRiseRow)) return false;
     lasting = true;
-    spikes.push_back({i, width, base.level});
+    spikes.push_back({i, width, base.level, high});
     return true;
   }
 
@@ -105,12 +113,59 @@ struct SpikeWalk {
   }
 };
 
-void judge_track(KeptTrack& track, bool supervised, std::vector<Finding>& out) {
+/// The point by which all rewards since `from`, enough of them, are the same; nullopt: they are not, or too few.
+std::optional<Point> same_since(const State& state, JudgeMemory& memory, const Point& from) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
+    std::optional<Point> shown;
+    size_t count = 0;
+    double first = 0;
+    for (const Point& point : reward.points) {
+      if (point.attempt != from.attempt || point.step < from.step) continue;
+      if (count++ == 0) first = point.value;
+      if (point.value != first) return std::nullopt;
+      if (count == points_of(kSame)) shown = point;
+    }
+    if (shown) return shown;
+  }
+  return std::nullopt;
+}
+
+/// A loss beyond all bounds. The index of it; the track's size: there is none.
+size_t judge_absurd(const State& state, JudgeMemory& memory, const Track& track, std::vector<Finding>& out) {
+  double most = 1;
+  size_t i = 0;
+  for (; i < track.size(); ++i) {
+    const double size = std::abs(track.values[i]);
+    if (i >= points_of(kAbsurdEarly) && size >= kAbsurd.value * most) break;
+    most = std::max(most, size);
+  }
+  if (i == track.size()) return i;
+  const Point& at = track.points[i];
+  const std::optional<Point> same = same_since(state, memory, at);
+  Finding finding =
+      make_finding("loss-spike", "loss-spike", same ? Severity::kCritical : Severity::kWarning, at, same ? *same : at,
+                   cat("Loss ", track.values[i], " at step ", at.step, ": the run has diverged",
+                       same ? cat(", and every reward since is ", same->value) : std::string()));
+  add_figures(finding, track, i - 1, i);
+  finding.suggests.push_back({"learning-rate-too-high", 0.7, "one update took the loss beyond all bounds"});
+  finding.suggests.push_back({"loss-spike", 0.4, "loss far above its own level"});
+  const double bound = kAbsurd.value * most;
+  const auto back = back_at(track, i, points_of(kPersist), [=](double value) { return std::abs(value) < bound; });
+  if (back && !same) {
+    finding.summary = cat("Loss ", track.values[i], " at step ", at.step, ", beyond all bounds");
+    resolve(finding, track.points[*back]);
+  }
+  out.push_back(std::move(finding));
+  return i;
+}
+
+void judge_track(KeptTrack& track, bool supervised, size_t absurd, std::vector<Finding>& out) {
   SpikeWalk fresh;
   fresh.supervised = supervised;
   const SpikeWalk& walk = track.follow(supervised ? "loss-spike, supervised" : "loss-spike", fresh);
   for (const SpikeWalk::Spike& spike : walk.spikes) {
     const size_t i = spike.index;
+    if (i == absurd) continue;
     const bool lasting = walk.lasting && &spike == &walk.spikes.back();
     Finding finding = make_finding(
         "loss-spike", "loss-spike", lasting ? Severity::kWarning : Severity::kInfo, track.points[i + 1 - spike.streak],
@@ -118,6 +173,9 @@ void judge_track(KeptTrack& track, bool supervised, std::vector<Finding>& out) {
         cat("Loss ", track.values[i], " at step ", track.points[i].step, " against a level of ", spike.level));
     add_figures(finding, track, i - spike.streak, i);
     finding.suggests.push_back({"loss-spike", 0.6, "loss far above its own level"});
+    const auto back = back_at(track, i, points_of(kBack),
+                              [&](double value) { return (supervised ? value : std::abs(value)) <= spike.limit; });
+    if (lasting && back) resolve(finding, track.points[*back]);
     out.push_back(std::move(finding));
   }
 }
@@ -131,7 +189,10 @@ bool is_level(const Track& track) {
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const bool supervised = !has_reward(state) && state.find("loss.policy") == nullptr;
   const Series* loss = state.find(supervised || state.find("loss.policy") == nullptr ? "loss.total" : "loss.policy");
-  for (KeptTrack& track : memory.tracks(state, loss)) judge_track(track, supervised && is_level(track), out);
+  for (KeptTrack& track : memory.tracks(state, loss)) {
+    const size_t absurd = judge_absurd(state, memory, track, out);
+    judge_track(track, supervised && is_level(track), absurd, out);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/host.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -33,10 +34,15 @@ constexpr Knob kMoved{"moved", 0.7, "nats", "Size of the logarithm of the mean i
 constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
 constexpr Knob kSpike{"spike", 20, "x", "Times the usual, above the limits of a standing mismatch: a spike", "own"};
 constexpr Knob kSpikes{"spikes", 3, "points", "A single one comes with one long sample", "field guide 4.3 rule 16"};
+constexpr Knob kFree{"free", 2, "x",
+                     "The records from the first to the last of such spikes: so long without one, and `free_least` at "
+                     "least, they are over",
+                     "own"};
+constexpr Knob kFreeLeast{"free_least", 20, "points", "See `free`", "own"};
 constexpr Knob kSame{"same_answer", 5, "steps", "An engine whose answer does not move meanwhile has old weights",
                      "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,      kPersist, kLogp,     kKl,    kProb,
-                           kRatio,   kSame,  kCorrelation, kMoved,   kStanding, kSpike, kSpikes};
+constexpr Knob kKnobs[] = {kHistory, kWidth,       kFactor, kPersist,  kLogp,  kKl,     kProb, kRatio,
+                           kSame,    kCorrelation, kMoved,  kStanding, kSpike, kSpikes, kFree, kFreeLeast};
 
 constexpr size_t kUsual = 50;  // records that show what is usual
 
@@ -58,20 +64,28 @@ Finding moved(const Track& track, const Rise& rise) {
                           onset.step, ", and 1 is usual: the policy is far from the one that sampled the answers"));
 }
 
-void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
+/// "mismatch.kl is 0.3 against a level of 0.004 since step 10". Spikes, `again`, are single records.
+std::string words_of(const Track& track, const Rise& rise, bool again) {
+  const std::string& signal = track.series->signal;
+  const bool ratio = signal == "mismatch.ratio", correlation = signal == "mismatch.correlation";
+  const bool past = again || rise.ended;
+  const std::string_view offset = ratio ? " off by a factor of exp " : correlation ? " short of 1 by " : " ";
+  const std::string against = rise.base > 0 ? cat(" against a level of ", rise.base) : std::string();
+  const int64_t begun = track.points[rise.onset].step;
+  const std::string when = again
+                               ? cat(" in single records from step ", begun, " to step ", track.points[rise.first].step)
+                               : cat(past ? " from step " : " since step ", begun, past ? " on" : "");
+  return cat(signal, past ? " was" : " is", offset, rise.peak, against, when);
+}
+
+void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out,
+                 bool again = false) {
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[rise.detected];
-  const std::string& signal = track.series->signal;
-  const bool correlation = signal == "mismatch.correlation", own = signal == "ratio.mean";
-  Finding finding =
-      own ? moved(track, rise)
-          : make_finding("policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
-                         cat(signal,
-                             signal == "mismatch.ratio" ? " is off by a factor of exp "
-                             : correlation              ? " is short of 1 by "
-                                                        : " is ",
-                             rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
-                             " since step ", onset.step));
+  const bool own = track.series->signal == "ratio.mean";
+  Finding finding = own ? moved(track, rise)
+                        : make_finding("policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
+                                       words_of(track, rise, again));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"train-inference-mismatch", own ? 0.3 : 0.6,
                               own ? "an engine with other weights looks like this, and so do many updates on one batch"
@@ -93,7 +107,7 @@ struct HighWalk {
 
   std::optional<Rise> standing;  ///< from the first step on
   /// Far above the usual time and again, if only for a record each: every such update learns from what the policy would
-  /// not have said.
+  /// not have said. `first` is the last of them.
   std::optional<Rise> spikes;
 
   void step(const Track& track, size_t i) {
@@ -101,7 +115,14 @@ struct HighWalk {
     const bool high = value > kStanding.value * limit_;
     streak_ = high ? streak_ + 1 : 0;
     if (!standing && streak_ >= 2 * points_of(kPersist)) standing = rise_of(i + 1 - streak_, i, 0, value);
-    if (!spikes) look_for_spike(i, value, high);
+    if (!spikes) return look_for_spike(i, value, high);
+    if (high && value > kSpike.value * spikes->base) {
+      spikes->first = i;
+      spikes->ended.reset();
+    }
+    const double lasted = static_cast<double>(spikes->first - spikes->onset);
+    const size_t free = std::max(points_of(kFreeLeast), static_cast<size_t>(kFree.value * lasted));
+    if (!spikes->ended && i - spikes->first >= free) spikes->ended = i;
   }
 
  private:
@@ -116,6 +137,7 @@ struct HighWalk {
     if (++times_ == 1) first_ = i;
     if (times_ < points_of(kSpikes)) return;
     spikes = rise_of(first_, i, level, value);
+    spikes->first = i;
   }
   static Rise rise_of(size_t onset, size_t detected, double base, double peak) {
     Rise rise;
@@ -131,6 +153,14 @@ struct HighWalk {
   size_t streak_ = 0, times_ = 0, first_ = 0;
   std::vector<double> usual_;
 };
+
+/// With its end, where it is no longer as high.
+Rise standing_now(const Track& track, Rise standing, Shape shape, double high) {
+  constexpr double kPart = 0.5;  // of what is high
+  standing.ended = back_at(track, standing.detected, points_of(kWidth),
+                           [=](double value) { return shaped(value, shape) < kPart * high; });
+  return standing;
+}
 
 /// Larger is worse in sizes, for a ratio in the size of its logarithm, for a correlation in what is left to 1.
 Shape shape_of(const Watched& watched) {
@@ -148,7 +178,11 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       for (const Rise& rise : all) add_finding(state, track, rise, out);
       if (!all.empty()) continue;
       const HighWalk& high = track.follow("policy-mismatch, high", HighWalk(shape, watched.limit));
-      if (high.standing || high.spikes) add_finding(state, track, high.standing ? *high.standing : *high.spikes, out);
+      if (high.standing) {
+        add_finding(state, track, standing_now(track, *high.standing, shape, kStanding.value * watched.limit), out);
+      } else if (high.spikes) {
+        add_finding(state, track, *high.spikes, out, true);
+      }
     }
     if (out.size() > before) return;  // the others say the same
   }

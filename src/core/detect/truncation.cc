@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/stands_low.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -43,12 +44,16 @@ constexpr Knob kAll{"all", 0.99, "ratio",
 constexpr Knob kThird{"third", 1.0 / 3, "ratio",
                       "Of a run that is over, in each of whose `always` records, while the reward stands low", "own"};
 constexpr Knob kAlways{"always", 10, "points", "See `third`", "own"};
+constexpr Knob kLater{"later", 20, "points",
+                      "So many in the mean at half of the share that was found, as are the last ones: it is over",
+                      "hysteresis"};
 constexpr Knob kHalved{"halved", 0.5, "ratio",
                        "Loss of the reward in the same records that makes two of them a warning",
                        "a policy that rambles loses both at once"};
 constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
-constexpr Knob kKnobs[] = {kThird,     kAlways, kHalved, kJump,  kShare, kMost,    kPersist, kMostPersist, kBegin,
-                           kImproving, kAtCap,  kAtSet,  kStill, kRound, kGlimpse, kBrief,   kFew,         kAll};
+constexpr Knob kKnobs[] = {kLater,   kThird,       kAlways, kHalved,    kJump,  kShare, kMost,
+                           kPersist, kMostPersist, kBegin,  kImproving, kAtCap, kAtSet, kStill,
+                           kRound,   kGlimpse,     kBrief,  kFew,       kAll};
 
 /// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
 bool whole_sequences(const State& state) {
@@ -76,6 +81,21 @@ bool long_enough(const Track& track, size_t first, size_t now) {
   return window.size() >= points_of(kMostPersist) && least >= kMost.value;
 }
 
+/// Where the share that was found in first..now was low again: in a few records hardly any, or in many, the newest
+/// included, no more than half of what it was.
+std::optional<size_t> over_at(const Track& track, size_t first, size_t now) {
+  const auto hardly = back_at(track, now, points_of(kPersist), [](double value) { return value < kBegin.value; });
+  if (hardly) return hardly;
+  const size_t width = points_of(kLater);
+  if (track.size() < now + 1 + width) return std::nullopt;
+  const double most = mean(track.slice(first, now + 1)) / 2;
+  const auto is_low = [&](size_t end) { return mean(track.slice(end - width, end)) <= most; };
+  if (!is_low(track.size())) return std::nullopt;
+  size_t end = now + 1 + width;
+  while (!is_low(end)) ++end;
+  return end - 1;
+}
+
 void add_finding(const State& state, const Shares& shares, size_t first, size_t now, std::vector<Finding>& out) {
   const Track& track = shares.track;
   size_t onset = first;
@@ -83,11 +103,13 @@ void add_finding(const State& state, const Shares& shares, size_t first, size_t 
   const bool by_length = shares.shown.values[now] > 1;
   const auto percent = [&track](size_t at) { return cat(format_short(100 * track.values[at], 3), " %"); };
   const int64_t began = track.points[onset].step;
-  std::string what = by_length ? cat("The mean length of the responses stands at their limit of ",
-                                     format_short(std::max(shares.limit, shares.shown.values[now])), " tokens")
-                               : cat(percent(now), " of the responses are cut off at the length limit");
+  const std::optional<size_t> over = over_at(track, first, now);
+  std::string what =
+      by_length ? cat("The mean length of the responses ", over ? "stood" : "stands", " at their limit of ",
+                      format_short(std::max(shares.limit, shares.shown.values[now])), " tokens")
+                : cat(percent(now), " of the responses ", over ? "were" : "are", " cut off at the length limit");
   if (by_length || percent(onset) == percent(now)) {
-    what += cat(" since step ", began);
+    what += over ? cat(" from step ", began, " on") : cat(" since step ", began);
   } else {
     what += cat(" by step ", track.points[now].step, ", ", percent(onset), " at step ", began);
   }
@@ -100,12 +122,11 @@ void add_finding(const State& state, const Shares& shares, size_t first, size_t 
     finding.suggests.push_back(
         {"stop-token-missing-runaway", 0.3, "the reward holds: the answers are given and do not end"});
   }
-  size_t low = 0, i = now + 1;
-  for (; i < track.size() && low < points_of(kPersist); ++i) low = track.values[i] < kBegin.value ? low + 1 : 0;
-  if (low >= points_of(kPersist)) {
-    resolve(finding, track.points[i - 1]);
+  if (over) {
+    resolve(finding, track.points[*over]);
     // What a model began with and has unlearnt since is no fault of the run.
-    if (onset == 0 || i - low - onset <= points_of(kBrief)) finding.severity = Severity::kInfo;
+    if (onset == 0 || *over + 1 - std::min(*over + 1, onset + points_of(kPersist)) <= points_of(kBrief))
+      finding.severity = Severity::kInfo;
   }
   out.push_back(std::move(finding));
 }

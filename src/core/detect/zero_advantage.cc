@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/spread.h"
 #include "core/detect/support/stands_low.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -200,9 +201,14 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, co
   const std::optional<Ended> ended = ended_after(uniform, first, detected);
   if (ended && ended->past) severity = Severity::kInfo;
   const int64_t begun = track.points[first].step;
-  std::string summary = ended ? cat("No group had differing rewards from step ", begun, " to step ",
-                                    track.points[ended->last].step, ": there was no gradient")
-                              : cat("No group has differing rewards since step ", begun, ": there is no gradient");
+  size_t row = detected;  // the last record without a difference before the first with one
+  while (row + 1 < uniform.size() && uniform.values[row + 1] >= kShare.value) ++row;
+  const bool broken = !ended && row + 1 < uniform.size();
+  const size_t last = ended ? ended->last : row;
+  std::string summary =
+      ended || broken ? cat("No group had differing rewards from step ", begun, " to step ", track.points[last].step,
+                            ": there was no gradient", broken ? ", and there seldom is one since" : "")
+                      : cat("No group has differing rewards since step ", begun, ": there is no gradient");
   if (!why.empty()) summary += cat(" (", why, ")");
   Finding finding = make_finding("zero-advantage", "zero-advantage", severity, track.points[first],
                                  track.points[detected], std::move(summary));
@@ -246,31 +252,6 @@ void add_share(const State& state, JudgeMemory& memory, const Track& track, cons
   finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards within most groups"});
   add_reasons(state, finding);
   out.push_back(std::move(finding));
-}
-
-/// The spread of a step as the distance of its largest from its smallest value; 0 where they are equal.
-Track spread_of(const Track& most, const Track& least) {
-  Track spread;
-  size_t at = 0;
-  for (size_t i = 0; i < most.size(); ++i) {
-    const Point& point = most.points[i];
-    while (at < least.size() && least.points[at].step < point.step) ++at;
-    if (at == least.size()) break;
-    if (least.points[at].step != point.step || least.points[at].attempt != point.attempt) continue;
-    spread.points.push_back(point);
-    spread.values.push_back(most.values[i] - least.values[at]);
-    spread.points.back().value = spread.values.back();
-  }
-  spread.series = most.series;
-  return spread;
-}
-
-/// Of each step whether all was equal in it: 1 or 0.
-Track uniform_in(Track spread) {
-  for (size_t i = 0; i < spread.size(); ++i) {
-    spread.values[i] = spread.points[i].value = spread.values[i] == 0 ? 1 : 0;
-  }
-  return spread;
 }
 
 /// Where a step shows nothing but whether all of its rewards are equal.
@@ -389,9 +370,31 @@ std::optional<Wasteful::Window> faulty_window(const State& state, JudgeMemory& m
   return std::nullopt;
 }
 
+/// After a row of records in which no group differed, some do, though too few for an end: what holds from its first
+/// record to the last is a share.
+bool is_broken(const Track& track, size_t first, size_t detected) {
+  const auto since = track.slice(detected + 1, track.size());
+  const bool differs = std::any_of(since.begin(), since.end(), [](double value) { return value < kShare.value; });
+  return differs && !ended_after(track, first, detected);
+}
+
 void judge_groups(const State& state, JudgeMemory& memory, KeptTrack& track, std::vector<Finding>& out) {
   size_t first = 0, detected = 0;
   const bool streak = find_streak(track, kShare.value, false, first, detected);
+  if (streak && is_broken(track, first, detected)) {
+    std::string why;
+    const bool known = severity_of(state, memory, track.points[first], track.points[detected], why) == Severity::kInfo;
+    // Most groups may have gone without a spread long before.
+    const auto sooner = faulty_window(state, memory, track);
+    const Wasteful::Window row{first, detected};
+    add_share(state, memory, track, sooner && sooner->last + points_of(kPersist) <= detected ? *sooner : row, "groups",
+              out);
+    if (known) {
+      out.back().severity = Severity::kInfo;
+      out.back().summary += cat(" (", why, ")");
+    }
+    return;
+  }
   if (streak) add_finding(state, memory, track, track, first, detected, out);
   if (streak && out.back().severity == Severity::kInfo) return;
   const auto window = faulty_window(state, memory, track);
@@ -402,19 +405,6 @@ void judge_groups(const State& state, JudgeMemory& memory, KeptTrack& track, std
   if (streak && shares.front().severity == Severity::kInfo) return;
   if (streak) out.pop_back();
   out.push_back(std::move(shares.front()));
-}
-
-/// A record of several steps is without a spread only where all of them are: the share of such steps that the last
-/// records speak for, by the share of such records.
-Track uniform_steps(const Track& spread, double steps) {
-  Track uniform = uniform_in(spread);
-  const std::vector<double> whole = uniform.values;
-  for (size_t i = 0; i < uniform.size(); ++i) {
-    const size_t from = i + 1 > points_of(kShort) ? i + 1 - points_of(kShort) : 0;
-    const double share = mean(std::span<const double>(whole).subspan(from, i + 1 - from));
-    uniform.values[i] = uniform.points[i].value = share > 0 ? std::pow(share, 1 / steps) : 0;
-  }
-  return uniform;
 }
 
 /// The steps of which each of TRL's records is the mean.
@@ -432,7 +422,7 @@ void judge_means(const State& state, JudgeMemory& memory, const Track& spread, d
                  std::vector<Finding>& out) {
   const auto equal = std::count(spread.values.begin(), spread.values.end(), 0.0);
   if (static_cast<double>(equal) < kQuarter.value * static_cast<double>(spread.size())) return;
-  const Track uniform = uniform_steps(spread, steps);
+  const Track uniform = uniform_steps(spread, steps, points_of(kShort));
   Wasteful found{kSteps, {}};
   found.tests[0].second = kMostSteps.value;
   for (size_t i = 0; i < uniform.size(); ++i) found.step(uniform, i);
