@@ -29,6 +29,7 @@ struct Draft {
   ErrorFace error;
   std::string end;            ///< the exception that ended the run over it, where figures say what it is
   std::set<size_t> attempts;  ///< in which it was
+  Moment back;                ///< where a figure showed that it was over; of one that is open, nothing
   bool other_steps = false;   ///< what it says of a step holds for one of these attempts, and not for another
 };
 
@@ -71,6 +72,7 @@ Draft draft_of(const State& state, Finding&& finding) {
   draft.attempts.insert(finding.onset.attempt);
   incident.detected = finding.detected;
   incident.open = !finding.resolved;
+  draft.back = finding.resolved_at;
   incident.summary = std::move(finding.summary);
   incident.evidence = std::move(finding.evidence);
   draft.error = error_at(state, incident.kind, incident.onset.where);
@@ -127,6 +129,7 @@ void merge(Draft& draft, Draft&& later) {
   if (shows) draft.detector = later.detector;  // the lines of one detector, first and last, are all of its chain
   if (key(later.incident.detected) < key(into.detected)) into.detected = later.incident.detected;
   into.open = into.open || later.incident.open;
+  if (key(later.back) > key(draft.back)) draft.back = later.back;
   for (Evidence& evidence : later.incident.evidence) {
     if (into.evidence.size() < kEvidenceKept) into.evidence.push_back(std::move(evidence));
   }
@@ -263,6 +266,15 @@ void weigh_empty_answers(std::vector<Draft>& drafts) {
   }
 }
 
+/// The figures of learning were as usual again before the other one began, and have been since. What a log spoke of
+/// and the run outlived may well have brought about what followed.
+bool was_over(const Draft& cause, const Draft& effect) {
+  const IncidentKind* const kind = find_incident_kind(cause.incident.kind);
+  if (kind == nullptr || kind->family != IncidentKind::Family::kLearning) return false;
+  const Moment &back = cause.back, &began = effect.incident.onset;
+  return !cause.incident.open && back.step != kNoStep && began.step > back.step && back.attempt == began.attempt;
+}
+
 /// Records that carry no steps are counted by the detectors; that count is no step of the run.
 void forget_counts(const State& state, std::vector<Draft>& drafts) {
   const bool stepped =
@@ -303,7 +315,8 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
     incidents[i].causes = diagnose::rank_causes(incidents[i], drafts[i].suggests, incidents, state, knowledge);
     incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].attempts.size(), state, knowledge);
     for (size_t k = i + 1; k < incidents.size(); ++k) {
-      if (!raised_anew(drafts[i], drafts[k]) && may_have_led_to(state, knowledge, incidents[i], incidents[k]))
+      if (was_over(drafts[i], drafts[k]) || raised_anew(drafts[i], drafts[k])) continue;
+      if (may_have_led_to(state, knowledge, incidents[i], incidents[k]))
         incidents[i].followed_by.push_back(incidents[k].id);
     }
   }

@@ -1,6 +1,7 @@
 // Which of several troubles leads, and which is only a sign of another.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -30,6 +31,27 @@ TEST_CASE("asyncio's question whether a loop runs is not what a chain of excepti
   REQUIRE(!incidents.empty());
   CHECK(incidents[0].kind == "code-error");
   CHECK(incidents[0].summary.find("NoneType") != std::string::npos);
+}
+
+TEST_CASE("what was over before another trouble began did not lead to it") {
+  for (const bool over : {true, false}) {
+    CAPTURE(over);
+    PlantedRun run;
+    for (int64_t step = 1; step <= 100; ++step) {
+      const bool apart = step >= 31 && (!over || step <= 36);
+      const double reward = (step < 46 ? 0.6 : 0.05) + 0.01 * static_cast<double>(step % 5);
+      const double gap = (apart ? 0.3 : 0.008) + 0.0001 * static_cast<double>(step % 7);
+      run.say(
+          event::Measured{step, false, {{"reward.mean", "reward", reward}, {"mismatch.logp_diff", "logp_diff", gap}}});
+    }
+    const auto incidents = run.close();
+    REQUIRE(has(incidents, "reward-collapse", "performance-collapse-single-step"));
+    const auto mismatch = std::find_if(incidents.begin(), incidents.end(),
+                                       [](const Incident& one) { return one.kind == "policy-mismatch"; });
+    REQUIRE(mismatch != incidents.end());
+    CHECK(mismatch->open == !over);
+    CHECK(mismatch->followed_by.empty() == over);
+  }
 }
 
 TEST_CASE("answers that end in the very step of a zero reward are no incident of their own") {

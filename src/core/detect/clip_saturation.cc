@@ -17,8 +17,6 @@ constexpr Knob kPersist{"persist", 5, "points", "It stays", "failure catalogue, 
 constexpr Knob kBack{"back", 10, "points", "At the limit or below it, in a row, end it", "hysteresis"};
 constexpr Knob kKnobs[] = {kToken, kSequence, kHistory, kPersist, kBack};
 
-constexpr size_t kReported = 4;  // episodes; what comes and goes more often is said with these
-
 /// The mismatch of engine and trainer explains clipping, where it rose at the same time.
 void add_causes(const State& state, const Point& onset, const Point& now, Finding& finding) {
   finding.suggests.push_back({"clip-ratio-saturated", 0.6, "most updates are clipped away"});
@@ -33,24 +31,17 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   const bool sequence = contains(algorithm, "gspo") || contains(algorithm, "sequence");
   const double limit = sequence ? kSequence.value : kToken.value;
   for (const Track& track : memory.tracks(state, state.find("clip.frac"))) {
-    size_t streak = 0, reported = 0;
-    for (size_t i = points_of(kHistory); i < track.size() && reported < kReported; ++i) {
-      streak = track.values[i] > limit ? streak + 1 : 0;
-      if (streak < points_of(kPersist)) continue;
-      const size_t first = i + 1 - streak;
+    const StretchRule rule{limit, points_of(kPersist), points_of(kBack), points_of(kHistory)};
+    for (const Stretch& stretch : stretches_of(track, rule)) {
+      const Point &onset = track.points[stretch.first], &now = track.points[stretch.detected];
       Finding finding =
-          make_finding("clip-saturation", "clip-saturation", Severity::kWarning, track.points[first], track.points[i],
-                       cat("Clip fraction ", track.values[i], " for ", streak, " records; ", limit, " is much for ",
-                           algorithm.empty() ? "token-level clipping" : algorithm));
-      add_figures(finding, track, first, i);
-      add_causes(state, track.points[first], track.points[i], finding);
-      const auto back = back_at(track, i, points_of(kBack), [limit](double value) { return value <= limit; });
-      if (back) resolve(finding, track.points[*back]);
+          make_finding("clip-saturation", "clip-saturation", Severity::kWarning, onset, now,
+                       cat("Clip fraction ", track.values[stretch.detected], " for ", rule.persist, " records; ", limit,
+                           " is much for ", algorithm.empty() ? "token-level clipping" : algorithm));
+      add_figures(finding, track, stretch.first, stretch.detected);
+      add_causes(state, onset, now, finding);
+      if (stretch.ended) resolve(finding, track.points[*stretch.ended]);
       out.push_back(std::move(finding));
-      if (!back) break;
-      ++reported;
-      streak = 0;
-      i = *back;
     }
   }
 }

@@ -54,8 +54,6 @@ constexpr Knob kBack{"back", 10, "points",
 constexpr Knob kKnobs[] = {kInitial, kFirst,       kNarrow,       kShare,   kHalfway,   kPersist,   kGain,    kSolved,
                            kSudden,  kSuddenShare, kSuddenPoints, kNotable, kDeadSteps, kDeadShare, kUniform, kBack};
 
-constexpr size_t kReported = 4;  // episodes; what comes and goes more often is said with these
-
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 constexpr size_t kHighPoints = 3;        // points in a row that make a level
 
@@ -240,17 +238,23 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     const double initial = std::max(median({head.begin(), head.end()}), median({first_ones.begin(), first_ones.end()}));
     if (!(initial > 0)) continue;
     size_t from = points_of(kInitial), reported = 0;
+    bool any = false;
     while (const std::optional<size_t> first = lasting_low(track, initial, kShare.value, from)) {
       const size_t low = *first + points_of(kPersist) - 1;
       const auto so_far = track.slice(0, low + 1);  // no entropy is negative: it is a poor estimate of one
-      if (++reported > kReported || *std::min_element(so_far.begin(), so_far.end()) < -kShare.value * initial) break;
+      any = true;
+      if (*std::min_element(so_far.begin(), so_far.end()) < -kShare.value * initial) break;
+      if (reported == kStretchesReported)
+        out.pop_back();
+      else
+        ++reported;
       const auto [spent, now] = weigh(state, memory, track, initial, *first, low);
       const std::optional<size_t> back = returned_at(track, initial, *first, now);
       add_finding(track, initial, *first, now, spent, back, out);
       if (!back) break;
       from = *back + 1;
     }
-    if (reported == 0) judge_notable(state, memory, track, initial, out);
+    if (!any) judge_notable(state, memory, track, initial, out);
   }
 }
 

@@ -63,10 +63,13 @@ constexpr Knob kOften{"often", 0.05, "ratio",
                       "Of the records from the first of `many` spikes of `grave` on: they are the rule, and one matter",
                       "own"};
 constexpr Knob kMany{"many", 10, "spikes", "See `often`", "own"};
+constexpr Knob kLive{"live", 0.05, "norm",
+                     "As the median beside such spikes: below it the others are records without a gradient",
+                     "zero-advantage, alive"};
 constexpr Knob kStays{"stays", 10, "points", "So many in a row are a level, and no spikes", "own"};
-constexpr Knob kKnobs[] = {kOften,   kMany,  kAlone, kBeside, kLossAlone, kStays, kClip,      kHistory, kWindow,
-                           kNotable, kGrave, kAgain, kLarge,  kLevel,     kRise,  kPersist,   kHarm,    kNews,
-                           kShort,   kWith,  kAway,  kFaded,  kAbsurd,    kEarly, kEarlyLeast};
+constexpr Knob kKnobs[] = {kOften,  kMany,    kLive,  kAlone, kBeside, kLossAlone, kStays, kClip,      kHistory,
+                           kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel,     kRise,  kPersist,   kHarm,
+                           kNews,   kShort,   kWith,  kAway,  kFaded,  kAbsurd,    kEarly, kEarlyLeast};
 
 struct Spike {
   size_t index;
@@ -337,40 +340,51 @@ void judge_alone(const State& state, const Track& track, std::vector<Finding>& o
   }
 }
 
-/// Enormous norms that come again and again, each for a record: one matter, which a clipped norm hides in the loss.
-struct Often {
+/// Enormous norms that come again and again, each for a record or a few: one matter, which a clipped norm hides in the
+/// loss. They are compared with the median, as they make up the window's upper tenth themselves.
+struct OftenWalk {
   size_t first = 0, detected = 0, last = 0;  ///< points
   size_t count = 0;
-  double least = 0, most = 0;  ///< times the usual
+  double usual = 0;            ///< before the first
+  double least = 0, most = 0;  ///< norms
+
+  void step(const Track& track, size_t i) {
+    const double value = std::abs(track.values[i]);
+    const double level = window_.size() < points_of(kShort) ? 0 : window_.median();
+    window_.push(value);
+    const bool high = !level_ && level >= kLive.value && value >= kGrave.value * level;
+    row_ = high ? row_ + 1 : 0;
+    level_ = level_ || row_ >= points_of(kStays);
+    if (!high) return;
+    if (count++ == 0) {
+      first = i;
+      usual = level;
+      least = value;
+    }
+    least = std::min(least, value);
+    most = std::max(most, value);
+    last = i;
+    const bool rule =
+        count >= points_of(kMany) && static_cast<double>(count) >= kOften.value * static_cast<double>(i + 1 - first);
+    if (detected == 0 && rule) detected = i;
+  }
+
+ private:
+  SortedWindow window_{points_of(kWindow)};
+  size_t row_ = 0;
+  bool level_ = false;  ///< so many in a row that they are one
 };
 
-std::optional<Often> often_of(const std::vector<Spike>& spikes, const Track& track, double clip) {
-  Often often;
-  for (size_t k = 0; k < spikes.size(); ++k) {
-    const Spike& spike = spikes[k];
-    if (stays(spikes, k, last_in_row(spikes, k))) break;  // a level
-    if (spike.ratio < kGrave.value || std::abs(track.values[spike.index]) < clip) continue;
-    if (often.count++ == 0) often.first = spike.index;
-    often.least = often.count == 1 ? spike.ratio : std::min(often.least, spike.ratio);
-    often.most = std::max(often.most, spike.ratio);
-    often.last = spike.index;
-    const auto records = static_cast<double>(spike.index + 1 - often.first);
-    const bool rule = often.count >= points_of(kMany) && static_cast<double>(often.count) >= kOften.value * records;
-    if (often.detected == 0 && rule) often.detected = spike.index;
-  }
-  return often.detected == 0 ? std::nullopt : std::optional(often);
-}
-
-void add_often(const Track& track, const Often& often, std::vector<Finding>& out) {
+void add_often(const Track& track, const OftenWalk& often, std::vector<Finding>& out) {
   const size_t over = often.last + points_of(kWindow);
   const bool ended = over < track.size();
   const size_t records = (ended ? often.last + 1 : track.size()) - often.first;
   Finding finding = make_finding(
       "gradient-spike", "gradient-spike", Severity::kWarning, track.points[often.first], track.points[often.detected],
-      cat("Gradient norms were ", format_short(often.least, 3), " to ", format_short(often.most, 3),
-          " times their usual upper range in ", often.count, " of ", records, " records from step ",
-          track.points[often.first].step, ended ? " to step " : " on",
-          ended ? cat(track.points[often.last].step) : std::string()));
+      cat("Gradient norms were ", format_short(often.least, 3), " to ", format_short(often.most, 3), " in ",
+          often.count, " of ", records, " records from step ", track.points[often.first].step,
+          ended ? " to step " : " on", ended ? cat(track.points[often.last].step) : std::string(), "; ",
+          format_short(often.usual, 3), " is usual"));
   add_figures(finding, track, often.first, often.detected);
   finding.suggests.push_back({"grad-norm-spike", 0.6, cat(often.count, " gradient spikes")});
   if (ended) resolve(finding, track.points[over]);
@@ -396,8 +410,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   std::optional<double> clip;  // a run has many settings: asked for where there is a spike
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
     const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
-    if (const auto often = spikes.size() < points_of(kMany) ? std::nullopt : often_of(spikes, track, clip_of(state))) {
-      add_often(track, *often, out);
+    const OftenWalk& often = track.follow("gradient-spike, often", OftenWalk{});
+    if (often.detected != 0 && often.most >= clip_of(state)) {
+      add_often(track, often, out);
       continue;
     }
     double reported = 0;  // the largest ratio that was worth a warning

@@ -3,6 +3,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -12,7 +13,8 @@ namespace {
 constexpr Knob kDefault{"bound", 10, "versions", "Where the run names no bound",
                         "field guide 4.3 rule 17 (>10: monitor closely)"};
 constexpr Knob kPersist{"persist", 5, "points", "It stays", "own"};
-constexpr Knob kKnobs[] = {kDefault, kPersist};
+constexpr Knob kBack{"back", 10, "points", "Within the bound in a row end it", "hysteresis"};
+constexpr Knob kKnobs[] = {kDefault, kPersist, kBack};
 
 double bound_of(const State& state) {
   for (const std::string_view key :
@@ -28,18 +30,15 @@ double bound_of(const State& state) {
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const double bound = bound_of(state);
   for (const Track& track : memory.tracks(state, state.find("staleness"))) {
-    size_t streak = 0;
-    for (size_t i = 0; i < track.size(); ++i) {
-      streak = track.values[i] > bound ? streak + 1 : 0;
-      if (streak < points_of(kPersist)) continue;
-      const size_t first = i + 1 - streak;
-      Finding finding =
-          make_finding("staleness", "staleness", Severity::kWarning, track.points[first], track.points[i],
-                       cat("Samples are ", track.values[i], " weight versions old on average; the bound is ", bound));
-      add_figures(finding, track, first, i);
+    for (const Stretch& stretch : stretches_of(track, {bound, points_of(kPersist), points_of(kBack)})) {
+      Finding finding = make_finding("staleness", "staleness", Severity::kWarning, track.points[stretch.first],
+                                     track.points[stretch.detected],
+                                     cat("Samples ", stretch.ended ? "were " : "are ", track.values[stretch.detected],
+                                         " weight versions old on average; the bound is ", bound));
+      add_figures(finding, track, stretch.first, stretch.detected);
       finding.suggests.push_back({"policy-lag-growing", 0.6, "mean policy age over the bound"});
+      if (stretch.ended) resolve(finding, track.points[*stretch.ended]);
       out.push_back(std::move(finding));
-      break;
     }
   }
 }

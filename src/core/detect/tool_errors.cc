@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -13,7 +14,8 @@ constexpr Knob kShare{"share", 0.5, "ratio", "Of the calls fail by the model's f
                       "field guide 4.3 rule 23 (5 % is a smell); models in training fail often"};
 constexpr Knob kRate{"rate", 0.5, "ratio", "Logged failure rate", "the same"};
 constexpr Knob kPersist{"persist", 5, "points", "It stays", "own"};
-constexpr Knob kKnobs[] = {kCalls, kShare, kRate, kPersist};
+constexpr Knob kBack{"back", 10, "points", "At that rate or below it, in a row, end it", "hysteresis"};
+constexpr Knob kKnobs[] = {kCalls, kShare, kRate, kPersist, kBack};
 
 bool judge_counts(const State& state, std::vector<Finding>& out) {
   uint64_t calls = 0, errors = 0;
@@ -44,19 +46,17 @@ bool judge_counts(const State& state, std::vector<Finding>& out) {
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_counts(state, out)) return;
   for (const Track& track : memory.tracks(state, state.find("tools.failure_rate"))) {
-    size_t streak = 0;
-    for (size_t i = 0; i < track.size(); ++i) {
-      streak = track.values[i] > kRate.value ? streak + 1 : 0;
-      if (streak < points_of(kPersist)) continue;
-      const size_t first = i + 1 - streak;
-      Finding finding =
-          make_finding("tool-errors", "tool-errors", Severity::kWarning, track.points[first], track.points[i],
-                       cat(format_short(100 * track.values[i], 3), " % of the tool calls fail"));
-      add_figures(finding, track, first, i);
+    for (const Stretch& stretch : stretches_of(track, {kRate.value, points_of(kPersist), points_of(kBack)})) {
+      Finding finding = make_finding("tool-errors", "tool-errors", Severity::kWarning, track.points[stretch.first],
+                                     track.points[stretch.detected],
+                                     cat(format_short(100 * track.values[stretch.detected], 3), " % of the tool calls ",
+                                         stretch.ended ? "failed" : "fail"));
+      add_figures(finding, track, stretch.first, stretch.detected);
       finding.suggests.push_back({"tool-hallucinated-argument", 0.5, "tool calls fail"});
+      if (stretch.ended) resolve(finding, track.points[*stretch.ended]);
       out.push_back(std::move(finding));
-      return;
     }
+    if (!out.empty() && out.back().detector == "tool-errors") return;
   }
 }
 

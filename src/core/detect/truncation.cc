@@ -82,13 +82,13 @@ bool long_enough(const Track& track, size_t first, size_t now) {
 }
 
 /// Where the share that was found in first..now was low again: in a few records hardly any, or in many, the newest
-/// included, no more than half of what it was.
+/// included, no more than half of what it was, or than where it had begun.
 std::optional<size_t> over_at(const Track& track, size_t first, size_t now) {
   const auto hardly = back_at(track, now, points_of(kPersist), [](double value) { return value < kBegin.value; });
   if (hardly) return hardly;
   const size_t width = points_of(kLater);
   if (track.size() < now + 1 + width) return std::nullopt;
-  const double most = mean(track.slice(first, now + 1)) / 2;
+  const double most = std::max(kBegin.value, mean(track.slice(first, now + 1)) / 2);
   const auto is_low = [&](size_t end) { return mean(track.slice(end - width, end)) <= most; };
   if (!is_low(track.size())) return std::nullopt;
   size_t end = now + 1 + width;

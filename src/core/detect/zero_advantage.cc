@@ -207,7 +207,7 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, co
   const size_t last = ended ? ended->last : row;
   std::string summary =
       ended || broken ? cat("No group had differing rewards from step ", begun, " to step ", track.points[last].step,
-                            ": there was no gradient", broken ? ", and there seldom is one since" : "")
+                            ": there was no gradient", broken ? ", and there has seldom been one since" : "")
                       : cat("No group has differing rewards since step ", begun, ": there is no gradient");
   if (!why.empty()) summary += cat(" (", why, ")");
   Finding finding = make_finding("zero-advantage", "zero-advantage", severity, track.points[first],

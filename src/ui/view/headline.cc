@@ -136,7 +136,8 @@ std::string own_words(const Incident& incident) {
     if (!may) continue;
     const std::string text = log_words(evidence.text);
     const bool specific = text.find_first_of("0123456789'") != std::string::npos || contains_folded(text, "error: ") ||
-                          contains(text, "Error) ") || contains(text, "(): ") || text.starts_with("Fatal ");
+                          contains(text, "Error) ") || contains(text, "(): ") || text.starts_with("Fatal ") ||
+                          text.starts_with("*** ");
     const bool keepers = text.starts_with("=== midwatch: ");  // which says only that it ended
     if (!specific || keepers || points_on(text)) continue;
     if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";

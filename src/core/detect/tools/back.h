@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "core/detect/tools/track.h"
 
@@ -18,5 +19,21 @@ std::optional<size_t> back_at(const Track& track, size_t after, size_t points, I
   }
   return std::nullopt;
 }
+
+/// Where one detector reports the same more often than this, the first ones and the newest are enough.
+constexpr size_t kStretchesReported = 4;
+
+/// Records in a row above a limit.
+struct Stretch {
+  size_t first = 0, detected = 0;
+  std::optional<size_t> ended;
+};
+struct StretchRule {
+  double limit;
+  size_t persist;   ///< records in a row above it
+  size_t back;      ///< records in a row at it or below that end one
+  size_t from = 0;  ///< first record that counts
+};
+std::vector<Stretch> stretches_of(const Track& track, const StretchRule& rule);
 
 }  // namespace mw::detect
