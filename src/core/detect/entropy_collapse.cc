@@ -165,6 +165,19 @@ std::optional<int64_t> dead_at(const State& state, JudgeMemory& memory, const Tr
   return at;
 }
 
+/// Its file is that of a supervised stage: the entropy of what is learnt falls with the loss, whatever the rewards of
+/// another stage's file are.
+bool of_supervised(const State& state, const Track& track) {
+  if (track.series == nullptr) return false;
+  bool tokens = false;
+  for (const Series& series : state.series) {
+    if (series.source != track.series->source || series.empty()) continue;
+    if (series.signal.starts_with("reward.")) return false;
+    tokens = tokens || series.signal == "accuracy.token";
+  }
+  return tokens;
+}
+
 enum class Spent : uint8_t { kForGain, kForNothing, kAndNoSignal };
 
 void add_finding(const Track& track, double initial, size_t first, size_t now, Spent spent, std::vector<Finding>& out) {
@@ -205,10 +218,11 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     size_t halfway = points_of(kInitial);
     while (halfway < *first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
     const std::optional<size_t> at_once = fell_at_once(track, *first);
-    const bool grave = initial >= kNarrow.value &&
+    const bool grave = initial >= kNarrow.value && !of_supervised(state, track) &&
                        (nothing_gained(state, memory, track, halfway, now, track.size()) ||
                         (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints))));
-    const std::optional<int64_t> dead = grave ? std::nullopt : dead_at(state, memory, track, *first);
+    const std::optional<int64_t> dead =
+        grave || of_supervised(state, track) ? std::nullopt : dead_at(state, memory, track, *first);
     size_t known = now;
     while (dead && known + 1 < track.size() && track.points[known].step < *dead) ++known;
     add_finding(track, initial, *first, known,

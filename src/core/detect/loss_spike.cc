@@ -28,8 +28,12 @@ constexpr Knob kRiseRow{"rise_row", 3, "points", "And above in so many in a row:
                         "own"};
 constexpr Knob kSupervised{"supervised_level", 0.1, "nats",
                            "A loss that is always positive and larger than this has a level", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy,    kLeast,   kSigma,     kLevel,
-                           kPersist, kRise,   kRiseWidth, kRiseRow, kSupervised};
+constexpr Knob kBlown{"blown", 3, "x",
+                      "Supervised losses, before there is a level: times the largest before, for `persist` points",
+                      "own"};
+constexpr Knob kBlownBy{"blown_by", 2, "nats", "And by so much: a loss near zero has no factor", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy,    kLeast,   kSigma,      kLevel,  kBlown,
+                           kPersist, kRise,   kRiseWidth, kRiseRow, kSupervised, kBlownBy};
 
 struct Base {
   double level = 0, limit = INFINITY;
@@ -122,6 +126,29 @@ void judge_track(KeptTrack& track, bool supervised, std::vector<Finding>& out) {
   }
 }
 
+/// The first updates threw the weights away, as with a rate that is far too high: the loss leaps above all that it was
+/// before and stays.
+void judge_blown(const Track& track, std::vector<Finding>& out) {
+  double most = 0;
+  for (size_t i = 0; i < std::min(track.size(), points_of(kHistory)); ++i) {
+    const size_t last = i + points_of(kPersist) - 1;
+    if (last >= track.size()) return;
+    const double limit = std::max(kBlown.value * most, most + kBlownBy.value);
+    const auto next = track.slice(i, last + 1);
+    if (i > 0 && *std::min_element(next.begin(), next.end()) > limit) {
+      Finding finding =
+          make_finding("loss-spike", "loss-spike", Severity::kWarning, track.points[i], track.points[last],
+                       cat("Loss rose from ", most, " to ", track.values[i], " at step ", track.points[i].step,
+                           " and stays at ", track.values[last]));
+      add_figures(finding, track, i - 1, last);
+      finding.suggests.push_back({"loss-spike", 0.6, "loss far above its own beginning"});
+      finding.suggests.push_back({"learning-rate-too-high", 0.5, "within the first updates"});
+      return out.push_back(std::move(finding));
+    }
+    most = std::max(most, track.values[i]);
+  }
+}
+
 /// Cross entropy and its kin: positive throughout, and of some size.
 bool is_level(const Track& track) {
   return std::all_of(track.values.begin(), track.values.end(), [](double value) { return value > 0; }) &&
@@ -131,7 +158,11 @@ bool is_level(const Track& track) {
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const bool supervised = !has_reward(state) && state.find("loss.policy") == nullptr;
   const Series* loss = state.find(supervised || state.find("loss.policy") == nullptr ? "loss.total" : "loss.policy");
-  for (KeptTrack& track : memory.tracks(state, loss)) judge_track(track, supervised && is_level(track), out);
+  for (KeptTrack& track : memory.tracks(state, loss)) {
+    const bool level = supervised && is_level(track);
+    judge_track(track, level, out);
+    if (level) judge_blown(track, out);
+  }
 }
 
 }  // namespace
