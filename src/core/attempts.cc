@@ -186,18 +186,27 @@ void carry_along(State& state) {
   }
 }
 
-/// Is it the start of another program whose first lines are those of the log? Where a file has no clock, nothing says
-/// which of its lines are of which start that another file shows.
+/// Does no other file show starts? Where a file has no clock, nothing says which of its lines are of which start that
+/// another file shows.
+bool is_alone(const State& state, const SourceState& source, const Event& event) {
+  return !is_kept(state, event) &&
+         std::none_of(state.sources.begin(), state.sources.end(), [&](const SourceState& other) {
+           return &other != &source && other.kind == "text" && !(event.at.known() && other.last_at.known());
+         });
+}
+
+/// Is it the start of another program whose first lines are those of the log?
 bool begins_anew(const State& state, const SourceState& source, const Event& event) {
-  if (!source.shown || is_kept(state, event)) return false;
-  return std::none_of(state.sources.begin(), state.sources.end(), [&](const SourceState& other) {
-    return &other != &source && other.kind == "text" && !(event.at.known() && other.last_at.known());
-  });
+  return source.shown && is_alone(state, source, event);
 }
 
 void began(State& state, SourceState& source, const Event& event, const std::string& why) {
   if (why == kSameFirstLines && !begins_anew(state, source, event)) return;
   AttemptState& attempt = state.attempts[static_cast<size_t>(source.attempt)];
+  if (why == kBannerAgain) {
+    if (is_alone(state, source, event) && attempt.last_step == kNoStep) go_on(state, source, event, why);
+    return;
+  }
   if (!attempt.shown) {  // banners of many ranks, or the first words of the run
     if (attempt.why.empty()) attempt.why = clip(why, kTextLimit);
     return;
@@ -347,7 +356,8 @@ bool was_no_start(const State& state, const SourceState& source, const Event& ev
   const size_t number = static_cast<size_t>(source.attempt);
   if (number == 0 || number + 1 != state.attempts.size() || source.step != kNoStep) return false;
   const AttemptState &attempt = state.attempts[number], &before = state.attempts[number - 1];
-  return attempt.why == kSameFirstLines && attempt.began.where.source == event.where.source && !attempt.resumed &&
+  const bool by_lines = attempt.why == kSameFirstLines || attempt.why == kBannerAgain;
+  return by_lines && attempt.began.where.source == event.where.source && !attempt.resumed &&
          before.last_step != kNoStep && step > before.last_step && step <= before.last_step + kStepJump;
 }
 

@@ -28,6 +28,10 @@ constexpr std::string_view kKeeperBegan = "midwatch started the command";
 /// (read/interpret/first_lines.h).
 constexpr std::string_view kSameFirstLines = "the log begins again with its first lines";
 
+/// Why an attempt began, where the log has the lines again in which the program names its environment, behind work that
+/// it had only announced (read/interpret/start_banner.h).
+constexpr std::string_view kBannerAgain = "the log begins again with its first lines, behind work that was under way";
+
 /// Calls `visit` for the moment of everything that happened within attempts, the attempts' own moments left out.
 template <typename Visit>
 void for_each_moment(State& state, Visit&& visit) {

@@ -174,5 +174,85 @@ TEST_CASE("an exception in what prints exceptions is not what failed") {
   CHECK(contains(of_kind(state, "code-error")->summary, "KeyError"));
 }
 
+/// A start that names its environment, at `minute`, and what it says after that.
+std::string logged_start(int minute, const std::string& said) {
+  std::string log;
+  for (const char* line : {"=======", "ENVIRONMENT", "=======", "Python: 3.11.2", "PyTorch: 2.5.1", "CUDA: 12.4",
+                           "GPU count: 1", "peft: 0.13.0", "[1/3] Loading the tokenizer", "tokenizer has 4096 words"}) {
+    log += cat("2026-01-15 08:", minute, ":00 | INFO | __main__ | ", line, "\n");
+  }
+  return log + cat("2026-01-15 08:", minute, ":09 | INFO | __main__ | ", said, "\n");
+}
+
+TEST_CASE("starts that end behind work which they had announced came to nothing") {
+  const std::string loading = "[2/3] Loading the model...";
+  const State state = state_of(logged_start(10, loading) + logged_start(20, loading) + logged_start(30, loading) +
+                               logged_start(40, loading));
+  CHECK(state.attempts.size() == 4);
+  REQUIRE(of_kind(state, "crash") != nullptr);
+  CHECK(of_kind(state, "crash")->severity == Severity::kCritical);
+}
+
+TEST_CASE("starts that fail with an exception are counted once") {
+  const std::string start = "[2/3] Loading the model...", failure = fails("KeyError: 'reward_key'");
+  const State state = state_of(logged_start(10, start) + failure + logged_start(20, start) + failure +
+                               logged_start(30, start) + failure);
+  CHECK(state.attempts.size() == 3);
+}
+
+TEST_CASE("starts that failed of different things did not come to the same end") {
+  const State state =
+      state_of(kHead + fails("KeyError: 'reward_key'") + kHead + fails("ModuleNotFoundError: No module named 'abc'") +
+               kHead + fails("ValueError: batch is empty") + kHead + fails("KeyError: 'reward_key'"));
+  const auto loop = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                 [](const Incident& one) { return contains(one.summary, "in a row"); });
+  REQUIRE(loop != state.incidents.end());
+  CHECK(contains(loop->summary, "came to nothing, of several failures"));
+}
+
+TEST_CASE("the key that the terminal shows before a traceback says how the run was stopped") {
+  const State state = state_of(kHead + steps(1, 12) +
+                               "^CTraceback (most recent call last):\n  File \"/srv/x/train.py\", line 40, in main\n" +
+                               "    out = f(x)\nKeyboardInterrupt\n");
+  REQUIRE(of_kind(state, "interrupted") != nullptr);
+  CHECK(of_kind(state, "interrupted")->summary == "The run was stopped from outside: Ctrl-C");
+}
+
+TEST_CASE("programs that one log holds one after the other, each of which says what it did, came to an end") {
+  const std::string done = "[3/3] results are in out.json";
+  const State state =
+      state_of(logged_start(10, done) + logged_start(20, done) + logged_start(30, done) + logged_start(40, done));
+  CHECK(state.attempts.size() <= 1);
+  CHECK(state.incidents.empty());
+}
+
+TEST_CASE("a model's path that the Hub does not have either is a path that is wrong, and no login") {
+  const auto log = [](const std::string& name) {
+    return "Traceback (most recent call last):\n"
+           "  File \"/opt/py/huggingface_hub/utils/_http.py\", line 402, in hf_raise_for_status\n"
+           "    response.raise_for_status()\n"
+           "requests.exceptions.HTTPError: 404 Client Error: Not Found for url: https://huggingface.co/api/x\n\n"
+           "The above exception was the direct cause of the following exception:\n\n"
+           "Traceback (most recent call last):\n"
+           "  File \"/opt/py/transformers/utils/hub.py\", line 470, in cached_files\n"
+           "    hf_hub_download(name)\n"
+           "huggingface_hub.errors.RepositoryNotFoundError: 404 Client Error. (Request ID: Root=1-2)\n\n"
+           "Repository Not Found for url: https://huggingface.co/api/x.\n\n"
+           "The above exception was the direct cause of the following exception:\n\n"
+           "Traceback (most recent call last):\n"
+           "  File \"/srv/x/train.py\", line 40, in main\n"
+           "    model = load(name)\n"
+           "OSError: " +
+           name +
+           " is not a local folder and is not a valid model identifier listed on "
+           "'https://huggingface.co/models'\n";
+  };
+  const State path = state_of(log("output/tiny-sft-12")), name = state_of(log("acme/tiny-sft"));
+  REQUIRE(of_kind(path, "config-error") != nullptr);
+  CHECK(of_kind(path, "config-error")->causes.front().id == "model-path-missing");
+  CHECK(of_kind(path, "credentials") == nullptr);
+  CHECK(of_kind(name, "credentials") != nullptr);
+}
+
 }  // namespace
 }  // namespace mw

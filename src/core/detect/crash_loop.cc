@@ -1,4 +1,6 @@
 // The same end again and again: a supervisor restarts what cannot work.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
@@ -54,12 +56,17 @@ Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {
   finding.severity = Severity::kCritical;
   finding.onset = second.at;
   finding.detected = ends[begin + static_cast<size_t>(kKnobs[0].value) - 1].at;
-  const bool mute = second.cause == kMute;
-  finding.summary = mute ? cat(times, " starts in a row came to nothing: it is restarted without being repaired")
-                         : cat(times, " attempts in a row came to the same end (", second.cause,
-                               "): it is restarted without being repaired");
+  const auto first = ends.begin() + static_cast<std::ptrdiff_t>(begin);
+  const bool same = std::all_of(first, first + static_cast<std::ptrdiff_t>(times),
+                                [&second](const End& end) { return end.cause == second.cause; });
+  const bool mute = !same || second.cause == kMute;
+  finding.summary = !same  ? cat(times, " starts in a row came to nothing, of several failures")
+                    : mute ? cat(times, " starts in a row came to nothing: it is restarted without being repaired")
+                           : cat(times, " attempts in a row came to the same end (", second.cause,
+                                 "): it is restarted without being repaired");
   finding.evidence.push_back({second.at.where, second.text, "", kNoStep, 0});
-  finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat(times, " equal failures in a row")});
+  finding.suggests.push_back(
+      {"autoretry-crash-loop", 0.85, cat(times, same ? " equal failures in a row" : " starts in a row")});
   if (!mute) finding.suggests.push_back({second.cause, 0.5, "what each attempt ended of"});
   return finding;
 }

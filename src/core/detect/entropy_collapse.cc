@@ -178,6 +178,19 @@ std::optional<size_t> returned_at(const Track& track, double initial, size_t fir
   return back_at(track, now, points_of(kBack), [level](double value) { return value > level; });
 }
 
+/// Its file is that of a supervised stage: the entropy of what is learnt falls with the loss, whatever the rewards of
+/// another stage's file are.
+bool of_supervised(const State& state, const Track& track) {
+  if (track.series == nullptr) return false;
+  bool tokens = false;
+  for (const Series& series : state.series) {
+    if (series.source != track.series->source || series.empty()) continue;
+    if (series.signal.starts_with("reward.")) return false;
+    tokens = tokens || series.signal == "accuracy.token";
+  }
+  return tokens;
+}
+
 enum class Spent : uint8_t { kForGain, kForNothing, kAndNoSignal };
 
 std::string_view words_of(Spent spent, bool over) {
@@ -212,11 +225,12 @@ std::pair<Spent, size_t> weigh(const State& state, JudgeMemory& memory, const Tr
   size_t halfway = points_of(kInitial);
   while (halfway < first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
   const std::optional<size_t> at_once = fell_at_once(track, first);
-  const bool grave = initial >= kNarrow.value &&
+  const bool supervised = of_supervised(state, track);
+  const bool grave = initial >= kNarrow.value && !supervised &&
                      (nothing_gained(state, memory, track, halfway, now, track.size()) ||
                       (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints))));
   if (grave) return {Spent::kForNothing, now};
-  const std::optional<int64_t> dead = dead_at(state, memory, track, first);
+  const std::optional<int64_t> dead = supervised ? std::nullopt : dead_at(state, memory, track, first);
   while (dead && now + 1 < track.size() && track.points[now].step < *dead) ++now;
   return {dead ? Spent::kAndNoSignal : Spent::kForGain, now};
 }

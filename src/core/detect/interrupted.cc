@@ -17,6 +17,7 @@ bool stops(std::string_view kind) { return kind == "interrupted" || kind == "pre
 /// What stopped the run, in words: the line that says so, but of the keeper's line only how the command ended.
 std::string stopped_by(std::string_view line) {
   line = trim(line);
+  if (line.starts_with("^C")) return "Ctrl-C";        // as the terminal shows the key, the traceback's head behind it
   while (line.ends_with(':')) line.remove_suffix(1);  // an exception without a message
   constexpr std::string_view kEnded = "ended by signal ";
   const size_t at = line.rfind(kEnded);

@@ -62,9 +62,14 @@ constexpr Knob kEarly{"early", 3, "points",
                       "So few are a level where as many in a row lie `blind` above zero and `blind_factor` times above "
                       "their largest, and the reward gains nothing",
                       "own"};
+constexpr Knob kShort{
+    "short", 10, "points",
+    "So few records near zero are a level where KL leaves it by `slow_factor` and `standing`, and the "
+    "reward gains nothing",
+    "field guide 4.1 (10-20 steps)"};
 constexpr Knob kKnobs[] = {kBack, kClimb, kClimbTrend,  kHistory,    kWidth,      kFactor,   kDelta,    kPersist,
                            kGain, kLoss,  kBeyond,      kSlowFactor, kSlowDelta,  kSlowLoss, kStanding, kNear,
-                           kFar,  kBlind, kBlindFactor, kLost,       kLostFactor, kEarly,    kGrown};
+                           kFar,  kBlind, kBlindFactor, kLost,       kLostFactor, kEarly,    kGrown,    kShort};
 
 /// Over the tokens of an answer, by its name.
 bool is_sum(const Track& track) { return track.series != nullptr && contains(track.series->raw, "objective/"); }
@@ -109,10 +114,11 @@ std::optional<size_t> near_again(const Track& track, size_t detected, double bas
   return back_at(track, detected, points_of(kBack), [near](double value) { return value < near; });
 }
 
-void add_finding(const State& state, const Track& track, const Rise& found, std::vector<Finding>& out) {
+void add_finding(const State& state, const Track& track, const Rise& found, std::vector<Finding>& out,
+                 bool from_beginning = true) {
   const Point& now = track.points[found.detected];
   const Severity severity = severity_of(state, track.points[found.onset], now, found.ended.has_value());
-  const Rise rise = from_its_beginning(track, found);
+  const Rise rise = from_beginning ? from_its_beginning(track, found) : found;
   const Point& onset = track.points[rise.onset];
   const size_t most = largest_of(track, rise);
   const bool single = track.values[most] > kSingle * rise.peak;
@@ -318,6 +324,18 @@ void judge_early(const State& state, const Track& track, std::vector<Finding>& o
   if (rise->ended) out.back().severity = Severity::kInfo;  // few records, and no level before them that was left
 }
 
+/// The same of a KL per token, of which less is too far.
+void judge_short(const State& state, KeptTrack& track, std::vector<Finding>& out) {
+  if (track.size() == 0 || !(track.values[0] < kNear.value) || !(track.series->max() > kStanding.value)) return;
+  const RiseRule rule{
+      points_of(kShort), points_of(kShort), kSlowFactor.value, kStanding.value, points_of(kPersist), 0, false};
+  for (const Rise& rise : track.rises("kl-runaway, short", rule)) {
+    if (rise.onset >= points_of(kHistory)) return;
+    const auto reward = outcome_of(state, track.points[rise.onset], track.points[rise.detected]);
+    if (reward && reward->share() <= kGain.value) return add_finding(state, track, rise, out, false);
+  }
+}
+
 /// Two decades of KL within as many records as all before them: no sum over longer answers grows like that.
 std::optional<Rise> explosion_of(const Track& track) {
   size_t near = 0;  // the last record that lay a hundredth as far away
@@ -356,7 +374,9 @@ void judge_track(const State& state, KeptTrack& track, size_t before, std::vecto
   judge_slow(state, track, out);
   if (out.size() == before) judge_standing(state, track, out);
   if (out.size() == before) judge_grown(state, track, out);
-  if (out.size() > before || is_sum(track) || !(track.series->max() > kBlind.value)) return;
+  if (out.size() > before || is_sum(track)) return;
+  judge_short(state, track, out);
+  if (out.size() > before || !(track.series->max() > kBlind.value)) return;
   if (!has_reward(state)) judge_blind(track, state, out);
   if (out.size() == before) judge_early(state, track, out);
 }

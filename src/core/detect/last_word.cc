@@ -1,5 +1,5 @@
-// The last line of a log is an error, a question to a person, or a wait for other ranks, and nothing else says how the
-// attempt ended.
+// The last line of a log is an error, a question to a person, a wait for other ranks or a bar whose last items never
+// came, and nothing else says how the attempt ended.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -17,6 +17,13 @@
 
 namespace mw::detect {
 namespace {
+
+constexpr Knob kItems{"items", 20, "items", "Of so many the average is that of an item", "own"};
+constexpr Knob kWaited{"waited", 300, "s", "A bar that lasted less may have been copied while it went on", "own"};
+constexpr Knob kLastShare{"last_share", 0.9, "ratio",
+                          "Of a bar's items; in its middle a save or an evaluation keeps one waiting as long", "own"};
+constexpr Knob kSlowed{"slowed", 10, "x", "Times the average, as the bar's own rate of late, which it smooths", "own"};
+constexpr Knob kKnobs[] = {kItems, kWaited, kLastShare, kSlowed};
 
 bool explained(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
   for (const FailureChain& chain : memory.chains(state, knowledge)) {
@@ -111,12 +118,71 @@ bool judge_barrier(const State& state, size_t attempt, std::vector<Finding>& out
   return true;
 }
 
+/// "1:02:33" in seconds.
+std::optional<double> seconds_of(std::string_view clock) {
+  double seconds = 0;
+  while (!clock.empty()) {
+    const std::string_view part = clock.substr(0, clock.find(':'));
+    const auto number = parse_int(part);
+    if (!number) return std::nullopt;
+    seconds = seconds * 60 + static_cast<double>(*number);
+    clock.remove_prefix(std::min(part.size() + 1, clock.size()));
+  }
+  return seconds;
+}
+
+/// A bar that a line ends with, as tqdm draws it: "99%|#########9| 99/100 [08:18<01:24, 84.78s/it]".
+struct LastBar {
+  int64_t done = 0, total = 0;
+  double elapsed = 0;  // s
+  double rate = 0;     // s per item, of late
+};
+
+std::optional<LastBar> last_bar(std::string_view line) {
+  line = trim(line);
+  const size_t open = line.rfind('['), over = line.rfind("%|");
+  if (!line.ends_with(']') || open == std::string_view::npos || over == std::string_view::npos) return std::nullopt;
+  const std::string_view times = line.substr(open + 1), head = trim(line.substr(0, open));
+  const size_t until = times.find('<'), comma = times.find(", "), unit = times.find("s/");
+  if (open < over || until == std::string_view::npos || comma == std::string_view::npos) return std::nullopt;
+  if (unit == std::string_view::npos || unit < comma) return std::nullopt;
+  const std::string_view counted = head.substr(head.rfind(' ') + 1);
+  const size_t slash = counted.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto done = parse_int(counted.substr(0, slash)), total = parse_int(counted.substr(slash + 1));
+  const auto elapsed = seconds_of(times.substr(0, until));
+  const auto rate = parse_double(trim(times.substr(comma + 2, unit - comma - 2)));
+  if (!done || !total || !elapsed || !rate || *done < 1 || *done >= *total) return std::nullopt;
+  return LastBar{*done, *total, *elapsed, *rate};
+}
+
+/// The log ends with a bar that lacks its last items, and the one before them had kept it waiting for minutes. Of a
+/// training a record would say where it stands; a save or an evaluation may stand in the middle of a bar.
+bool judge_straggler(const State& state, size_t attempt, std::vector<Finding>& out) {
+  if (last_done(state, attempt) != kNoStep || state.total_steps > 1) return false;
+  const std::string_view line = last_line(state, state.attempts[attempt]);
+  const auto bar = last_bar(line);
+  if (!bar || bar->done < static_cast<int64_t>(kItems.value) || bar->elapsed < kWaited.value) return false;
+  const double usual = bar->elapsed / static_cast<double>(bar->done);
+  const bool last_ones = static_cast<double>(bar->done) >= kLastShare.value * static_cast<double>(bar->total);
+  if (!last_ones || bar->rate < kSlowed.value * usual) return false;
+  Finding finding = waits_for(state, attempt, line,
+                              cat("The log ends with a bar at ", bar->done, " of ", bar->total,
+                                  ", whose last items took minutes where one took ", format_short(usual, 2),
+                                  " s on average; the rest never came"));
+  finding.suggests.push_back(
+      {"hang-no-progress-generic", 0.6, cat("the bar stands at ", bar->done, " of ", bar->total)});
+  out.push_back(std::move(finding));
+  return true;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
   const AttemptState& attempt = state.attempts[number];
   if (judge_question(state, number, out) || judge_barrier(state, number, out)) return;
   const auto error = final_error(state, attempt);
+  if (!error && !explained(state, knowledge, memory, number)) judge_straggler(state, number, out);
   if (!error || explained(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   const int64_t last = last_done(state, number);
@@ -140,9 +206,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
 
 extern const Detector last_word;
 const Detector last_word{"last-word",
-                         "The last line of a log is an error, a question to a person, or a wait for other ranks, and "
-                         "nothing else says how the "
-                         "attempt ended.",
+                         "The last line of a log is an error, a question to a person, a wait for other ranks or a bar "
+                         "whose last items never came, and nothing else says how the attempt ended.",
                          {"crash",
                           "code-error",
                           "config-error",
@@ -165,7 +230,7 @@ const Detector last_word{"last-word",
                           "shm-exhausted",
                           "interrupted",
                           "stall"},
-                         {},
+                         kKnobs,
                          judge};
 
 }  // namespace mw::detect

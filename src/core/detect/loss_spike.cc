@@ -29,14 +29,18 @@ constexpr Knob kRiseRow{"rise_row", 3, "points", "And above in so many in a row:
                         "own"};
 constexpr Knob kSupervised{"supervised_level", 0.1, "nats",
                            "A loss that is always positive and larger than this has a level", "own"};
+constexpr Knob kBlown{"blown", 3, "x",
+                      "Supervised losses, before there is a level: times the largest before, for `persist` points",
+                      "own"};
+constexpr Knob kBlownBy{"blown_by", 2, "nats", "And by so much: a loss near zero has no factor", "own"};
 constexpr Knob kBack{"back", 10, "points", "In a row at or below its limit again end a level that stays", "hysteresis"};
 constexpr Knob kAbsurd{"absurd", 1e6, "x", "Times the largest before it, and 1: no level is needed to judge it",
                        "gradient-spike, absurd"};
 constexpr Knob kAbsurdEarly{"absurd_early", 2, "points", "So many before it at least", "gradient-spike, early"};
 constexpr Knob kSame{"same", 3, "points",
                      "Rewards since such a loss, and all of them the same: the policy went with it", "own"};
-constexpr Knob kKnobs[] = {kHistory,   kWindow,  kPolicy,     kLeast, kSigma,  kLevel,       kPersist, kRise,
-                           kRiseWidth, kRiseRow, kSupervised, kBack,  kAbsurd, kAbsurdEarly, kSame};
+constexpr Knob kKnobs[] = {kHistory, kWindow,     kPolicy, kLeast,  kSigma,       kLevel, kPersist, kRise,   kRiseWidth,
+                           kRiseRow, kSupervised, kBack,   kAbsurd, kAbsurdEarly, kSame,  kBlown,   kBlownBy};
 
 struct Base {
   double level = 0, limit = INFINITY;
@@ -180,6 +184,29 @@ void judge_track(KeptTrack& track, bool supervised, size_t absurd, std::vector<F
   }
 }
 
+/// The first updates threw the weights away, as with a rate that is far too high: the loss leaps above all that it was
+/// before and stays.
+void judge_blown(const Track& track, std::vector<Finding>& out) {
+  double most = 0;
+  for (size_t i = 0; i < std::min(track.size(), points_of(kHistory)); ++i) {
+    const size_t last = i + points_of(kPersist) - 1;
+    if (last >= track.size()) return;
+    const double limit = std::max(kBlown.value * most, most + kBlownBy.value);
+    const auto next = track.slice(i, last + 1);
+    if (i > 0 && *std::min_element(next.begin(), next.end()) > limit) {
+      Finding finding =
+          make_finding("loss-spike", "loss-spike", Severity::kWarning, track.points[i], track.points[last],
+                       cat("Loss rose from ", most, " to ", track.values[i], " at step ", track.points[i].step,
+                           " and stays at ", track.values[last]));
+      add_figures(finding, track, i - 1, last);
+      finding.suggests.push_back({"loss-spike", 0.6, "loss far above its own beginning"});
+      finding.suggests.push_back({"learning-rate-too-high", 0.5, "within the first updates"});
+      return out.push_back(std::move(finding));
+    }
+    most = std::max(most, track.values[i]);
+  }
+}
+
 /// Cross entropy and its kin: positive throughout, and of some size.
 bool is_level(const Track& track) {
   return std::all_of(track.values.begin(), track.values.end(), [](double value) { return value > 0; }) &&
@@ -190,8 +217,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   const bool supervised = !has_reward(state) && state.find("loss.policy") == nullptr;
   const Series* loss = state.find(supervised || state.find("loss.policy") == nullptr ? "loss.total" : "loss.policy");
   for (KeptTrack& track : memory.tracks(state, loss)) {
+    const bool level = supervised && is_level(track);
     const size_t absurd = judge_absurd(state, memory, track, out);
-    judge_track(track, supervised && is_level(track), absurd, out);
+    judge_track(track, level, absurd, out);
+    if (level && absurd == track.size()) judge_blown(track, out);
   }
 }
 

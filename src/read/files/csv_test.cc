@@ -124,6 +124,11 @@ TEST_CASE("csv: the episodes of Gymnasium's Monitor") {
   CHECK(contains(read("# step,loss\n1,2\n"), "# step=1 loss=2\n"));
 }
 
+TEST_CASE("csv: beside the number of an episode \"steps\" is its length") {
+  CHECK(contains(read("episode,total_reward,steps\n1,11.5,30\n2,-15,50\n"), "row 2 step - at  episode=1 "));
+  CHECK(contains(read("reward,steps\n11.5,30\n"), "row 2 step 30 at  reward=11.5 "));
+}
+
 TEST_CASE("mlflow: meta.yaml says how the run ended") {
   const auto meta = [] { return std::make_unique<MlflowMetaDecoder>(); };
   const std::string log = decode_log(meta, "run_id: abc\nstatus: 4\nend_time: 1760000000000\nrun_name: 'x'\n", 0, 0);

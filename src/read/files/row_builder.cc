@@ -180,6 +180,12 @@ Time time_from_epoch(double value) {
   return {};
 }
 
+/// Beside the number of an episode "steps" is its length.
+bool is_length_of_episode(std::string_view key, const std::vector<RowNumber>& numbers) {
+  if (!may_be_length(key)) return false;
+  return std::any_of(numbers.begin(), numbers.end(), [](const RowNumber& one) { return names_episode(one.key); });
+}
+
 StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std::vector<RowText>& texts) {
   StepAndTime found;
   int best_step = -1, best_time = -1;
@@ -187,7 +193,7 @@ StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std:
   for (const RowNumber& number : numbers) {
     if (const int rank = step_key_rank(number.key); better(rank, best_step)) {
       const int64_t step = step_from_number(number.value);
-      if (step != kNoStep) found.step = step, best_step = rank;
+      if (step != kNoStep && !is_length_of_episode(number.key, numbers)) found.step = step, best_step = rank;
     }
     if (const int rank = time_key_rank(number.key); better(rank, best_time)) {
       const Time at = time_from_epoch(number.value);

@@ -106,7 +106,7 @@ void Interpreter::follow_speaker() {
 }
 
 /// The next line, while something is open that it may belong to; it is then asked again.
-size_t Interpreter::wanted() const { return code_ != nullptr || wanted_as_record() || first_lines_.reads() ? 1 : 0; }
+size_t Interpreter::wanted() const { return code_ != nullptr || wanted_as_record() || heeds_starts() ? 1 : 0; }
 
 /// By more than the code that a tool ran, which is read for a name alone.
 bool Interpreter::wanted_as_record() const {
@@ -189,7 +189,10 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool in_trace = folded || feed_trace(line, sample);
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
   note_last_exception(line, in_trace || sample);
-  if (in_trace) first_lines_.went_on();
+  if (in_trace) {
+    first_lines_.went_on();
+    if (banner_.reads()) banner_.read(line.text, line.number, line.at);  // it says how the start ended
+  }
   if (!in_trace && !sample) heed_first_lines(line);
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
@@ -207,11 +210,13 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
 }
 
 void Interpreter::heed_first_lines(const LogLine& line) {
-  if (!first_lines_.reads() || of_cells_ || beside_rows_) return;
-  const auto begin = first_lines_.read(line.text, line.number, line.at);
+  if (!heeds_starts() || of_cells_ || beside_rows_) return;
+  const auto behind_failure = first_lines_.read(line.text, line.number, line.at);
+  const auto again = banner_.read(line.text, line.number, line.at);
+  const auto begin = behind_failure ? behind_failure : again;
   if (!begin) return;
   for (auto& [key, stream] : streams_) end_trace(*stream);
-  put(event::AttemptBegan{std::string(kSameFirstLines)}, begin->number, begin->at);
+  put(event::AttemptBegan{std::string(behind_failure ? kSameFirstLines : kBannerAgain)}, begin->number, begin->at);
 }
 
 /// What the clock of the lines does not say; and, of the first line that has one, when it was written: the line may

@@ -26,6 +26,7 @@
 #include "read/interpret/recogniser.h"
 #include "read/interpret/records.h"
 #include "read/interpret/score_sums.h"
+#include "read/interpret/start_banner.h"
 #include "read/lines/bar_values.h"
 #include "read/lines/clean_line.h"
 #include "read/lines/column_table.h"
@@ -227,6 +228,8 @@ class Interpreter {
   bool wanted_as_record() const;
   bool trainer_known() const;
   bool says_nothing(const LogLine& line, std::span<const uint32_t> hits) const;
+  /// Lines are wanted, whatever they hold, as the log may begin again with them.
+  bool heeds_starts() const { return first_lines_.reads() || banner_.reads(); }
 
   // interpreter_code.cc
   void begin_code(event::ToolCalled body, const Fields& fields, const LogLine& line);
@@ -312,6 +315,7 @@ class Interpreter {
   LeadingRank ranks_;
   Arms arms_;
   FirstLines first_lines_;
+  StartBanner banner_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool emits_dialects_ = false, following_ = false;

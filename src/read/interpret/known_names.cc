@@ -107,13 +107,18 @@ void KnownNames::forget_meanings() {
 int64_t stated_step(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
   uint8_t best = KnownName::kNoRank;
   int64_t step = kNoStep;
+  bool length = false;  // of an episode
   for (size_t i = 0; i < names.size(); ++i) {
     const double value = numbers[i].value;
     if (names[i]->step_rank >= best || !(std::fabs(value) < 1e15) || std::floor(value) != value) continue;
     best = names[i]->step_rank;
     step = static_cast<int64_t>(value);
+    length = may_be_length(names[i]->raw);
   }
-  return step;
+  if (!length) return step;
+  const bool beside =
+      std::any_of(names.begin(), names.end(), [](const KnownName* one) { return names_episode(one->raw); });
+  return beside ? kNoStep : step;
 }
 
 }  // namespace mw

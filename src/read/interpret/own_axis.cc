@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/checksum.h"
 #include "base/one_of.h"
 #include "read/lines/step_name.h"
 
@@ -22,6 +23,27 @@ bool is_count(double value) { return value >= 0 && value < kExact && value == st
 /// "timesteps": what an environment did by the first record depends on the size of a batch.
 bool counts_environment(std::string_view name) {
   return name.find("steps") != std::string_view::npos || name == "timestep";
+}
+
+struct HistoryRow {
+  double epoch = -1;
+  bool trains = false;  // a loss with a rate
+  uint64_t hash = 0;    // of all numbers
+};
+
+HistoryRow history_row(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
+  HistoryRow row;
+  bool loss = false, rate = false;
+  row.hash = fnv1a("");
+  for (size_t i = 0; i < names.size() && i < numbers.size(); ++i) {
+    const double value = numbers[i].value;
+    row.hash = fnv1a({reinterpret_cast<const char*>(&value), sizeof value}, row.hash);
+    if (names[i]->raw == "epoch") row.epoch = value;
+    loss = loss || names[i]->raw == "loss";
+    rate = rate || names[i]->raw == "learning_rate";
+  }
+  row.trains = loss && rate;
+  return row;
 }
 
 }  // namespace
@@ -45,9 +67,29 @@ void OwnAxis::begin_again(int64_t value, double outer) {
   base_ = value == first_ && outer > outer_ ? base_ + last_ + stride_ - first_ : 0;
 }
 
+/// Is it a row of a Trainer's history, which says how far its epoch is? Of one at the very beginning nobody knows yet
+/// whether epochs are counted in parts: the next ones will show it.
+bool OwnAxis::counts_rows(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
+  const HistoryRow row = history_row(names, numbers);
+  if (!row.trains || row.epoch < 0 || row.epoch >= 1) return give_up(), false;
+  rows_ = row.epoch > 0;
+  return rows_;
+}
+
+int64_t OwnAxis::row_of(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
+  const HistoryRow row = history_row(names, numbers);
+  if (!row.trains || row.epoch < 0) return kNoStep;
+  if (row.hash == row_) return last_;
+  last_ = row.epoch < epoch_ ? 1 : last_ + 1;
+  epoch_ = row.epoch;
+  row_ = row.hash;
+  return last_;
+}
+
 int64_t OwnAxis::step_of(std::span<KnownName* const> names, std::span<const RowNumber> numbers) {
   if (dead_) return kNoStep;
-  if (name_.empty() && !choose(names, numbers)) return give_up(), kNoStep;
+  if (rows_) return row_of(names, numbers);
+  if (name_.empty() && !choose(names, numbers)) return counts_rows(names, numbers) ? row_of(names, numbers) : kNoStep;
   double outer = 0;
   const RowNumber* own = nullptr;
   for (size_t i = 0; i < names.size() && i < numbers.size(); ++i) {

@@ -61,4 +61,21 @@ TEST_CASE("what an environment did may begin at a batch, and what is nearest to 
   CHECK(both.step({{"mean_reward", 3}}) == kNoStep);
 }
 
+TEST_CASE("rows of a history that say only how far the epoch is are counted") {
+  Source source;
+  CHECK(source.step({{"loss", 4.4}, {"learning_rate", 5e-6}, {"epoch", 0}}) == kNoStep);
+  for (int row = 1; row <= 9; ++row) {
+    const double epoch = 0.01 * ((row + 1) / 2);
+    CHECK(source.step({{"loss", 4.4 - 0.1 * row}, {"learning_rate", 5e-6}, {"epoch", epoch}}) == row);
+    CHECK(source.step({{"loss", 4.4 - 0.1 * row}, {"learning_rate", 5e-6}, {"epoch", epoch}}) == row);
+  }
+  CHECK(source.step({{"train_runtime", 60}, {"epoch", 0.06}}) == kNoStep);
+  CHECK(source.step({{"loss", 4.1}, {"learning_rate", 5e-6}, {"epoch", 0.01}}) == 1);
+  Source whole, other;
+  CHECK(whole.step({{"loss", 4.4}, {"learning_rate", 5e-6}, {"epoch", 0}}) == kNoStep);
+  CHECK(whole.step({{"loss", 4.1}, {"learning_rate", 5e-6}, {"epoch", 1}}) == kNoStep);
+  CHECK(whole.step({{"loss", 4.0}, {"learning_rate", 5e-6}, {"epoch", 1.5}}) == kNoStep);
+  CHECK(other.step({{"score", 4.4}, {"epoch", 0.5}}) == kNoStep);
+}
+
 }  // namespace mw

@@ -76,6 +76,12 @@ bool counts_updates(std::string_view name) {
   return words.numbers == 0 || (words.numbers == 1 && (words.several || words.whose > 0 || name.ends_with("number")));
 }
 
+bool may_be_length(std::string_view name) { return name == "steps" || name == "n_steps"; }
+
+bool names_episode(std::string_view name) {
+  return name == "episode" || name == "episode_number" || name == "episode_idx" || name == "episode_index";
+}
+
 int axis_rank(std::string_view name) {
   if (name.size() < 5 || name.size() > 20) return -1;
   const auto* const found = std::find(kAxes.begin(), kAxes.end(), name);

@@ -13,4 +13,8 @@ bool counts_updates(std::string_view name);
 /// "timesteps", "episode": they count something else than updates of the weights, and rise with them.
 int axis_rank(std::string_view name);
 
+/// "steps": beside the number of an episode it may be that episode's length.
+bool may_be_length(std::string_view name);
+bool names_episode(std::string_view name);
+
 }  // namespace mw

@@ -233,6 +233,17 @@ const Symptom* said_of_data(const Symptom& lead, const Symptom* first, const Sym
   return found;
 }
 
+/// The path of a model that is not there, where the lead is the Hub's word that it has none of that name: the path was
+/// sought there as well, and the first exception of the chain is the Hub's.
+const Symptom* path_of(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (cause_of(lead) != "hf-repo-not-found") return nullptr;
+  const Symptom* const found = std::find_if(first, last, [&lead](const Symptom& symptom) {
+    return !symptom.survived && !symptom.teardown && cause_of(symptom) == "model-path-missing" &&
+           near_to(lead, symptom);
+  });
+  return found == last ? nullptr : found;
+}
+
 /// A symptom of the same moment that says of what the process died, where the lead only says that it did. That it was
 /// an engine that died is worth saying whatever it died of.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
@@ -240,6 +251,7 @@ const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Sy
     if (const Symptom* more = continued(lead, first, last)) return more;
     if (const Symptom* data = said_of_data(lead, first, last)) return data;
   }
+  if (const Symptom* path = path_of(lead, first, last)) return path;
   const std::string kind = kind_of(lead);
   if (lead.signature != nullptr && lead.signature->wrapper && kind != "engine-dead") {
     if (const Symptom* inner = wrapped(lead, first, last)) return inner;
