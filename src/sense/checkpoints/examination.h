@@ -76,7 +76,11 @@ class Examination {
   void found_layout(std::string_view name) { layouts_.insert(std::string(name)); }
   void found_framework(std::string_view name) { framework_ = name; }
   void note(std::string_view text) { notes_.emplace_back(text); }
-  void holds_weights() { ++weights_; }
+  /// The file at that path within it has some.
+  void holds_weights(std::string_view path) {
+    ++weights_;
+    weights_in_.emplace(folder_in_tree(path));
+  }
   void step_is(int64_t step, const std::string& by);
   /// The file that the trainer writes last is there, or is not; without a call none is known.
   void finished(bool there) { finished_ = there; }
@@ -115,6 +119,7 @@ class Examination {
   /// All files of weights in it lie in folders of exports, and no rank's part or optimizer anywhere.
   bool only_exported() const { return only_exported_; }
   size_t weights() const { return weights_; }
+  const std::set<std::string>& weights_in() const { return weights_in_; }  ///< folders with files that have some
   bool unknown() const { return unknown_; }  ///< something is larger than what is read, or could not be read
   int64_t step() const { return step_; }
   std::optional<bool> finished() const { return finished_; }
@@ -148,6 +153,7 @@ class Examination {
   std::map<std::string, bool, std::less<>> anywhere_;
   CountedSteps counted_;
   size_t weights_ = 0;
+  std::set<std::string> weights_in_;
   bool only_exported_ = false;
   std::set<std::pair<Trouble, std::string>> said_;  // of what is said once
   uint64_t all_problems_ = 0;

@@ -53,10 +53,7 @@ Counts counts_in(const FileDirectory& directory, ReadFile& file) {
 
 bool is_counting_json(std::string_view name) { return name == "training_info.json" || name == "ckpt_contents.json"; }
 
-bool is_pickled(std::string_view name) {
-  const std::string_view ending = ending_of(name);
-  return ending == "pt" || ending == "pth" || ending == "bin" || ending == "pkl";
-}
+bool is_pickled(std::string_view name) { return may_be_of_torch(name) || ending_of(name) == "pkl"; }
 
 Counts counts_of(Disk& disk, const std::string& path) {
   const auto open = disk.open_read(path);

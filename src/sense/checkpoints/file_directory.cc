@@ -64,10 +64,8 @@ class EntriesOf {
 
   FileDirectory of_file(std::string_view name) {
     if (source_.bytes() == 0) {
-      if (is_weights_by_name(name) || is_of_torch(name) || ending_of(name) == "bin" || ending_of(name) == "pkl" ||
-          ending_of(name) == "safetensors") {
+      if (role_of(name) == FileRole::kWeights || may_be_of_torch(name) || ending_of(name) == "pkl")
         wrong(Trouble::kEmpty, "it is empty");
-      }
       return std::move(out_);
     }
     const std::string head = source_.read(0, kHead);
@@ -77,8 +75,9 @@ class EntriesOf {
     }
     const std::string_view ending = ending_of(name);
     const bool pickle = is_pickle_by_name(name);
-    const bool torch = is_of_torch(name) || ending == "safetensors";
-    if (is_zero(head) && (pickle || (torch && head.size() >= 8)) && is_zero_throughout(source_)) {
+    // No format of weights begins with zeros; what is called .bin may be numbers without any.
+    const bool weights = is_of_torch(name) || (role_of(name) == FileRole::kWeights && ending != "bin");
+    if (is_zero(head) && (pickle || (weights && head.size() >= 8)) && is_zero_throughout(source_)) {
       wrong(Trouble::kZeros, "it holds nothing but zeros: its bytes never reached the disk");
     } else if (ending == "safetensors") {
       safetensors(head);

@@ -43,8 +43,13 @@ bool is_export(std::string_view path) {
 
 bool is_of_torch(std::string_view name) {
   const std::string_view ending = ending_of(name);
-  if (ending == "pt" || ending == "pth" || ending == "distcp") return true;
+  if (ending == "pt" || ending == "pth" || ending == "ckpt" || ending == "distcp") return true;
   return ending == "bin" && (name.starts_with("pytorch_model") || name.starts_with("adapter_model"));
+}
+
+bool may_be_of_torch(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kEndings = {"pt", "pth", "ckpt", "bin"};
+  return is_one_of(ending_of(name), kEndings);
 }
 
 bool is_pickle_by_name(std::string_view name) {

@@ -18,6 +18,8 @@ FileRole role_of(std::string_view name);
 bool is_export(std::string_view path);
 /// Written by torch.save, which writes a zip archive, or of old a pickle: neither begins with zeros or is empty.
 bool is_of_torch(std::string_view name);
+/// By its ending: what torch.save writes has one of these, and `.bin` may be anything else.
+bool may_be_of_torch(std::string_view name);
 /// Names by which frameworks write an optimizer, a state or a rank's part with torch.save or pickle, and nothing else:
 /// a trainer opens them by these names, and fails on anything but an archive of torch.save or a pickle.
 bool is_pickle_by_name(std::string_view name);

@@ -14,6 +14,7 @@
 #include "platform/durable.h"
 #include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/ownership.h"
 
 namespace mw {
 namespace {
@@ -287,7 +288,16 @@ std::string behind_link(Disk& disk, const std::string& path) {
     const auto other = disk.info(one.path);
     if (other.ok() && other->inode == info->inode && other->device == info->device) return one.path;
   }
-  return path;
+  constexpr int kHops = 8;  // of links to links
+  std::string to = path;
+  for (int i = 0; i < kHops; ++i) {
+    const auto text = disk.read_link(to);
+    if (!text.ok()) break;
+    to = plain_path(text->starts_with('/') ? *text : cat(folder_of(to), "/", *text));
+  }
+  const auto other = disk.info(to);
+  const bool same = other.ok() && other->inode == info->inode && other->device == info->device;
+  return same && step_of_name(basename(to)) != kNoStep ? to : path;
 }
 
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint) {
@@ -300,6 +310,21 @@ std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& c
     std::string path = cat(folder == "/" ? "" : folder, "/", name);
     if (step != kNoStep && found.size() < kCheckpoints && is_folder(disk, path))
       found.push_back({std::move(path), step});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
+  return found;
+}
+
+std::vector<FoundCheckpoint> files_beside(Disk& disk, const std::string& file) {
+  std::vector<FoundCheckpoint> found;
+  const NumberedFile own = numbered(basename(file));
+  if (own.step == kNoStep) return found;
+  const auto names = disk.list(folder_of(file));
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const NumberedFile one = numbered(name);
+    if (one.step != kNoStep && one.family == own.family && found.size() < kCheckpoints)
+      found.push_back({cat(folder_of(file) == "/" ? "" : folder_of(file), "/", name), one.step});
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });

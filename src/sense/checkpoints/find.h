@@ -43,7 +43,10 @@ bool is_part_of_verl(const std::vector<std::string>& names);
 /// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step. Folders.
 std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint);
 
-/// The checkpoint beside it that a link such as `latest` leads to; `path` itself where it is none.
+/// Files that are checkpoints of other steps beside this one, itself included, by step: their names differ in numbers.
+std::vector<FoundCheckpoint> files_beside(Disk& disk, const std::string& file);
+
+/// The checkpoint that a link such as `latest` leads to, beside it or elsewhere; `path` itself where it is none.
 std::string behind_link(Disk& disk, const std::string& path);
 
 /// A framework's file that names its newest checkpoint.

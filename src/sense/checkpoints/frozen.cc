@@ -37,6 +37,9 @@ std::string optimizer_note(const Count& moments) {
 }  // namespace
 
 TensorPart part_of(std::string_view name, Dtype dtype) {
+  // Megatron's rank has both in one file, whose name speaks of the optimizer.
+  constexpr std::string_view kBoth = "model_optim_rng.pt:";
+  if (const size_t both = name.find(kBoth); both != std::string_view::npos) name.remove_prefix(both + kBoth.size());
   constexpr std::array<std::string_view, 2> kMoments = {"exp_avg", "momentum_buffer"};
   const bool moment = std::any_of(kMoments.begin(), kMoments.end(), [name](auto mark) { return contains(name, mark); });
   if (moment) return TensorPart::kMoment;

@@ -82,5 +82,12 @@ TEST_CASE("between two real saves nothing stands still; with the optimizer of th
   CHECK(contains(diff->notes.front(), "moments of the optimizer"));
 }
 
+TEST_CASE("weights in a file of Megatron's rank are no optimizer") {
+  const std::string rank = "mp_rank_01/model_optim_rng.pt:";
+  CHECK(part_of(cat(rank, "model.layers.0.weight"), Dtype::kF32) == TensorPart::kWeight);
+  CHECK(part_of(cat(rank, "optimizer.state.0.exp_avg"), Dtype::kF32) == TensorPart::kMoment);
+  CHECK(part_of(cat(rank, "optimizer.fp32_param"), Dtype::kF32) == TensorPart::kOther);
+}
+
 }  // namespace
 }  // namespace mw

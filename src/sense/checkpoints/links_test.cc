@@ -129,5 +129,15 @@ TEST_CASE("shards beside a whole model without an index are worth knowing") {
   CHECK(on.verified().state == State::kPartial);
 }
 
+TEST_CASE("a link from elsewhere stands for the checkpoint that it leads to") {
+  const Folder on;
+  fs::create_symlink("trl/checkpoint-20", on.root + "/latest");
+  fs::create_symlink("latest", on.root + "/newest");
+  fs::create_symlink("trl", on.root + "/all");
+  for (const char* const name : {"/latest", "/newest"}) CHECK(behind_link(*on.disk, on.root + name) == on.path());
+  CHECK(behind_link(*on.disk, on.root + "/all") == on.root + "/all");
+  CHECK(behind_link(*on.disk, on.path()) == on.path());
+}
+
 }  // namespace
 }  // namespace mw

@@ -15,11 +15,6 @@ namespace {
 constexpr uint64_t kFewer = 10;  // times as many bytes in the others: no split of one model differs by that
 constexpr size_t kRead = 64;     // files of checkpoints beside this one
 
-bool is_pickled(std::string_view name) {
-  const std::string_view ending = ending_of(name);
-  return ending == "pt" || ending == "pth" || ending == "bin";
-}
-
 /// Trainers whose optimizers are saved as torch.optim has them; others may keep their moments under the weights' names.
 bool is_of_torch_optim(const Examination& exam, const TreeFile& file) {
   constexpr std::string_view kTrainers[] = {"transformers", "accelerate", "verl", "skyrl"};
@@ -157,7 +152,7 @@ bool has_named_weights(Examination& exam) {
 void look_at_contents(Examination& exam, const std::vector<std::string>& beside) {
   std::map<std::string, std::vector<Optimizer>> families;
   for (const TreeFile& file : exam.tree().files()) {
-    const ContentKind wanted = is_pickled(file.name()) ? kind_of_name(file.name()) : ContentKind::kUnknown;
+    const ContentKind wanted = may_be_of_torch(file.name()) ? kind_of_name(file.name()) : ContentKind::kUnknown;
     const bool exported = is_export(file.path) && exam.tree().folders().size() > 1;
     if (wanted == ContentKind::kUnknown || exported) continue;
     const FileDirectory& directory = exam.directory(file);

@@ -341,12 +341,11 @@ class Scanner {
 
 /// The signature that it is a case of; "": none.
 std::string_view sign_of(const CheckpointProblem& problem) {
-  const std::string_view ending = ending_of(basename(problem.path));
   if (problem.trouble == Trouble::kMetadataOnly) return kMetadataOnly;
   if (problem.trouble == Trouble::kMissing) return kUnfinished;
   if (problem.trouble != Trouble::kTruncated) return "";
-  if (ending == "safetensors") return kSafetensors;
-  return ending == "pt" || ending == "pth" || ending == "bin" || ending == "ckpt" ? kZip : std::string_view();
+  if (ending_of(basename(problem.path)) == "safetensors") return kSafetensors;
+  return may_be_of_torch(basename(problem.path)) ? kZip : std::string_view();
 }
 
 /// What verify_checkpoint() adds.

@@ -211,5 +211,47 @@ TEST_CASE("of a name that counts epochs the file says the step") {
   CHECK(step_of("epoch=2-step=7.ckpt") == kNoStep);  // as its name says
 }
 
+TEST_CASE("a .ckpt is what torch.save wrote, and as damaged as a .pt") {
+  const std::string whole = content_of("lightning.ckpt");
+  std::string flipped = whole;
+  flipped[3] = '\x14';
+  const std::vector<std::pair<std::string, State>> kCases = {{whole, State::kWhole},
+                                                             {"", State::kPartial},
+                                                             {std::string(whole.size(), '\0'), State::kPartial},
+                                                             {whole.substr(0, whole.size() / 2), State::kPartial},
+                                                             {"<html><body>502</body></html>", State::kCorrupt},
+                                                             {flipped, State::kCorrupt}};
+  for (const auto& one : kCases) {
+    const std::string& content = one.first;
+    const State state = one.second;
+    CAPTURE(content.size());
+    FakeDisk disk;
+    disk.put("/ck/step=30.ckpt", content);
+    VerifyOptions options;
+    options.now = Time::from_seconds(4e9);
+    const auto verdict = verify_checkpoint(disk, "/ck/step=30.ckpt", options);
+    REQUIRE(verdict.ok());
+    CHECK(verdict->state == state);
+    if (state == State::kWhole) CHECK(verdict->layouts == std::vector<std::string>{"torch.save"});
+  }
+}
+
+TEST_CASE("a file of weights without a byte, or of zeros, is partial in any format") {
+  for (const char* const name : {"step_30.npz", "weights.npy", "model.weights.h5", "flax_model.msgpack", "m.gguf"}) {
+    for (const size_t bytes : {size_t{0}, size_t{100'000}}) {
+      CAPTURE(std::string(name));
+      CAPTURE(bytes);
+      FakeDisk disk;
+      disk.put(cat("/ck/step_30/", name), std::string(bytes, '\0'));
+      disk.put("/ck/step_30/config.json", "{}");
+      VerifyOptions options;
+      options.now = Time::from_seconds(4e9);
+      const auto verdict = verify_checkpoint(disk, "/ck/step_30", options);
+      REQUIRE(verdict.ok());
+      CHECK(verdict->state == State::kPartial);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mw

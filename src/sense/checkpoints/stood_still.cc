@@ -1,5 +1,6 @@
 #include "sense/checkpoints/stood_still.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/frozen.h"
+#include "sense/checkpoints/role_weights.h"
 #include "sense/checkpoints/zero_tail.h"
 
 namespace mw {
@@ -101,8 +103,12 @@ namespace {
 /// Of what both have: how much there is, and stood still.
 struct Counts {
   Count weights, moments;
+  /// No step changed the weights, and steps of its own optimizer were made.
+  bool stands_still() const { return weights.all > 0 && weights.still == weights.all && moments.still < moments.all; }
 };
-Counts counts_of(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
+/// `roles`: of each folder of a role by itself, too.
+Counts counts_of(const CheckpointManifest& before, const std::vector<ManifestFile>& after,
+                 std::map<std::string_view, Counts>* roles = nullptr) {
   const Tensors was = tensors_of(before.files), now = tensors_of(after);
   Counts out;
   for (const auto& [key, one] : now) {
@@ -110,24 +116,40 @@ Counts counts_of(const CheckpointManifest& before, const std::vector<ManifestFil
     if (then == was.end() || then->second.tensor->numbers != one.tensor->numbers) continue;
     const TensorPart part = part_of(key.first, Dtype::kF32);
     const bool zero = one.tensor->zero, still = is_same(then->second, one);
-    Count* const count = part == TensorPart::kWeight   ? &out.weights
-                         : part == TensorPart::kMoment ? &out.moments
-                                                       : nullptr;
-    if (count == nullptr) continue;
-    ++count->all;
-    count->still += still ? 1 : 0;
-    count->zero += zero ? 1 : 0;
+    if (part != TensorPart::kWeight && part != TensorPart::kMoment) continue;
+    const auto add = [&](Counts& counts) {
+      Count& count = part == TensorPart::kWeight ? counts.weights : counts.moments;
+      ++count.all;
+      count.still += still ? 1 : 0;
+      count.zero += zero ? 1 : 0;
+    };
+    add(out);
+    if (roles != nullptr) add((*roles)[role_in(one.file->path)]);
   }
   return out;
+}
+
+/// Of several roles the one whose weights stand still while its optimizer moves; an actor that waits for its critic has
+/// an optimizer that waits, too. "" where there is none.
+std::string_view still_role(const std::map<std::string_view, Counts>& roles) {
+  const auto still =
+      std::find_if(roles.begin(), roles.end(), [](const auto& one) { return one.second.stands_still(); });
+  return still == roles.end() ? std::string_view() : still->first;
+}
+
+std::string all_weights_of(std::string_view role, const Count& weights) {
+  return cat("every byte of ", role.empty() ? "its " : cat("the ", role, "'s "), weights.all,
+             weights.all == 1 ? " weight is" : " weights is", " as in the save of step ");
 }
 
 }  // namespace
 
 std::string weights_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
-  const auto [weights, moments] = counts_of(before, after);
-  if (weights.all == 0 || weights.still < weights.all || moments.still == moments.all) return "";
-  return cat("every byte of its ", weights.all, weights.all == 1 ? " weight is" : " weights is",
-             " as in the save of step ", before.step,
+  std::map<std::string_view, Counts> roles;
+  const Counts all = counts_of(before, after, &roles);
+  const std::string_view role = all.stands_still() ? std::string_view() : still_role(roles);
+  if (!all.stands_still() && role.empty()) return "";
+  return cat(all_weights_of(role, role.empty() ? all.weights : roles[role].weights), before.step,
              ", though moments of its optimizer changed: no step changes the weights, or they are that save's");
 }
 
@@ -137,17 +159,23 @@ std::string moments_without_steps(const CheckpointManifest& before, const std::v
 }
 
 StoodStill stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after, int64_t trained) {
-  const auto [weights, moments] = counts_of(before, after);
+  std::map<std::string_view, Counts> roles;
+  const auto [weights, moments] = counts_of(before, after, &roles);
   if (const FellToZero fell = fell_to_zero(before, after); !fell.what.empty())
     return {cat(fell.path, ": ", fell.what), true};
   const std::string since = cat("in the save of step ", before.step);
   if (weights.all == 0) return {};
   if (weights.still == weights.all) {
     if (trained < kTrained) return {};
-    return {cat("every byte of its ", weights.all, weights.all == 1 ? " weight is" : " weights is", " as ", since,
-                ", though ", trained, " steps were trained at a learning rate above 0"),
+    return {cat(all_weights_of("", weights), before.step, ", though ", trained,
+                " steps were trained at a learning rate above 0"),
             false};
   }
+  if (const std::string_view role = still_role(roles); !role.empty() && trained >= kTrained)
+    return {
+        cat(all_weights_of(role, roles[role].weights), before.step, ", though moments of its optimizer changed and ",
+            trained, " steps were trained at a learning rate above 0"),
+        false};
   if (moments.all == 0) return {};
   if (moments.zero == moments.all)
     return {cat("all ", moments.all, " moments of its optimizer are zero, though its weights changed since step ",

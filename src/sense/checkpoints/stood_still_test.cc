@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/file_directory.h"
@@ -213,6 +215,30 @@ TEST_CASE("what a manifest remembers of tensors is there when it is read again")
   CHECK(read->files[0].tensors[0].crc == 0xfeedbeef);
   CHECK_FALSE(read->files[0].tensors[0].zero);
   CHECK(read->files[0].tensors[1].zero);
+}
+
+/// An actor and a critic of two saves; files of these kinds of the actor are those of the first save in both.
+event::CheckpointRead with_critic(const std::vector<std::string>& frozen) {
+  Samples on;
+  for (const int step : {10, 20}) {
+    for (const std::string kind : {"model", "optim", "extra_state"}) {
+      for (const char* const rank : {"0", "1"}) {
+        const std::string file = cat(kind, "_world_size_2_rank_", rank, ".pt"), save = cat("verl/global_step_", step);
+        on.copy(cat(save, "/actor/", file), cat(save, "/critic/", file));
+        if (step == 20 && std::find(frozen.begin(), frozen.end(), kind) != frozen.end())
+          on.copy(cat("verl/global_step_10/actor/", file), cat(save, "/actor/", file));
+      }
+    }
+  }
+  return on.both("verl/global_step_10", "verl/global_step_20");
+}
+
+TEST_CASE("an actor that no step changes shows beside a critic that is trained") {
+  CHECK(with_critic({}).what == "");
+  const std::string what = with_critic({"model"}).what;
+  CHECK(contains(what, "every byte of the actor's "));
+  CHECK(contains(what, " as in the save of step 10, though moments of its optimizer changed and 10 steps"));
+  CHECK_FALSE(contains(with_critic({"model", "optim"}).what, "every byte of"));  // it waits for its critic
 }
 
 }  // namespace

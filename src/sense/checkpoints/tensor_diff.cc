@@ -66,10 +66,9 @@ class Tensors {
   void take(size_t number) {
     const TreeFile& file = tree_.files()[number];
     ranks_ = std::max(ranks_, ranks_by_name(file.path));
-    const std::string_view ending = ending_of(file.name());
     if (is_export(file.path) && tree_.folders().size() > 1) return;
     if (file.name() == ".metadata") return take_distributed(file);
-    if (ending != "safetensors" && ending != "pt" && ending != "pth" && ending != "bin") return;
+    if (ending_of(file.name()) != "safetensors" && !may_be_of_torch(file.name())) return;
     auto open = disk_.open_read(tree_.full(file.path));
     if (!open.ok()) return cannot_read(file.path, "it cannot be opened");
     // Every rank, and every part of the state, has names that others have, too.

@@ -16,6 +16,7 @@
 #include "sense/checkpoints/lost_state.h"
 #include "sense/checkpoints/other_content.h"
 #include "sense/checkpoints/other_format.h"
+#include "sense/checkpoints/role_weights.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
 #include "sense/checkpoints/unjudged.h"
@@ -55,6 +56,7 @@ class Verification {
     for (const std::string& link : tree_.dangling()) look_at_dead_link(exam_, link);
     note_pieces_in_weights();
     look_at_contents(exam_, options_.beside);
+    look_for_weights_of_roles(exam_);
     look_for_weights();
     look_for_lost_parts(exam_, options_.beside, options_.before, options_.newest);
     if (options_.deep) {
@@ -79,8 +81,8 @@ class Verification {
     const std::string_view ending = ending_of(file.name());
     if (ending == "json") return look_at_json(file);
     if (ending == "distcp" || is_export_weights(file)) return;
-    const bool read = file.role == FileRole::kWeights || file.role == FileRole::kOptimizer || ending == "pt" ||
-                      ending == "pth" || ending == "bin" || ending == "pkl";
+    const bool read = file.role == FileRole::kWeights || file.role == FileRole::kOptimizer ||
+                      may_be_of_torch(file.name()) || ending == "pkl";
     if (!read) return;
     const FileDirectory& directory = exam_.directory(file);
     if (file.role == FileRole::kOptimizer) note_optimizer(file, directory);
@@ -96,7 +98,7 @@ class Verification {
       strange_.push_back(file.path);
     if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
     bare_ = bare_ || (directory.proven && directory.bare);
-    if (directory.proven && !directory.bare) exam_.holds_weights();
+    if (directory.proven && !directory.bare) exam_.holds_weights(file.path);
     if (!directory.proven && directory.found.empty()) {
       const bool small = file.bytes < kSmall && !is_weights_by_name(file.name());
       (small ? small_ : is_for_other_programs(file.name()) ? others_ : strange_).push_back(file.path);

@@ -77,7 +77,7 @@ class Examiner {
     exam_.found_layout("DeepSpeed ZeRO");
     if (exam_.tree().single_file()) return;
     read_model();
-    if (holds_partitions()) exam_.holds_weights();
+    if (holds_partitions()) exam_.holds_weights(in_folder(folder_, "*"));
     const int64_t data = std::max({data_, optimizers_.data, model_ranks_.data});
     if (!optimizers_.by_tensor.empty()) require_ranks(exam_, folder_, optimizers_, data, tensors_, "_optim_states.pt");
     if (!model_ranks_.by_tensor.empty()) {

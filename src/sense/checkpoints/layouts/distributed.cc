@@ -223,7 +223,7 @@ void check_file(Examination& exam, const TreeFile& file, std::vector<Distributed
     exam.problem(Trouble::kContradicts, file.path, cat("it is ", bytes - end, " bytes longer than .metadata says"),
                  false);
   touch_items(exam, file, items, touched);
-  if (weights) exam.holds_weights();
+  if (weights) exam.holds_weights(file.path);
   exam.add_items(file.path, std::move(items));
 }
 
@@ -300,7 +300,7 @@ void check_archives(Examination& exam, const TreeFile& file) {
   }
   if (items.empty()) return exam.problem(Trouble::kEmpty, file.path, "it is empty");
   std::reverse(items.begin(), items.end());
-  exam.holds_weights();
+  exam.holds_weights(file.path);
   exam.add_items(file.path, std::move(items));
 }
 

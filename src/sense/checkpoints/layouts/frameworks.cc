@@ -20,7 +20,8 @@ std::string recover_folder(const CheckpointTree& tree) {
   return "";
 }
 bool is_areal(const CheckpointTree& tree) {
-  return tree.has_folder("recover_info") || (named(tree, "epoch") && contains(tree.own_name(), "globalstep"));
+  return tree.has_folder("recover_info") || !recover_folder(tree).empty() ||
+         (named(tree, "epoch") && contains(tree.own_name(), "globalstep"));
 }
 /// It writes the weights first. Where all of `recover_info` is older than all of them, by more than a copy of them
 /// takes (which gives each file the time at which it came), it is an earlier save's.
@@ -44,7 +45,13 @@ void require_later_info(Examination& exam, const std::string& weights) {
 
 void examine_areal(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
-  if (!tree.has_folder("recover_info")) return;
+  const std::string folder = recover_folder(tree);
+  if (!tree.has_folder("recover_info")) {
+    if (folder.empty()) return;  // an export
+    exam.finished(false);
+    return exam.problem(Trouble::kMissing, "recover_info",
+                        cat("it is missing: AReaL writes it after ", folder, ", and resumes from nothing without"));
+  }
   constexpr std::array<std::string_view, 5> kInfos = {"step_info.json", "saver_info.json", "evaluator_info.json",
                                                       "stats_logger_info.json", "checkpoint_info.json"};
   for (const std::string_view name : kInfos) {
@@ -59,7 +66,6 @@ void examine_areal(Examination& exam) {
       exam.step_is(*step, info->path);
     }
   }
-  const std::string folder = recover_folder(tree);
   if (folder.empty())
     exam.problem(Trouble::kMissing, "default/recover_checkpoint", "the weights are missing, and recover_info is there");
   if (!folder.empty()) require_later_info(exam, folder);
@@ -253,16 +259,18 @@ void examine_openrlhf(Examination& exam) {
 bool is_slime(const CheckpointTree& tree) {
   return named(tree, "iter_") && basename(folder_of(tree.root())) != "weights";
 }
-/// Formats of Megatron-LM without a common.pt exist: it is missing where a checkpoint beside this one has it.
+/// Formats of Megatron-LM without a common.pt exist: it is missing where a checkpoint beside this one has it. A folder
+/// whose name goes on behind the step ("iter_0000030_hf") is what somebody made of one.
 void require_common(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
-  if (tree.has("common.pt") || tree.has_folder("mp_rank_00")) return;
+  if (tree.has("common.pt") || tree.has_folder("mp_rank_00") || step_of_name(tree.own_name()) == kNoStep) return;
   const std::string folder = folder_of(tree.root());
   const auto names = exam.disk().list(folder);
   size_t looked = 0;
   for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
     constexpr size_t kLooked = 16;
-    if (!name.starts_with("iter_") || name == tree.own_name() || looked++ >= kLooked) continue;
+    if (!name.starts_with("iter_") || step_of_name(name) == kNoStep || name == tree.own_name() || looked++ >= kLooked)
+      continue;
     if (!exam.disk().info(cat(folder, "/", name, "/common.pt")).ok()) continue;
     return exam.problem(Trouble::kMissing, "common.pt",
                         cat("it is missing, and ", clip(sanitize_utf8(name), 60), " has it"));

@@ -73,7 +73,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
   for (const TreeFile* file : files) {
     if (!is_chunk(file->name())) continue;
     ++there;
-    exam.holds_weights();
+    exam.holds_weights(file->path);
     if (wanted->chunk_bytes == 0 || static_cast<uint64_t>(file->bytes) == wanted->chunk_bytes) continue;
     const bool less = static_cast<uint64_t>(file->bytes) < wanted->chunk_bytes;
     exam.problem(file->bytes == 0 ? Trouble::kEmpty
