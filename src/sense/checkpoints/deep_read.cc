@@ -90,8 +90,9 @@ std::vector<std::string> nearest_beside(Disk& disk, const std::string& path, std
 
 std::vector<std::string> nearest_in(const std::vector<FoundCheckpoint>& all, const std::string& path,
                                     std::ptrdiff_t most) {
-  const auto first = std::lower_bound(all.begin(), all.end(), step_of_name(basename(path)),
-                                      [](const FoundCheckpoint& one, int64_t step) { return one.step < step; });
+  const int64_t named = step_of_name(basename(path)), step = named == kNoStep ? step_of_file(basename(path)) : named;
+  const auto first = std::lower_bound(all.begin(), all.end(), step,
+                                      [](const FoundCheckpoint& one, int64_t wanted) { return one.step < wanted; });
   const auto own = std::find_if(first, all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
   std::vector<std::string> out;
   if (own == all.end()) return out;
@@ -104,10 +105,16 @@ std::vector<std::string> nearest_in(const std::vector<FoundCheckpoint>& all, con
 
 std::vector<CheckpointManifest> manifests_beside(Disk& disk, const std::string& home, const std::string& path) {
   std::vector<CheckpointManifest> out;
-  for (const std::string& one : nearest_beside(disk, path, kTried)) {
+  const std::vector<FoundCheckpoint> files = files_beside(disk, path);
+  for (const std::string& one : files.empty() ? nearest_beside(disk, path, kTried) : nearest_in(files, path, kTried)) {
     if (out.size() == kManifests) break;
     auto manifest = load_manifest(disk, home, one);
-    if (manifest.ok() && is_sound(*manifest)) out.push_back(std::move(*manifest));
+    if (!manifest.ok() || !is_sound(*manifest)) continue;
+    if (!files.empty() && manifest->files.size() == 1) {  // a file that is one: each has its step in its name
+      manifest->step = step_of_file(basename(one));
+      manifest->files.front().path = basename(path);
+    }
+    out.push_back(std::move(*manifest));
   }
   return out;
 }

@@ -172,5 +172,25 @@ TEST_CASE("a restart passes over what reading found unsound, unless it was saved
   CHECK(find_last_whole(world.disk, {"/ck"}, layout, kNoStep, {}, unsound).kept == 20);
 }
 
+TEST_CASE("a checkpoint that is a file is compared with the file of the save before") {
+  const auto read = [](float now, const std::string& other) {
+    World world;
+    const auto look = [&world](int64_t step, const std::string& name, float level) {
+      world.at += 600;
+      world.disk.set_time(Time::from_seconds(world.at));
+      world.disk.put(cat("/ck/", name), safetensors(around(level)));
+      const Time later = Time::from_seconds(world.at + 300);
+      return read_deeply(world.disk, {cat("/ck/", name), step, "/home", 1, later, nullptr}, world.stop).read;
+    };
+    CHECK(look(10, other, 0.02F).how == How::kSane);
+    return look(20, "ckpt_20.safetensors", now);
+  };
+  CHECK(read(0.021F, "ckpt_10.safetensors").how == How::kSane);
+  CHECK(read(20, "ckpt_10.safetensors").how == How::kSuspect);
+  CHECK(contains(read(20, "ckpt_10.safetensors").what, "in ckpt_10.safetensors: no training does that"));
+  CHECK(read(0, "ckpt_10.safetensors").how == How::kSuspect);
+  CHECK(read(20, "critic_ckpt_10.safetensors").how == How::kSane);  // of another family
+}
+
 }  // namespace
 }  // namespace mw

@@ -211,7 +211,7 @@ void FilePass::judge_figure(const ByteRange& range) {
 }
 
 void FilePass::report_lost() {
-  const std::vector<LostPages::Lost> lost = lost_.finish(size_);
+  const std::vector<LostPages::Lost> lost = checked(*opened_, lost_.finish(size_));
   if (!lost.empty()) out_.problem(Trouble::kZeros, file_.path, sentence_of(lost), true, CheckDepth::kSane);
 }
 

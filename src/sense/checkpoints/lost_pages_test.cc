@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/prng.h"
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw {
@@ -39,6 +41,57 @@ TEST_CASE("rows of zeros are no lost pages, and pages within rows are") {
   CHECK(lost[0].name == "w");
   CHECK(lost[0].at == 5 * kPage);
   CHECK(lost[0].bytes == 8 * kPage);
+}
+
+/// Whether rows of 4 KB and more of a file's one tensor, which begins at byte 8, are lost: as a copy in pieces leaves
+/// them, anywhere.
+bool is_lost(std::string bytes, uint64_t row) {
+  FakeDisk disk;
+  disk.put("/w", cat(std::string(8, '\x3c'), bytes, "after"));
+  auto open = disk.open_read("/w");
+  REQUIRE(open.ok());
+  LostPages pages;
+  pages.add({"w", 8, bytes.size(), row, false, zero_pages(8, bytes, 2)});
+  return !checked(**open, pages.finish(bytes.size() + 13)).empty();
+}
+
+TEST_CASE("zeros that begin and end at odd places within rows are lost, and zeros that a model has are not") {
+  const size_t row = 3000;
+  CHECK(is_lost(with_zeros(60 * row, 7 * row + 1000, 20 * row), row));             // both within rows
+  CHECK(is_lost(with_zeros(60 * row, 7 * row + 1000, 20 * row - 1000), row));      // it ends with a row
+  CHECK(is_lost(with_zeros(60 * row, 7 * row, 20 * row + 1000), row));             // it begins with one
+  CHECK_FALSE(is_lost(with_zeros(60 * row, 7 * row, 20 * row), row));              // rows of zeros
+  CHECK_FALSE(is_lost(with_zeros(60 * row, 7 * row - 20, 20 * row + 30), row));    // beside numbers that happen to be 0
+  CHECK_FALSE(is_lost(with_zeros(60 * 8192, 7 * 8192 + 1000, 5000), 8192));        // part of one row
+  CHECK_FALSE(is_lost(with_zeros(60 * row, 7 * row + 1000, 20 * row), 60 * row));  // it has one row
+  std::string padded = with_zeros(60 * row, 7 * row, 20 * row);  // columns of zeros, and rows of zeros
+  for (size_t i = 0; i < 60; ++i) padded.replace(i * row + 2000, 1000, std::string(1000, '\0'));
+  CHECK_FALSE(is_lost(padded, row));
+}
+
+TEST_CASE("zeros over several tensors end within a row of the last one") {
+  constexpr size_t kRow = 2048, kBytes = 40 * kRow;
+  const auto lost = [](const std::vector<std::string>& tensors) {
+    FakeDisk disk;
+    std::string all(8, '\x3c');
+    for (const std::string& one : tensors) all += one;
+    disk.put("/w", all);
+    auto open = disk.open_read("/w");
+    REQUIRE(open.ok());
+    LostPages pages;
+    uint64_t at = 8;
+    for (const std::string& one : tensors) {
+      const bool zero = one.find_first_not_of('\0') == std::string::npos;
+      pages.add({"w", at, one.size(), kRow, zero, zero_pages(at, one, 2)});
+      at += one.size();
+    }
+    return checked(**open, pages.finish(at + 1)).size();
+  };
+  const std::string zero(kBytes, '\0'), whole(kBytes, '\x3c');
+  CHECK(lost({whole, zero, with_zeros(kBytes, 0, 20 * kRow + 1000), whole}) == 1);
+  CHECK(lost({whole, zero, with_zeros(kBytes, 0, 20 * kRow), whole}) == 0);          // rows of zeros
+  CHECK(lost({whole, whole, with_zeros(kBytes, 0, 20 * kRow + 1000), whole}) == 0);  // where it begins is not known
+  CHECK(lost({whole, zero, zero, whole}) == 0);
 }
 
 TEST_CASE("what a file system has no bytes for is found without reading the file") {
@@ -111,6 +164,8 @@ TEST_CASE("stretches that are joined show what one stretch shows") {
       CHECK(joined.runs[i].end == once.runs[i].end);
       CHECK(joined.runs[i].before == once.runs[i].before);
       CHECK(joined.runs[i].after == once.runs[i].after);
+      CHECK(joined.runs[i].from == once.runs[i].from);
+      CHECK(joined.runs[i].to == once.runs[i].to);
     }
   }
 }

@@ -85,6 +85,30 @@ void look_for_lost_moments(Examination& exam, const std::vector<ManifestFile>& h
       false, CheckDepth::kSane);
 }
 
+void look_for_moments_gone(Examination& exam, const std::string& metadata,
+                           const std::map<std::string, std::vector<int64_t>>& own, const std::set<std::string>& earlier,
+                           std::string_view before) {
+  const auto is_of_optimizer = [](std::string_view name) {
+    return contains(name, "optim") || part_of(name, Dtype::kF32) == TensorPart::kMoment;
+  };
+  size_t gone = 0, all = 0;
+  std::string first;
+  for (const std::string& name : earlier) {
+    const bool state = is_of_optimizer(name), there = own.count(name) != 0;
+    if (!there && !state) return;
+    all += state ? 1 : 0;
+    if (!there && ++gone == 1) first = name;
+  }
+  const auto is_new = [&](const auto& one) { return one.second.size() >= 2 && earlier.count(one.first) == 0; };
+  if (gone == 0 || gone * 2 > all || std::any_of(own.begin(), own.end(), is_new)) return;
+  exam.problem(Trouble::kUnlike, metadata,
+               cat(clip(sanitize_utf8(first), 200), gone > 1 ? cat(" (and ", gone - 1, " more)") : "",
+                   " is not in it, and is in ", before,
+                   ": this part of the optimizer's state was lost, or the settings were changed"),
+               false);
+  if (exam.framework() == "prime-rl" || exam.framework() == "nemo-rl") exam.lacks(Piece::kOptimizer);
+}
+
 void look_for_other_tokenizer(Examination& exam, const std::vector<ManifestFile>& hashed,
                               const CheckpointManifest& before) {
   std::map<std::string_view, const ManifestFile*> then;

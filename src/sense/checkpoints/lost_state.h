@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,13 @@ namespace mw {
 /// zero: m and v are sums of gradients and of their squares (Kingma and Ba 2015, algorithm 1).
 void look_for_lost_moments(Examination& exam, const std::vector<ManifestFile>& hashed,
                            const CheckpointManifest* before);
+
+/// Of the matrices that a .metadata lists, moments of the optimizer that the save before had, while most of its moments
+/// are there and nothing else came or went: without them prime-rl and NeMo-RL cannot resume, as both save a state for
+/// each parameter.
+void look_for_moments_gone(Examination& exam, const std::string& metadata,
+                           const std::map<std::string, std::vector<int64_t>>& own, const std::set<std::string>& earlier,
+                           std::string_view before);
 
 /// A tokenizer's files have other bytes than in the save before.
 void look_for_other_tokenizer(Examination& exam, const std::vector<ManifestFile>& hashed,

@@ -107,5 +107,39 @@ TEST_CASE("a tokenizer that is not that of the save before is worth knowing") {
   CHECK(says(run.verify(20), "tokenizer.json: it has other bytes than in checkpoint-10: it is another tokenizer"));
 }
 
+TEST_CASE("a part of the optimizer's state that the save before had is worth knowing, and NeMo-RL lacks it") {
+  FakeDisk disk;
+  disk.put("/ck/step_20/a", "x");
+  const auto tree = CheckpointTree::read(disk, "/ck/step_20");
+  REQUIRE(tree.ok());
+  using Shapes = std::map<std::string, std::vector<int64_t>>;
+  const std::set<std::string> earlier = {"w1", "w2", "optim.w1.exp_avg", "optim.w1.exp_avg_sq", "optim.w2.exp_avg"};
+  const auto found = [&](const Shapes& own, std::string_view framework) {
+    Examination exam(disk, *tree);
+    if (!framework.empty()) exam.found_framework(framework);
+    look_for_moments_gone(exam, ".metadata", own, earlier, "step_10");
+    CHECK_FALSE(exam.broken());
+    CHECK(exam.lacking().empty() == (exam.problems().empty() || framework.empty()));
+    return exam.problems().empty() ? "" : exam.problems().front().what;
+  };
+  const std::vector<int64_t> shape = {4, 4};
+  const Shapes all = {{"w1", shape},
+                      {"w2", shape},
+                      {"optim.w1.exp_avg", shape},
+                      {"optim.w1.exp_avg_sq", shape},
+                      {"optim.w2.exp_avg", shape}};
+  Shapes part = all;
+  part.erase("optim.w2.exp_avg");
+  CHECK(found(all, "nemo-rl").empty());
+  for (const char* const framework : {"nemo-rl", "prime-rl", ""})
+    CHECK(contains(found(part, framework), "optim.w2.exp_avg is not in it, and is in step_10"));
+  Shapes other = part;
+  other["optim.w3.exp_avg"] = shape;  // named anew
+  CHECK(found(other, "nemo-rl").empty());
+  CHECK(found({{"w1", shape}, {"w2", shape}}, "nemo-rl").empty());  // without any: that is said of all of it
+  part.erase("w2");                                                 // so is that a weight was lost
+  CHECK(found(part, "nemo-rl").empty());
+}
+
 }  // namespace
 }  // namespace mw

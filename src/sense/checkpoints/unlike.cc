@@ -11,6 +11,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/content_kind.h"
+#include "sense/checkpoints/find.h"
 #include "sense/checkpoints/layouts/distributed.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/layouts/zarr.h"
@@ -36,10 +37,7 @@ bool is_safetensors(const TreeFile& file) {
 }
 
 /// What torch.save wrote of weights: whole ones, or those of one rank.
-bool is_torch(const TreeFile& file) {
-  const std::string_view ending = ending_of(file.name());
-  return file.role == FileRole::kWeights && (ending == "pt" || ending == "pth" || ending == "bin");
-}
+bool is_torch(const TreeFile& file) { return file.role == FileRole::kWeights && may_be_of_torch(file.name()); }
 
 /// A whole model in the layout of transformers: no part of a tensor that a rank holds.
 bool is_whole_model(const TreeFile& file) {
@@ -444,13 +442,19 @@ void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
     const std::vector<Neighbour> others = neighbours_of(exam, metadata, beside, metadata_forms);
     compare_forms(exam, metadata, own, others);
     look_for_lost(exam, metadata, own, others);
+    if (others.empty() || !others.front().before) continue;
+    std::set<std::string> earlier;
+    for (const auto& [name, form] : others.front().forms) earlier.insert(name);
+    look_for_moments_gone(exam, metadata, shapes, earlier, others.front().name);
   }
   look_at_arrays(exam, beside);
 }
 
 void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
                    const std::vector<const CheckpointManifest*>& others) {
-  const CheckpointManifest* const before = exam.step() == kNoStep ? nullptr : nearest_before(others, exam.step());
+  int64_t step = exam.step();
+  if (step == kNoStep && exam.tree().single_file()) step = step_of_file(exam.tree().files().front().name());
+  const CheckpointManifest* const before = step == kNoStep ? nullptr : nearest_before(others, step);
   look_for_lost_moments(exam, hashed, before);
   if (before == nullptr) return;
   look_for_other_tokenizer(exam, hashed, *before);
