@@ -193,7 +193,7 @@ class Planner {
       }
       CleanupItem item{word, root, name, one->second.seen.bytes, std::move(why), identity_of(*info)};
       item.beside = scope_.layout.takes_any_folder;
-      item.grounds = grounds(root, whole);
+      item.grounds = grounds(root, whole, goes);
       item.grounds->layout = scope_.layout;
       item.grounds->roots = roots();
       item.grounds->number = step;
@@ -270,14 +270,14 @@ class Planner {
     return scope_.now.ns - touched.ns > kStill.ns;
   }
 
-  /// The whole ones that stay for certain, in all trees that belong together.
-  CleanupGrounds grounds(const std::string& root, const std::vector<int64_t>& whole) {
+  /// The whole ones that stay for certain, in all trees that belong together: none that `goes`.
+  CleanupGrounds grounds(const std::string& root, const std::vector<int64_t>& whole, const std::set<int64_t>& goes) {
     CleanupGrounds out;
     const size_t last = static_cast<size_t>(std::max<int64_t>(1, settings_.keep_last));
     size_t sound = 0;
     for (size_t i = 0; i < whole.size() && (i < last || sound < last); ++i) {
       const bool fine = spoiled(root, whole[i]).empty();
-      if (i >= last && !fine) continue;
+      if ((i >= last && !fine) || goes.count(whole[i]) != 0) continue;
       sound += fine ? 1 : 0;
       for (const std::string& one : roots()) {
         const auto scan = scans(one).find(whole[i]);
@@ -458,7 +458,7 @@ class Planner {
       if (waits.empty()) {
         plan_.items.push_back({std::string(kQuarantine), place.base, name, bytes,
                                cat("quarantined before the attempt after ", label), identity_of(*info),
-                               grounds(root, whole)});
+                               grounds(root, whole, {})});
         continue;
       }
       plan_.left.push_back({std::string(kQuarantine), place.base, name, bytes, waits, {}});

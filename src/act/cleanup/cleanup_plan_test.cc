@@ -305,6 +305,24 @@ TEST_CASE("what holds a checkpoint in one tree holds what belongs to it in anoth
   CHECK(p.plan() == Names{"step_20", "step_20"});
 }
 
+TEST_CASE("what goes, as the store has another one that counts, is none of those that have to stay for the others") {
+  Place p;
+  for (const int step : {10, 20, 50, 60}) p.whole(step);
+  p.scope.facts.has_store = true;
+  p.scope.facts.shipped = {10, 20, 30, 50, 60};
+  p.scope.facts.unsound[50] = "reading all its bytes found that w is NaN";
+  p.settings.what = {"old-checkpoints"};
+  const CleanupPlan plan = p.all();
+  REQUIRE(plan.items.size() == 2);
+  for (const CleanupItem& item : plan.items) {
+    REQUIRE(item.grounds);
+    for (const CleanupGrounds::Counted& one : item.grounds->counted) {
+      CHECK(one.path != "/data/ck/step_10");
+      CHECK(one.path != "/data/ck/step_20");
+    }
+  }
+}
+
 /// Deletes on the disk of a Place.
 TEST_CASE("what spoke for a deletion is checked again right before") {
   const auto refused = [](const std::function<void(Remover&)>& meanwhile) {
