@@ -107,6 +107,19 @@ TEST_CASE("a tokenizer that is not that of the save before is worth knowing") {
   CHECK(says(run.verify(20), "tokenizer.json: it has other bytes than in checkpoint-10: it is another tokenizer"));
 }
 
+TEST_CASE("moments that are those of the save before are worth knowing where weights changed") {
+  Run run;
+  run.save(10, 0.5F, 0.25F, 10);
+  run.remember(10);
+  run.save(20, 0.6F, 0.25F, 10);
+  CHECK(
+      says(run.verify(20), "all 2 moments of its optimizer are as in the save of step 10, though its weights changed"));
+  run.save(30, 0.5F, 0.25F, 10);  // all of it is that save's
+  CHECK_FALSE(says(run.verify(30), "moments of its optimizer are as"));
+  run.save(40, 0.6F, 0.3F, 40);
+  CHECK_FALSE(says(run.verify(40), "moments of its optimizer are as"));
+}
+
 TEST_CASE("a part of the optimizer's state that the save before had is worth knowing, and NeMo-RL lacks it") {
   FakeDisk disk;
   disk.put("/ck/step_20/a", "x");

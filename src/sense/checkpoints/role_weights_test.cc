@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/torch_save_for_test.h"
 #include "sense/checkpoints/verdict_text_for_test.h"
 
 namespace mw {
@@ -93,6 +94,29 @@ TEST_CASE("the watch beside a run calls it no whole one, and broken after a whol
   on.lose("actor/model_");
   CHECK(scan_checkpoint(on.disk, on.path, 20, nullptr).seen.how == event::CheckpointSeen::How::kUnknown);
   CHECK(scan_checkpoint(on.disk, on.path, 20, &before).seen.how == event::CheckpointSeen::How::kBroken);
+}
+
+TEST_CASE("a weight that an actor's ranks lost shows, though the critic has one of that name") {
+  FakeDisk disk;
+  const auto put = [&disk](int step, const std::string& role, int weights) {
+    testing::TorchSave rank;
+    std::vector<std::pair<std::string, std::string>> items;
+    for (int i = 0; i < weights; ++i)
+      items.emplace_back(rank.text(cat("model.layers.", i, ".mlp.weight")), rank.tensor({4, 4}));
+    const std::string name = "model_world_size_1_rank_0";
+    disk.put(cat("/run/global_step_", step, "/", role, "/", name, ".pt"), rank.archive(rank.dict(items), name));
+    disk.put(cat("/run/global_step_", step, "/data.pt"), "");
+  };
+  for (const int step : {10, 20}) {
+    put(step, "actor", step == 10 ? 8 : 6);
+    put(step, "critic", 8);
+  }
+  VerifyOptions options;
+  options.now = Time::from_seconds(4e9);
+  options.beside = {"/run/global_step_10"};
+  const auto verdict = verify_checkpoint(disk, "/run/global_step_20", options);
+  REQUIRE(verdict.ok());
+  CHECK(contains(text_of(*verdict), "model.layers.6.mlp.weight (and 1 more) is not in it, and is F32 [4, 4] in "));
 }
 
 TEST_CASE("the role of a path") {

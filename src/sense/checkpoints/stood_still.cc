@@ -153,6 +153,14 @@ std::string weights_stood_still(const CheckpointManifest& before, const std::vec
              ", though moments of its optimizer changed: no step changes the weights, or they are that save's");
 }
 
+std::string moments_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
+  const auto [weights, moments] = counts_of(before, after);
+  const bool still = moments.all > 0 && moments.still == moments.all && moments.zero < moments.all;
+  if (!still || weights.still == weights.all) return "";
+  return cat("all ", moments.all, " moments of its optimizer are as in the save of step ", before.step,
+             ", though its weights changed: its state is that save's, or no gradient reached it");
+}
+
 std::string moments_without_steps(const CheckpointManifest& before, const std::vector<ManifestFile>& after) {
   const Count weights = counts_of(before, after).weights;
   return weights.still == weights.all ? "" : cat("though its weights changed since step ", before.step);

@@ -29,6 +29,10 @@ FellToZero fell_to_zero(const CheckpointManifest& before, const std::vector<Mani
 /// step changes, or another save's weights. "": it is not so, or nothing is remembered of moments.
 std::string weights_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
 
+/// One sentence where weights changed, and every moment of the optimizer, not all of them zero, is byte for byte what
+/// it was: its state is that save's. "": it is not so.
+std::string moments_stood_still(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
+
 /// Where weights changed since: "though its weights changed since step 10"; else "".
 std::string moments_without_steps(const CheckpointManifest& before, const std::vector<ManifestFile>& after);
 

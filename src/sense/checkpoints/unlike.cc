@@ -17,6 +17,7 @@
 #include "sense/checkpoints/layouts/zarr.h"
 #include "sense/checkpoints/lost_state.h"
 #include "sense/checkpoints/own_config.h"
+#include "sense/checkpoints/role_weights.h"
 #include "sense/checkpoints/stood_still.h"
 #include "sense/checkpoints/tensor_scan.h"
 
@@ -240,11 +241,12 @@ void compare_forms(Examination& exam, const std::string& file, const Forms& own,
 
 // ---- tensors that are not there
 
-/// A tensor may lie in one file now and in another one in the next save. True where not all files could be read.
-bool may_hold(Examination& exam, std::string_view name) {
+/// A tensor may lie in one file now and in another one of its role in the next save. True where not all files could be
+/// read.
+bool may_hold(Examination& exam, std::string_view name, std::string_view role) {
   const auto& files = exam.tree().files();
   return std::any_of(files.begin(), files.end(), [&](const TreeFile& file) {
-    if (!is_safetensors(file) && !is_torch(file)) return false;
+    if ((!is_safetensors(file) && !is_torch(file)) || role_in(file.path) != role) return false;
     const FileDirectory& directory = exam.directory(file);
     return directory.clipped || (directory.tensors.empty() && file.bytes >= kLarge) ||
            std::any_of(directory.tensors.begin(), directory.tensors.end(),
@@ -253,13 +255,14 @@ bool may_hold(Examination& exam, std::string_view name) {
 }
 
 /// The first of those that `others` have alike and `own` has not; `count`: how many there are.
-std::string lost_one(Examination& exam, const Forms& own, const std::vector<Neighbour>& others, size_t* count) {
+std::string lost_one(Examination& exam, const std::string& file, const Forms& own, const std::vector<Neighbour>& others,
+                     size_t* count) {
   std::string first;
   for (const auto& [name, form] : others.front().forms) {
     if (own.count(name) != 0 || !stays(name)) continue;
     const auto further = others.back().forms.find(name);
     if (further == others.back().forms.end() || form != further->second) continue;
-    if (*count == 0 && may_hold(exam, name)) return "";
+    if (*count == 0 && may_hold(exam, name, role_in(file))) return "";
     if (++*count == 1) first = name;
   }
   return first;
@@ -272,7 +275,7 @@ void look_for_lost(Examination& exam, const std::string& file, const Forms& own,
   const Forms& nearest = others.front().forms;
   const bool more = std::any_of(own.begin(), own.end(), [&](const auto& one) { return nearest.count(one.first) == 0; });
   size_t count = 0;
-  const std::string name = lost_one(exam, own, others, &count);
+  const std::string name = lost_one(exam, file, own, others, &count);
   const bool both = others.size() > 1;
   if (name.empty() || count * 2 > nearest.size() || (!both && more)) return;
   const bool known = nearest.find(name)->second != Form();
@@ -461,6 +464,8 @@ void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
   if (const FellToZero fell = fell_to_zero(*before, hashed); !fell.what.empty())
     exam.problem(Trouble::kUnlike, fell.path, fell.what, true, CheckDepth::kSane);
   if (const std::string still = weights_stood_still(*before, hashed); !still.empty())
+    exam.problem(Trouble::kUnlike, "", still, false, CheckDepth::kSane);
+  if (const std::string still = moments_stood_still(*before, hashed); !still.empty())
     exam.problem(Trouble::kUnlike, "", still, false, CheckDepth::kSane);
   std::map<std::string_view, const ManifestFile*> then;
   for (const ManifestFile& file : before->files) then.emplace(file.path, &file);
