@@ -130,10 +130,10 @@ Counts counts_of(const CheckpointManifest& before, const std::vector<ManifestFil
 }
 
 /// Of several roles the one whose weights stand still while its optimizer moves; an actor that waits for its critic has
-/// an optimizer that waits, too. "" where there is none.
+/// an optimizer that waits, too. Of a critic the logged learning rate says nothing. "" where there is none.
 std::string_view still_role(const std::map<std::string_view, Counts>& roles) {
-  const auto still =
-      std::find_if(roles.begin(), roles.end(), [](const auto& one) { return one.second.stands_still(); });
+  const auto still = std::find_if(roles.begin(), roles.end(),
+                                  [](const auto& one) { return one.first != "critic" && one.second.stands_still(); });
   return still == roles.end() ? std::string_view() : still->first;
 }
 
