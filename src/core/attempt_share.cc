@@ -45,10 +45,76 @@ void measure_again(State& state, uint16_t number) {
     for (const Point& point : series.points()) {
       if (point.attempt != number) continue;
       attempt.last_step = std::max(attempt.last_step, point.step);
-      if (point.at > last.at) last = {point.step, point.at, point.where, number, false};
+      const bool later = point.at.known() || last.at.known() ? point.at > last.at : point.step > last.step;
+      if (later) last = {point.step, point.at, point.where, number, false};
     }
   }
   attempt.last = attempt.busy = last;
+}
+
+/// What came at `at` or later by its clock, and of what has none (if `step` is known) from that step on.
+struct Since {
+  Time at;
+  int64_t step = kNoStep;
+
+  bool includes(Time when, int64_t at_step) const {
+    if (at.known() && when.known()) return when >= at;
+    return step != kNoStep && at_step != kNoStep && at_step >= step;
+  }
+};
+
+/// `series` with the points of the attempt `from` since then in the attempt `to`; their lowest and highest step.
+std::pair<int64_t, int64_t> move_steps(Series& series, uint16_t from, uint16_t to, const Since& since) {
+  std::pair<int64_t, int64_t> steps{kNoStep, kNoStep};
+  const auto moves = [&](const Point& point) {
+    return point.attempt == from && point.step >= since.step && since.includes(point.at, point.step);
+  };
+  if (std::none_of(series.points().begin(), series.points().end(), moves)) return steps;
+  Series moved;
+  moved.signal = series.signal;
+  moved.raw = series.raw;
+  moved.source = series.source;
+  moved.key = series.key;
+  for (Point point : series.points()) {
+    if (moves(point)) {
+      point.attempt = to;
+      steps.first = steps.first == kNoStep ? point.step : std::min(steps.first, point.step);
+      steps.second = std::max(steps.second, point.step);
+    }
+    moved.add(point);
+  }
+  moved.goes_on_from(series);
+  series = std::move(moved);
+  return steps;
+}
+
+/// What the sources that `moves` names said since then of the attempt before the newest, but for their figures.
+void move_moments(State& state, const std::vector<bool>& moves, const Since& since) {
+  const auto to = static_cast<uint16_t>(state.attempts.size() - 1);
+  const auto from = static_cast<uint16_t>(to - 1);
+  const auto by_mover = [&moves](uint32_t source) { return source < moves.size() && moves[source]; };
+  AttemptState &before = state.attempts[from], &newest = state.attempts[to];
+  const auto move = [&](auto& one) {
+    if (one.attempt == from && since.includes(one.at, one.step) && by_mover(one.where.source)) one.attempt = to;
+  };
+  for_each_moment(state, [&](Moment& moment) { move(moment); });
+  for (auto& [name, phase] : state.phases) {
+    for (Point& end : phase.ends) move(end);
+  }
+  if (since.includes(before.last.at, before.last.step)) {
+    newest.last = before.last;
+    newest.busy = since.includes(before.busy.at, before.busy.step) ? before.busy : before.last;
+    newest.last.attempt = newest.busy.attempt = to;
+  }
+  if (before.ended && since.includes(before.ended_at.at, before.ended_at.step) &&
+      by_mover(before.ended_at.where.source)) {
+    newest.ended = std::exchange(before.ended, std::nullopt);
+    newest.ended_at = before.ended_at;
+    newest.ended_heard = std::exchange(before.ended_heard, Time{});
+    newest.ended_at.attempt = to;
+  }
+  measure_again(state, from);
+  for (const uint16_t number : {from, to}) state.attempts[number].last_checkpoint = last_checkpoint_in(state, number);
 }
 
 }  // namespace
@@ -59,36 +125,43 @@ void share_with_newest(State& state, uint32_t speaker, Time since) {
   const auto from = static_cast<uint16_t>(to - 1);
   const std::vector<bool> moves = went_on(state, from, speaker, since);
   if (std::find(moves.begin(), moves.end(), true) == moves.end()) return;
-  const auto by_mover = [&moves](uint32_t source) { return source < moves.size() && moves[source]; };
-  AttemptState &before = state.attempts[from], &newest = state.attempts[to];
   for (std::vector<Series>* all : {&state.series, &state.eval, &state.host}) {
     for (Series& series : *all) {
-      if (!by_mover(series.source)) continue;
+      if (series.source >= moves.size() || !moves[series.source]) continue;
       const auto [first, last] = series.move_attempt_since(from, to, since);
-      if (all == &state.series) take_steps(newest, first, last);
+      if (all == &state.series) take_steps(state.attempts[to], first, last);
     }
   }
-  const auto move = [&](auto& one) {
-    if (one.attempt == from && one.at.known() && one.at >= since && by_mover(one.where.source)) one.attempt = to;
-  };
-  for_each_moment(state, [&](Moment& moment) { move(moment); });
-  for (auto& [name, phase] : state.phases) {
-    for (Point& end : phase.ends) move(end);
+  move_moments(state, moves, {since});
+}
+
+void share_steps_with_newest(State& state, const LogBoundary& boundary, bool documents) {
+  if (state.attempts.size() < 2) return;
+  const auto to = static_cast<uint16_t>(state.attempts.size() - 1);
+  const auto from = static_cast<uint16_t>(to - 1);
+  const Since since{boundary.at, boundary.first};
+  std::vector<bool> moves(state.sources.size(), false);
+  for (std::vector<Series>* all : {&state.series, &state.eval}) {
+    for (Series& series : *all) {
+      if (series.source >= moves.size() || series.source == boundary.before || series.source == boundary.after)
+        continue;
+      SourceState& source = state.sources[series.source];
+      if ((source.attempt != from && !moves[series.source]) || (documents && source.kind != "json")) continue;
+      if (source.last_step < boundary.first || source.last_step <= boundary.last) continue;
+      const auto [first, last] = move_steps(series, from, to, since);
+      if (last == kNoStep) continue;
+      moves[series.source] = true;
+      source.attempt = to;
+      if (all == &state.series) take_steps(state.attempts[to], first, last);
+    }
   }
-  if (before.last.at >= since) {
-    newest.last = before.last;
-    newest.busy = before.busy.at >= since ? before.busy : before.last;
-    newest.last.attempt = newest.busy.attempt = to;
+  move_moments(state, moves, since);
+  const SourceState& log = state.sources[boundary.before];
+  AttemptState& before = state.attempts[from];
+  if (log.last_at > before.last.at) {
+    before.last = {boundary.last, log.last_at, {boundary.before, log.last_line}, from, false};
+    before.busy = before.last;
   }
-  if (before.ended && before.ended_at.at.known() && before.ended_at.at >= since &&
-      by_mover(before.ended_at.where.source)) {
-    newest.ended = std::exchange(before.ended, std::nullopt);
-    newest.ended_at = before.ended_at;
-    newest.ended_heard = std::exchange(before.ended_heard, Time{});
-    newest.ended_at.attempt = to;
-  }
-  measure_again(state, from);
-  for (const uint16_t number : {from, to}) state.attempts[number].last_checkpoint = last_checkpoint_in(state, number);
 }
 
 }  // namespace mw

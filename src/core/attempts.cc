@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/agreeing_figures.h"
 #include "core/attempt_share.h"
 #include "core/mixed_runs.h"
+#include "core/next_log.h"
 
 namespace mw {
 namespace {
@@ -59,48 +61,6 @@ size_t attempt_at(const State& state, Time at) {
   return found;
 }
 
-/// The same number, as two sinks print it: within 0.6 % (three digits), or equal at the decimals that one of them
-/// shows.
-bool same_value(double a, double b) {
-  if (std::abs(a - b) <= 0.006 * std::max(std::abs(a), std::abs(b))) return true;
-  for (const double scale : {1e2, 1e3, 1e4, 1e6}) {
-    const double round_a = std::round(a * scale), round_b = std::round(b * scale);
-    const bool shown = std::abs(a * scale - round_a) < 1e-6 || std::abs(b * scale - round_b) < 1e-6;
-    if (shown && round_a == round_b && round_a != 0) return true;
-  }
-  return false;
-}
-
-/// Numbers that could hardly be equal by chance: neither whole nor undefined.
-bool is_distinctive(double value) { return std::isfinite(value) && value != std::round(value); }
-
-/// The attempt in which another source reported the same numbers for the same step (two thirds of those that can be
-/// compared); -1 when none did.
-int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Measured& measured) {
-  struct Votes {
-    uint32_t same = 0, compared = 0;
-  };
-  std::vector<Votes> votes(state.attempts.size());
-  for (const Reading& reading : measured.readings) {
-    if (!is_distinctive(reading.value)) continue;
-    for (const Series& series : state.series) {
-      const bool same_name = reading.signal().empty() ? series.raw == reading.raw() : series.signal == reading.signal();
-      if (!same_name || series.source == source) continue;
-      for (const Point& point : series.points()) {
-        if (point.step != measured.step || !is_distinctive(point.value) || point.attempt >= votes.size()) continue;
-        ++votes[point.attempt].compared;
-        if (same_value(point.value, reading.value)) ++votes[point.attempt].same;
-      }
-    }
-  }
-  int32_t best = -1;
-  for (size_t i = 0; i < votes.size(); ++i) {
-    if (votes[i].same == 0 || votes[i].same * 3 < votes[i].compared * 2) continue;
-    if (best < 0 || votes[i].same > votes[static_cast<size_t>(best)].same) best = static_cast<int32_t>(i);
-  }
-  return best;
-}
-
 bool has_figures(const State& state, size_t attempt) {
   return std::any_of(state.series.begin(), state.series.end(), [attempt](const Series& series) {
     return !series.points().empty() && series.points().back().attempt >= attempt;
@@ -132,6 +92,7 @@ bool is_late(const SourceState& source, const Event& event) {
 
 constexpr std::string_view kResumed = "the trainer resumed";
 constexpr std::string_view kWentBack = "step counter went back";
+constexpr std::string_view kNextLog = "another log goes on where the one before it ended";
 constexpr std::string_view kLaterLog = "another log begins later, at an earlier step";
 constexpr std::string_view kAfterLauncher = "steps after its launcher had given up";
 constexpr uint64_t kStragglingLines = 3;  // of two pipes that end in one file
@@ -298,23 +259,6 @@ bool goes_on_as_before(const State& state, const SourceState& source, const Even
          step > source.step + kStepJump && step >= before.last_step && step <= before.last_step + kStepJump;
 }
 
-/// Of figures at this step that another source has, too, none is the same.
-bool differs_from_all(const State& state, uint32_t source, const event::Measured& measured) {
-  bool compared = false;
-  for (const Reading& reading : measured.readings) {
-    if (!is_distinctive(reading.value) || reading.signal().empty()) continue;
-    for (const Series& series : state.series) {
-      if (series.signal != reading.signal() || series.source == source) continue;
-      for (const Point& point : series.points()) {
-        if (point.step != measured.step || !is_distinctive(point.value)) continue;
-        if (same_value(point.value, reading.value)) return false;
-        compared = true;
-      }
-    }
-  }
-  return compared;
-}
-
 /// A log of its own whose clock begins when all that is known was over, at a step in the middle of it: the trainer
 /// resumed and did not say so.
 bool begins_later(const State& state, const SourceState& source, const Event& event, const event::Measured& measured) {
@@ -361,11 +305,60 @@ bool was_no_start(const State& state, const SourceState& source, const Event& ev
          before.last_step != kNoStep && step > before.last_step && step <= before.last_step + kStepJump;
 }
 
+/// The first step of a log: is it that of another attempt, which has a log of its own? What other files that were read
+/// before have of its steps goes to it.
+void begin_by_own_log(State& state, SourceState& source, const Event& event, int64_t step, int64_t resumed) {
+  const size_t number = static_cast<size_t>(source.attempt);
+  if (is_kept(state, event)) return;
+  AttemptState& own = state.attempts[number];
+  if (number + 1 < state.attempts.size()) {  // a sink without a clock has shown the next one
+    AttemptState& next = state.attempts[number + 1];
+    if (next.first_step != step || next.began.at.known()) return;
+    if (!boundary_before(state, {event.where.source, number, step, event.at, resumed != kNoStep})) return;
+    next.began.at = event.at;
+    return move_to(source, number + 1);
+  }
+  const bool begun = number > 0 && own.first_step == kNoStep && own.began.where.source == event.where.source;
+  if (begun && !own.began.at.known()) own.began.at = event.at;
+  const auto boundary =
+      boundary_before(state, {event.where.source, number - (begun ? 1 : 0), step, event.at, resumed != kNoStep, begun});
+  if (!boundary) return;
+  if (!begun) {
+    if (resumed != kNoStep && own.resumed_at == resumed) {
+      own.resumed = false;
+      own.resumed_at = kNoStep;
+    }
+    add_attempt(state, source, event, kNextLog);
+    state.attempts.back().resumed_at = resumed;
+    state.attempts.back().resumed = resumed != kNoStep;
+  }
+  share_steps_with_newest(state, *boundary);
+}
+
+/// The first step after a line without a clock with which an attempt began in the middle of a log: from there on other
+/// files are of it, too.
+void date_beginning(State& state, const SourceState& source, const Event& event, int64_t step) {
+  const size_t number = static_cast<size_t>(source.attempt);
+  AttemptState& own = state.attempts[number];
+  const bool first = own.first_step == kNoStep && own.began.where.source == event.where.source;
+  if (number == 0 || number + 1 != state.attempts.size() || !first || own.began.at.known()) return;
+  if (is_kept(state, event) || !event.at.known() || !source.last_at.known() || event.at < source.last_at) return;
+  own.began.at = event.at;
+  const Time between{source.last_at.ns + (event.at.ns - source.last_at.ns) / 2};
+  share_steps_with_newest(state, {event.where.source, event.where.source, source.last_step, step, between});
+}
+
 void follow_steps(State& state, SourceState& source, const Event& event) {
   const int64_t step = step_of(event);
   if (step == kNoStep) return;
   if (was_no_start(state, source, event, step)) take_back(state);
-  if (source.joins) join(state, source, event, step);
+  if (source.joins) {
+    const int64_t resumed = resumed_before(state, source, step);
+    join(state, source, event, step);
+    begin_by_own_log(state, source, event, step, resumed);
+  } else {
+    date_beginning(state, source, event, step);
+  }
   if (goes_on_as_before(state, source, event, step)) {
     take_back(state);
     source.two_counters = true;
@@ -379,14 +372,29 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
     if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));
   }
   if (is_late(source, event)) return;
-  if (counter_went_back(state, source, step)) go_on(state, source, event, kWentBack);
+  if (!counter_went_back(state, source, step)) return;
+  const LogBoundary boundary{event.where.source, event.where.source, source.step, step, event.at};
+  const size_t known = state.attempts.size();
+  go_on(state, source, event, kWentBack);
+  // Of a document that is written anew with each save, its steps from there on are those that were done again.
+  if (state.attempts.size() > known && step > 1) share_steps_with_newest(state, boundary, true);
+}
+
+/// The first step of the attempt `next`, which its own attempt did not do: two files name it by clocks that differ a
+/// little, or one has no clock.
+bool steps_into(const State& state, const SourceState& source, const Event& event, size_t next) {
+  const int64_t step = step_of(event);
+  const AttemptState &before = state.attempts[next - 1], &after = state.attempts[next];
+  if (step == kNoStep || source.step == kNoStep || after.first_step == kNoStep) return false;
+  if (step < after.first_step || step <= before.last_step) return false;
+  return !event.at.known() || (after.began.at.known() && after.began.at - event.at <= kSameBeginning);
 }
 
 void follow_clock(State& state, SourceState& source, const Event& event) {
-  if (!event.at.known()) return;
   for (size_t next = static_cast<size_t>(source.attempt) + 1; next < state.attempts.size(); ++next) {
     const Time began = state.attempts[next].began.at;
-    if (!began.known() || event.at < began) return;
+    const bool later = event.at.known() && began.known() && event.at >= began;
+    if (!later && !steps_into(state, source, event, next)) return;
     move_to(source, next);
   }
 }
