@@ -1,12 +1,15 @@
 #include "app/read_run.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <tuple>
 #include <utility>
 
 #include "app/rule_watch.h"
 #include "base/text.h"
+#include "core/step_axis.h"
 #include "core/still_written.h"
+#include "core/zone_by_steps.h"
 #include "platform/clock.h"
 #include "read/run_reader.h"
 #include "ui/view/overview.h"
@@ -23,9 +26,10 @@ struct Read {
 };
 
 Read read_once(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& request,
-               const std::vector<std::string>& paths, const ArmChoice& arm = {}) {
+               const std::vector<std::string>& paths, const StepAxes& axes, const ArmChoice& arm = {}) {
   RunReader reader(disk, knowledge, Judge::kAtClose, nullptr, {});
   reader.choose_arm(arm);
+  reader.set_axes(axes);
   if (arm.only.empty() == request.arm.empty()) reader.hear(request.heard);
   if (const auto zone = reader.set_zone(request.timezone); !zone.ok()) return {zone.error(), {}};
   if (const auto opened = reader.open(paths, request.framework); !opened.ok())
@@ -43,6 +47,28 @@ Read read_once(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& 
   result->arms = reader.arms();
   result->state = std::move(reader.state());
   return {std::move(result), reader.notebooks()};
+}
+
+/// "-05:30", as TimeZone::parse() has it.
+std::string zone_name(Duration east) {
+  const int64_t minutes = std::llabs(east.ns) / 60'000'000'000;
+  const auto two = [](int64_t number) { return cat(number < 10 ? "0" : "", number); };
+  return cat(east.ns < 0 ? "-" : "+", two(minutes / 60), ":", two(minutes % 60));
+}
+
+/// Where the figures that two files share show that one of them counts its steps along another axis, or has a clock
+/// whose zone it does not name, all is read once more, as that says. What is heard is heard once.
+Read read_as_files_agree(Disk& disk, const KnowledgeBase& knowledge, ReplayRequest& request,
+                         const std::vector<std::string>& paths, StepAxes& axes) {
+  ReplayRequest first = request;
+  first.heard = {};
+  Read read = read_once(disk, knowledge, first, paths, axes);
+  if (read.result.ok()) axes = other_axes((*read.result)->state);
+  if (!axes.empty()) read = read_once(disk, knowledge, first, paths, axes);
+  const bool in_utc = request.timezone.empty() && read.result.ok();
+  const auto east = in_utc ? east_by_steps((*read.result)->state) : std::nullopt;
+  if (east) request.timezone = zone_name(*east);
+  return east || request.heard ? read_once(disk, knowledge, request, paths, axes) : std::move(read);
 }
 
 bool shows_run(const State& state) {
@@ -78,7 +104,7 @@ Result<std::unique_ptr<Replayed>> judge_arms(Disk& disk, const KnowledgeBase& kn
     ArmChoice choice;
     choice.known = whole.arms;
     choice.only = arm;
-    Read one = read_once(disk, knowledge, request, paths, choice);
+    Read one = read_once(disk, knowledge, request, paths, {}, choice);
     if (!one.result.ok()) return std::move(one.result);
     StatusLine status = status_line((*one.result)->state);
     if (status.rest.ends_with('.')) status.rest.pop_back();
@@ -106,9 +132,11 @@ Result<std::unique_ptr<Replayed>> judge_arms(Disk& disk, const KnowledgeBase& kn
 
 }  // namespace
 
-Result<std::unique_ptr<Replayed>> read_run(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& request,
+Result<std::unique_ptr<Replayed>> read_run(Disk& disk, const KnowledgeBase& knowledge, const ReplayRequest& asked,
                                            const std::vector<std::string>& paths) {
-  Read read = read_once(disk, knowledge, request, paths);
+  ReplayRequest request = asked;
+  StepAxes axes;
+  Read read = read_as_files_agree(disk, knowledge, request, paths, axes);
   if (read.result.ok() && (*read.result)->arms.size() > 1) {
     if (!request.heard || !request.arm.empty()) return judge_arms(disk, knowledge, request, paths, **read.result);
     (*read.result)
@@ -121,7 +149,7 @@ Result<std::unique_ptr<Replayed>> read_run(Disk& disk, const KnowledgeBase& know
                  "Leave --arm out."};
   }
   if (read.notebooks.empty() || (read.result.ok() && shows_run((*read.result)->state))) return std::move(read.result);
-  Read again = read_once(disk, knowledge, request, read.notebooks);
+  Read again = read_once(disk, knowledge, request, read.notebooks, {});
   const bool better = again.result.ok() && (shows_run((*again.result)->state) || !read.result.ok());
   if (!better) return std::move(read.result);
   (*again.result)->notes.emplace_back("no log here shows a run: what the cells of its notebooks put out is read");

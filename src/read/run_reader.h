@@ -12,6 +12,7 @@
 
 #include "core/advance.h"
 #include "core/input_figures.h"
+#include "core/step_axis.h"
 #include "platform/clock.h"
 #include "read/event_door.h"
 #include "read/recorder.h"
@@ -39,6 +40,8 @@ class RunReader final : public EventSink {
   void trust_keeper(std::string nonce) { shared_.keeper_nonce = std::move(nonce); }
   /// Of several arms of an experiment in one file only that one is read; before open().
   void choose_arm(ArmChoice choice) { shared_.arms = std::move(choice); }
+  /// Files whose steps are counted otherwise than those of the run; before open().
+  void set_axes(StepAxes axes) { axes_ = std::move(axes); }
   /// Those that were found, once all is read: two or more, or none.
   std::vector<std::string> arms() const {
     return shared_.arms.differ ? std::vector<std::string>() : shared_.arms.found;
@@ -100,6 +103,7 @@ class RunReader final : public EventSink {
   Result<void> add_source(const FoundFile& file);
   uint32_t number_of(const std::string& path);
   Result<void> reattach(SourceReader& source);
+  void count_steps(Event& event) const;
   bool known_already(const Event& event) const;
   bool has_quoted_clock(const Event& event) const;
   bool skipped(const Event& event);
@@ -135,12 +139,13 @@ class RunReader final : public EventSink {
   std::set<std::string> known_paths_;
   std::set<std::pair<uint64_t, uint64_t>> known_files_;  // device and inode: a rotated log keeps its own
   std::map<uint32_t, int64_t> heard_;                    // by source number: lines at the last tick
-  std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
-  std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
-  Time written_last_;                                    // when the newest of the sources was written to
-  std::map<std::string, Time> left_out_;  // by path: of an earlier run, as long as it was written last then
-  std::set<uint32_t> beside_;             // sources of a live watch whose steps may be another run's
-  uint32_t next_number_ = 0;              // of a source that the journal does not know
+  StepAxes axes_;
+  std::map<uint32_t, uint64_t> skip_;          // by source number: events that the journal has already
+  std::map<std::string, uint32_t> observers_;  // numbers of the sources that are no files
+  Time written_last_;                          // when the newest of the sources was written to
+  std::map<std::string, Time> left_out_;       // by path: of an earlier run, as long as it was written last then
+  std::set<uint32_t> beside_;                  // sources of a live watch whose steps may be another run's
+  uint32_t next_number_ = 0;                   // of a source that the journal does not know
   std::vector<Event> decided_;
   bool together_ = false;  // what comes now is judged together
   struct Unjudged {

@@ -18,7 +18,8 @@ void declare_run(ArgSpec& spec) {
   declare_which(spec);
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("timezone", "ZONE",
-              "of clocks that name none: UTC, local, +08:00 (default: by the name of W&B's folder, else UTC)");
+              "of clocks that name none: UTC, local, +08:00 (default: by W&B's folder or by the steps of "
+              "a file with a zone, else UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("arm", "NAME", "of several arms of an experiment in one file (seeds, methods) this one");
 }
