@@ -84,15 +84,27 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   return folders;
 }
 
-/// Of several runs in the one folder that was given, the folders or files of each; empty where it is one run.
+/// The folder that was given, or that holds all that was given (a shell made them of "runs/*"); "": one file was, or
+/// they lie in several.
+std::string folder_of_all(Disk& disk, const std::vector<std::string>& paths) {
+  if (paths.size() == 1) {
+    const auto info = disk.info(paths.front());
+    return info.ok() && info->kind == FileInfo::Kind::kFolder ? paths.front() : "";
+  }
+  const std::string folder(folder_of(paths.front()));
+  const bool all = std::all_of(paths.begin(), paths.end(), [&](const auto& path) { return folder_of(path) == folder; });
+  return all ? folder : "";
+}
+
+/// Of several runs in what was given, the folders or files of each; empty where it is one run.
 std::vector<std::vector<std::string>> runs_below(Disk& disk, const std::vector<std::string>& paths,
                                                  const State& state) {
-  if (paths.size() != 1) return {};
-  const auto info = disk.info(paths.front());
-  if (!info.ok() || info->kind != FileInfo::Kind::kFolder) return {};
+  const std::string root = folder_of_all(disk, paths);
+  if (paths.size() == 1 && root.empty()) return {};
   std::vector<std::string> files;
   for (const SourceState& source : state.sources) files.push_back(source.path);
-  auto runs = runs_in_folders(state, folders_like_runs(paths.front(), files));
+  auto runs =
+      root.empty() ? std::vector<std::vector<std::string>>() : runs_in_folders(state, folders_like_runs(root, files));
   return runs.empty() ? runs_in_files(state) : runs;
 }
 
@@ -150,7 +162,8 @@ Result<std::vector<FolderRun>> DaemonServices::runs_of(const ReplayRequest& requ
                                                        const std::vector<std::string>& paths, const State& state,
                                                        int deep) {
   std::vector<FolderRun> out;
-  if (deep == 0) return out;
+  const bool is_found = deep < kFoldersDeep;  // the files of one run, as the call before found them
+  if (deep == 0 || (is_found && paths.size() > 1)) return out;
   for (const auto& folders : runs_below(*disk_, paths, state)) {
     ReplayRequest alone = request;
     alone.heard = {};  // what was heard is of all of them, read as one

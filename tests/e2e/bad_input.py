@@ -49,7 +49,7 @@ def paths(folder):
 
 
 def two_runs(folder):
-    """Metrics of two runs in one folder are two runs; where they are named one by one, it is said that they are two."""
+    """Metrics of two runs in one folder are two runs, also where they are named one by one (a shell's folder/*)."""
     for name, shift in (("a", 0.0), ("b", 0.21)):
         with open(os.path.join(folder, f"{name}.jsonl"), "w") as handle:
             for step in range(1, 41):
@@ -59,9 +59,9 @@ def two_runs(folder):
     apart = expect(0, "replay", folder)
     assert b"2 runs lie in" in apart.stdout and b"two runs" not in apart.stderr, apart
     paths = [os.path.join(folder, name) for name in ("a.jsonl", "b.jsonl")]
-    done = expect(0, "replay", *paths)
-    assert b"a.jsonl and" in done.stderr and b"two runs" in done.stderr, done.stderr
-    assert b"two runs" in expect(0, "report", *paths).stdout, "the report does not say it"
+    assert f"2 runs lie in {folder}".encode() in b" ".join(expect(0, "replay", *paths).stdout.split()), "they are put together"
+    assert len(json.loads(expect(0, "replay", "--json", *paths).stdout)["runs"]) == 2
+    assert b"Give one of them" in expect(2, "report", *paths).stderr, "it says what to type"
     assert b"two runs" not in expect(0, "replay", os.path.join(folder, "a.jsonl")).stderr
 
 

@@ -17,7 +17,8 @@ void declare(ArgSpec& spec) {
   spec.flag("series", "print all figures by attempt and step as CSV (docs/formats/series-csv.md)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("timezone", "ZONE",
-              "of clocks that name none: UTC, local, +08:00 (default: by the name of W&B's folder, else UTC)");
+              "of clocks that name none: UTC, local, +08:00 (default: by W&B's folder or by the steps of "
+              "a file with a zone, else UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("config", "FILE", "judge by the rules of this midwatch.toml, too");
   spec.option("arm", "NAME",
@@ -47,7 +48,8 @@ void show_notes(const Replayed& result, const Console& console) {
 }
 
 Exit show_runs(const Replayed& result, const Args& args, const Console& console) {
-  const std::string folder = args.list("paths").front();
+  const std::vector<std::string> paths = args.list("paths");
+  const std::string folder = paths.size() == 1 ? paths.front() : folder_of(paths.front());
   if (args.has("series") || args.has("full")) return report_error(console, one_run_wanted(folder, result));
   console.out(args.has("json") ? replays_json(result.runs) : terminal_runs(result, folder, console));
   show_notes(result, console);
@@ -81,7 +83,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const Replayed& result = **replayed;
   if (!result.runs.empty()) return show_runs(result, args, console);
   if (args.has("json")) {
-    console.out(replay_json(result.state, result.input));
+    console.out(replay_json(result.state, result.input, result.notes));
   } else if (args.has("series")) {
     console.out(series_csv(result.state));
   } else if (!result.unknown) {  // of no run it cannot be said that no trouble was seen

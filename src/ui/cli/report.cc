@@ -126,7 +126,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     counted.counts.put_into((*replayed)->state);
     if (args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
   }
-  const std::string report = args.has("json") ? replay_json((*replayed)->state, (*replayed)->input)
+  const std::string report = args.has("json") ? replay_json((*replayed)->state, (*replayed)->input, (*replayed)->notes)
                                               : markdown_report(**replayed, *cycle, &counted.batches);
   if (const Exit written = put_out(report, args, services, console); written != Exit::kOk) return written;
   return (*replayed)->partial ? Exit::kPartial : Exit::kOk;

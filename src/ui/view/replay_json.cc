@@ -341,7 +341,7 @@ void put_advice(JsonWriter& out, const ResumeAdvice& advice) {
 
 }  // namespace
 
-std::string replay_json(const State& state, const InputFigures& input) {
+std::string replay_json(const State& state, const InputFigures& input, const std::vector<std::string>& notes) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("schema").string("midwatch.replay/1");
@@ -358,6 +358,7 @@ std::string replay_json(const State& state, const InputFigures& input) {
   history(out, state);
   out.key("input").begin_object().key("files").integer(input.files).key("bytes").integer(input.bytes);
   out.key("lines").integer(input.lines).key("seconds").number(input.seconds).end_object();
+  if (!notes.empty()) strings(out, "notes", notes);
   out.end_object();
   text.push_back('\n');
   return text;
@@ -370,7 +371,7 @@ std::string replays_json(const std::vector<FolderRun>& runs) {
   for (const FolderRun& run : runs) {
     writer.begin_object().key("paths").begin_array();
     for (const std::string& path : run.paths) writer.string(path);
-    std::string one = replay_json(run.replayed.state, run.replayed.input);
+    std::string one = replay_json(run.replayed.state, run.replayed.input, run.replayed.notes);
     if (!one.empty() && one.back() == '\n') one.pop_back();
     writer.end_array().key("replay").raw(one).end_object();
   }

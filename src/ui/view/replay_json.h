@@ -10,8 +10,8 @@
 
 namespace mw {
 
-/// One JSON object with a line end.
-std::string replay_json(const State& state, const InputFigures& input);
+/// One JSON object with a line end. `notes`: what was left out and why, in words.
+std::string replay_json(const State& state, const InputFigures& input, const std::vector<std::string>& notes = {});
 /// Of several runs in one folder, schema midwatch.replays/1: the same for each of them, likewise.
 std::string replays_json(const std::vector<FolderRun>& runs);
 
