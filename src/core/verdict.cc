@@ -124,7 +124,8 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       case event::Ended::How::kComplete:
         return crashed ? "crashed" : open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kExit:
-        if (last.ended->code != 0 && requested && !crashed) return "interrupted";  // as it was to, however it did so
+        // As it was asked to, however it did so; a program that a person interrupts ends with a status of its own.
+        if (last.ended->code != 0 && (requested || open_in_last("interrupted")) && !crashed) return "interrupted";
         if (last.ended->code != 0 || crashed) return "crashed";
         if (stopped_short()) return "interrupted";
         return open_in_last("died-silently") ? "ended-early" : "finished";

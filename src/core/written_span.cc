@@ -16,6 +16,20 @@ bool is_dated(const SourceState& source) { return source.kind != kHostKind && fi
 /// How much a file's clock leaves open: nothing, the zone, the date.
 int open_of(const SourceState& source) { return source.clock_lacks.date ? 2 : source.clock_lacks.zone ? 1 : 0; }
 
+Time end_of(const SourceState& source) {
+  return std::max({source.last_at, source.clock.before(UINT64_MAX), source.end_at});
+}
+
+/// Who watches came when the run was over: all that its files say is older, and nothing came since.
+bool was_over(const State& state) {
+  if (state.ticks.empty() || !state.supervision.attempts.empty()) return false;
+  if (state.verdict == "running" || state.verdict == "stalled") return false;
+  return std::none_of(state.ticks.begin(), state.ticks.end(), [](const Tick& tick) { return tick.speaks; }) &&
+         std::all_of(state.sources.begin(), state.sources.end(), [&state](const SourceState& source) {
+           return source.kind == kHostKind || end_of(source) < state.ticks.front().at;
+         });
+}
+
 }  // namespace
 
 std::vector<const SourceState*> best_dated(const State& state) {
@@ -51,13 +65,13 @@ Time written_since(const State& state) {
 
 Time written_until(const State& state) {
   const auto best = best_dated(state);
-  Time last = best.empty() ? state.last_at : Time{};
-  for (const SourceState* source : best)
-    last = std::max({last, source->last_at, source->clock.before(UINT64_MAX), source->end_at});
+  const bool over = was_over(state);
+  Time last = best.empty() && !over ? state.last_at : Time{};
+  for (const SourceState* source : best) last = std::max(last, end_of(*source));
   for (const SourceState& source : state.sources) {
-    if (best.empty()) last = std::max(last, source.end_at);
+    if (best.empty() && source.kind != kHostKind) last = std::max(last, over ? end_of(source) : source.end_at);
   }
-  return last;
+  return last.known() ? last : state.last_at;
 }
 
 Time bar_until(const State& state) {

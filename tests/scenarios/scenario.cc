@@ -183,8 +183,12 @@ class Reader {
     if (key == "resume") return add(event::Resumed{*number, cat("checkpoints/global_step_", *number)});
     if (key == "saving") return add(event::CheckpointSaved{*number, cat("checkpoints/global_step_", *number), false});
     begin_file();
+    for (int64_t passed = 60; key == "quiet" && passed < *number; passed += 60) {  // midwatch watched all the while
+      const Time at = files_[file_].at + Duration::seconds(static_cast<double>(passed));
+      if (!put({at, {}, event::Ticked{}})) return false;
+    }
     files_[file_].at = files_[file_].at + Duration::seconds(static_cast<double>(*number));
-    return key == "gap" || add(event::Ticked{});  // "quiet": midwatch watched all the while
+    return key == "gap" || add(event::Ticked{});
   }
 
   /// A figure of the machine, or a signature that it shows: "SECONDS SIGNAL THING VALUE", "SECONDS sign ID".

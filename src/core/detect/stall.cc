@@ -48,19 +48,28 @@ constexpr Knob kKnobs[] = {
     kGpuWorks,   kSpinBusy, kSpinMemory,     kSpinMemoryBefore, kSpinPower,      kSpinProcessors, kSpinEach, kBetween,
     kTeardown,   kAnnounced};
 
+constexpr double kArrival = 60;  // s from the last line on, within which who watches must have come
+
 /// When the run last logged anything.
 struct End {
   Time at;
   bool idle = true;  ///< what it said then is no work: probes of its servers, or what the reading knows well
 };
 
-End end_of(const State& state, const Knowledge& knowledge) {
-  End end{state.last_at, true};
+End end_of(const State& state, const Knowledge& knowledge, const Standstill& watched, Time since) {
+  End end;
   for (const SourceState& source : state.sources) {
+    if (source.kind == kHostKind) continue;
+    if (source.last_at > end.at) end = {source.last_at, true};
     if (!source.end_at.known() || (end.at.known() && source.end_at <= end.at)) continue;
     end = {source.end_at,
            is_idle_line(source.last_text, knowledge)};  // saving and evaluating may take long after the last step
   }
+  // A watch counts what it saw of the silence: what was over long before it came is none that lasts until now.
+  if (!watched.since.known()) return end;
+  const bool was_there = watched.since <= end.at + Duration::seconds(kArrival);
+  const Time seen = (was_there ? watched.since : since) + Duration::seconds(watched.seconds);
+  if (seen > end.at) end = {seen, true};
   return end;
 }
 
@@ -218,7 +227,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
   const Time since = std::max(live ? watched.since : work_since(state, at), last_set_going(state));
   const double usual = rhythm.usual;
-  const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
+  const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge, watched, since);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;
   const double patience = patience_of(rhythm);
   std::optional<Sooner> sooner = live ? stalls_sooner(state, rhythm, since) : std::nullopt;
@@ -239,7 +248,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const bool talks = !sooner && (live ? watched.quiet < kQuiet.value * patience : !end.idle);
   const State::LongPhase* const phase = announced_phase(state, number, end.at);
   const bool evaluates = silent <= kAnnounced.value && phase != nullptr && phase->evaluates;
-  const Severity talking = live && silent > kTalks.value * patience ? Severity::kWarning : Severity::kInfo;
+  const bool long_talk = silent > kTalks.value * patience && (live || total > 0);
+  const Severity talking = long_talk ? Severity::kWarning : Severity::kInfo;
   finding.severity = talks ? talking : evaluates ? Severity::kWarning : Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
   // Time alone shows it: no line of the run does.

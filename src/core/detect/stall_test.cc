@@ -63,6 +63,15 @@ class Hung {
   uint64_t line_ = 1, host_line_ = 0;
 };
 
+TEST_CASE("what was over long before the watch came is no standstill that lasts until now") {
+  for (const int ticks : {1, 4}) {
+    Hung run;
+    run.wait(10 * 86400.0);
+    for (int i = 0; i < ticks; ++i, run.wait(10)) run.say(event::Ticked{});
+    CHECK(run.summary().empty());
+  }
+}
+
 TEST_CASE("a hang that a signal ended is reported, and leads") {
   Hung run;
   run.wait(3 * 3600.0);

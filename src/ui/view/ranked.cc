@@ -94,9 +94,11 @@ bool beside(std::string_view kind) {
 
 bool matters_more(const State& state, const Incident& a, const Incident& b) {
   const auto weight = [&state](const Incident& incident) {
-    const bool grave = ends_runs(incident.kind) || taints(incident.kind);
+    // Of a run that stood still, that its files end then is no more than when somebody stopped or copied it.
+    const bool after = state.verdict == "stalled" && incident.kind == "died-silently";
+    const bool grave = (ends_runs(incident.kind) || taints(incident.kind)) && !after;
     return std::tuple(incident.open && !overtaken(state, incident), incident.severity, incident.latest.attempt, grave,
-                      !beside(incident.kind));
+                      !beside(incident.kind) && !after);
   };
   const auto left = weight(a), right = weight(b);
   return left != right ? left > right : a.id < b.id;
