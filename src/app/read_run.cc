@@ -60,6 +60,9 @@ std::string zone_name(Duration east) {
 /// whose zone it does not name, all is read once more, as that says. What is heard is heard once.
 Read read_as_files_agree(Disk& disk, const KnowledgeBase& knowledge, ReplayRequest& request,
                          const std::vector<std::string>& paths, StepAxes& axes) {
+  const auto info = disk.info(paths.front());
+  const bool alone = paths.size() == 1 && info.ok() && info->kind == FileInfo::Kind::kFile;
+  if (alone) return read_once(disk, knowledge, request, paths, axes);
   ReplayRequest first = request;
   first.heard = {};
   Read read = read_once(disk, knowledge, first, paths, axes);
