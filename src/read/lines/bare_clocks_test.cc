@@ -56,6 +56,12 @@ TEST_CASE("where lines begin with a clock alone, it is their header, and what is
   CHECK(Read(clocked("08:00:SS ", {"a b", "c d", "e f", ""})).line.text.empty());
 }
 
+TEST_CASE("before a traceback's head or verl's record a clock is one in the first line, as in a log that is followed") {
+  for (const std::string_view text : {"Traceback (most recent call last):", "step:1 - actor/entropy:0.5"})
+    CHECK(Read({cat("08:00:10 ", text)}).line.text == text);
+  CHECK(Read({"08:00:10 step: 1"}).line.text == "08:00:10 step: 1");
+}
+
 TEST_CASE("one line with a clock, durations, columns of figures and what a sample quotes lose nothing") {
   const std::string alone = "08:00:10 began to load";
   CHECK(Read({"loading", "still loading", alone}).line.text == alone);

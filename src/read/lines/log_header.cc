@@ -31,6 +31,13 @@ bool opens_output(std::string_view text) {
   return text.starts_with("{'") || (percent > 0 && percent <= 3 && text.substr(percent).starts_with("%|"));
 }
 
+/// A traceback's head or verl's record: what neither a duration nor a column of a table stands before.
+bool opens_record(std::string_view text) {
+  constexpr std::string_view kStep = "step:";
+  return text.starts_with("Traceback (most recent call last)") ||
+         (text.starts_with(kStep) && digit(char_at(text, kStep.size())) && contains(text, " - "));
+}
+
 /// What machines and containers are called. (A bar's title may end in a number, too: "MATH-500: 12%|".)
 bool machine_name(std::string_view name) {
   static constexpr std::array<std::string_view, 14> kBegins = {"worker",  "node",     "gpu",   "host", "rank",
@@ -187,7 +194,7 @@ bool LogHeader::is_time(const Stamp& stamp, std::string_view after) {
   size_t width = 0;
   const bool message = contains("[#=", after.substr(0, 1)) || after.substr(0, after.find(' ')).find('=') != kNone;
   const bool header = message || level_word(after, &width) != Level::kNone || after.starts_with("| ") ||
-                      after.starts_with("- ") || opens_output(after);
+                      after.starts_with("- ") || opens_output(after) || opens_record(after);
   size_t first = 0;
   while (first < after.size() && !upper(after[first]) && !lower(after[first]) && after[first] >= 0) ++first;
   const std::string begin = to_lower(after.substr(std::min(first, after.size()), 10));
