@@ -78,12 +78,13 @@ TEST_CASE("so is a dict that says no step and has no loss") {
   }
 }
 
-TEST_CASE("a dict of settings, of an answer or of an engine's load is no record of a known trainer") {
+TEST_CASE("a dict of settings, of an answer, of an episode or of an engine's load is no record of a known trainer") {
   std::string log;
   for (int i = 1; i <= 40; ++i)
     log += cat("step:", i, " - critic/score/mean:", jitter(i, 300), " - actor/entropy:0.5 - actor/grad_norm:0.25\n",
                "{'temperature': 1.0, 'top_p': 0.9, 'max_length': 512}\n", "{'response_length': 412, 'score': 1.0}\n",
-               "{'running': 12, 'waiting': 3, 'kv_cache_usage': 0.5}\n");
+               "{'running': 12, 'waiting': 3, 'kv_cache_usage': 0.5}\n", "{'episode': ", i,
+               ", 'steps': 57, 'reward': 1.0, 'entropy': 0.5}\n");
   const State state = state_of(log);
   CHECK(state.steps().count == 40);
   REQUIRE(state.find("reward.mean") != nullptr);

@@ -233,8 +233,11 @@ bool GenericReader::is_held_out_record(std::string_view text, const MetricLine& 
 
 /// Whether one of its names carries the step. In a dict every name does that would in a row of a structured file.
 bool GenericReader::says_step(const MetricLine& record, bool dict) {
-  return std::any_of(record.numbers().begin(), record.numbers().end(),
-                     [this, dict](const RowNumber& one) { return dict ? known(one.key).step : names_step(one); });
+  const auto numbers = record.numbers();
+  if (!dict) return std::any_of(numbers.begin(), numbers.end(), names_step);
+  const bool may =
+      std::any_of(numbers.begin(), numbers.end(), [this](const RowNumber& one) { return known(one.key).step; });
+  return may && find_step_and_time(numbers, {}).step != kNoStep;
 }
 
 bool GenericReader::may_be_named(const MetricLine& dict) {
