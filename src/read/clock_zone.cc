@@ -21,9 +21,9 @@ LastClock last_clock(std::string_view text, Time written, size_t lines) {
   LineReader reader;
   reader.set_date_hint(written);
   LastClock found;
-  while (!text.empty() && lines-- > 0) {
+  for (uint64_t number = 1; !text.empty() && lines-- > 0; ++number) {
     const size_t end = std::min(text.find('\n'), text.size() - 1);
-    (void)reader.read(text.substr(0, end + 1), 1);
+    (void)reader.read(text.substr(0, end + 1), number);
     found.ends = reader.wall().known();
     if (found.ends) found.wall = reader.wall();
     text.remove_prefix(end + 1);

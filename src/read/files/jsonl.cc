@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "read/files/json_rewards.h"
 #include "read/files/plain_json.h"
 #include "read/lines/logged_message.h"
+#include "read/lines/wrapped_line.h"
 
 namespace mw {
 namespace {
@@ -27,6 +29,7 @@ class RowLeaves : public JsonLeaves {
 
 constexpr std::string_view kData = "data/";
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+constexpr std::string_view kTraceLine = "Traceback (most recent call last):";
 constexpr size_t kLogTextLimit = size_t{64} << 10;  // bytes of one message; more is no word of a log
 constexpr size_t kLogNumbers = 6;                   // time, process, thread, line, …: more are metrics
 
@@ -42,15 +45,15 @@ bool is_exception_name(std::string_view name) {
   return is_one_of(name, std::array<std::string_view, 4>{"exc_info", "exc_text", "stack_trace", "stacktrace"});
 }
 bool is_message_name(std::string_view name) {
-  return is_one_of(name, std::array<std::string_view, 9>{"message", "msg", "log", "event", "text", "exception",
-                                                         "traceback", "error", "err"});
+  return is_one_of(name, std::array<std::string_view, 10>{"message", "msg", "log", "event", "text", "textpayload",
+                                                          "exception", "traceback", "error", "err"});
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// What a record says, rather than what went wrong.
 bool is_words_name(std::string_view name) {
-  return is_one_of(name, std::array<std::string_view, 5>{"message", "msg", "log", "event", "text"});
+  return is_one_of(name, std::array<std::string_view, 6>{"message", "msg", "log", "event", "text", "textpayload"});
 }
 
 struct LogRecord {
@@ -175,7 +178,7 @@ bool JsonlDecoder::line(std::string_view text, RecordSink& sink) {
     return true;
   }
   const StepAndTime found = find_step_and_time(row_.numbers(), row_.texts());
-  say_log_text(found.at, sink);
+  say_log_text(text, found.at, sink);
   row_.hand_over(sink, lines_, found.step, found.at);
   return true;
 }
@@ -185,11 +188,22 @@ void JsonlDecoder::left_out(std::string_view text, RecordSink& sink) {
   damage_.add(offset_ - text.size() - 1, text.size() + 1);
 }
 
+/// A line of a log that a collector wrapped, where a logger wrote it or it is one of a traceback. What only holds a
+/// message may be anybody's, and what says how grave it is is read by that.
+bool JsonlDecoder::say_wrapped_line(std::string_view json, bool logged, Time at, RecordSink& sink) {
+  const bool behind_trace = std::exchange(in_trace_, false);
+  if (row_.numbers().size() > kLogNumbers || !read_wrapped_line(json, wrapped_time_, wrapped_text_)) return false;
+  in_trace_ = trim(wrapped_text_) == kTraceLine || (behind_trace && wrapped_text_.starts_with(' '));
+  if (!logged && !in_trace_ && !behind_trace) return false;
+  sink.text(wrapped_text_, lines_, at);
+  return true;
+}
+
 /// A record of a log says in words what a text log would: they are read as such.
-void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
+void JsonlDecoder::say_log_text(std::string_view json, Time at, RecordSink& sink) {
   if (row_.texts().empty()) return;
   const LogRecord record = log_record(row_);
-  if (record.other) return;
+  if (record.other || say_wrapped_line(json, record.words && !record.loud && !record.warns, at, sink)) return;
   for (const RowText& text : row_.texts()) {
     const std::string_view name = last_name(text.key);
     const bool trace = contains(text.value, kTraceHead) && (is_exception_name(name) ? true : is_message_name(name));

@@ -29,12 +29,15 @@ class JsonlDecoder : public Decoder {
  private:
   bool line(std::string_view text, RecordSink& sink);
   void left_out(std::string_view text, RecordSink& sink);
-  void say_log_text(Time at, RecordSink& sink);
+  void say_log_text(std::string_view json, Time at, RecordSink& sink);
+  bool say_wrapped_line(std::string_view json, bool logged, Time at, RecordSink& sink);
 
   std::string pending_;    // start of the line that has not ended
   bool overlong_ = false;  // the line that has not ended is over the limit
   uint64_t offset_ = 0, consumed_ = 0, lines_ = 0;
   RowBuilder row_;
+  std::string wrapped_time_, wrapped_text_;  // scratch
+  bool in_trace_ = false;                    // the line before was one of a traceback that comes line by line
   Damage damage_;
   ProblemCounter not_a_record_{"not-a-record"};
   ProblemCounter too_long_{"line-too-long"};

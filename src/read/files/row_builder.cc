@@ -181,12 +181,12 @@ Time time_from_epoch(double value) {
 }
 
 /// Beside the number of an episode "steps" is its length.
-bool is_length_of_episode(std::string_view key, const std::vector<RowNumber>& numbers) {
+bool is_length_of_episode(std::string_view key, std::span<const RowNumber> numbers) {
   if (!may_be_length(key)) return false;
   return std::any_of(numbers.begin(), numbers.end(), [](const RowNumber& one) { return names_episode(one.key); });
 }
 
-StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std::vector<RowText>& texts) {
+StepAndTime find_step_and_time(std::span<const RowNumber> numbers, std::span<const RowText> texts) {
   StepAndTime found;
   int best_step = -1, best_time = -1;
   const auto better = [](int rank, int best) { return rank >= 0 && (best < 0 || rank < best); };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +61,7 @@ struct StepAndTime {
 
 /// The step and the time of a record, from the usual keys ("step", "_step", "global_step", "train/global_step",
 /// "iteration", …; "_timestamp", "timestamp", "time", … as ISO text or seconds, ms, us or ns since 1970).
-StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std::vector<RowText>& texts);
+StepAndTime find_step_and_time(std::span<const RowNumber> numbers, std::span<const RowText> texts);
 
 /// Position of `key` in the list of usual step names, best first; -1 when it is none of them.
 int step_key_rank(std::string_view key);

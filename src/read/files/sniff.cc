@@ -19,6 +19,7 @@
 #include "read/files/utf16_text.h"
 #include "read/lines/container_line.h"
 #include "read/lines/sample_name.h"
+#include "read/lines/wrapped_line.h"
 
 namespace mw {
 namespace {
@@ -237,7 +238,10 @@ FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
   const std::string name = to_lower(basename(path));
   const size_t end = head.find('\n');
   const std::string_view line = trim(head.substr(0, end));
-  if (std::string unwrapped; may_be_container_line(line) && unwrap_container_line(line, unwrapped)) {
+  std::string unwrapped;
+  const bool rows = ends_with(name, ".jsonl") || ends_with(name, ".ndjson");
+  if ((may_be_container_line(line) && unwrap_container_line(line, unwrapped)) ||
+      (!rows && unwrap_line(line, unwrapped))) {
     return FileKind::kText;  // what it holds may be JSON again, or a sample: it is one line of the log all the same
   }
   RecordShape shape;

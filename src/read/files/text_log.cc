@@ -4,7 +4,7 @@
 
 #include "base/secrets.h"
 #include "base/text.h"
-#include "read/lines/container_line.h"
+#include "read/lines/wrapped_line.h"
 
 namespace mw {
 namespace {
@@ -41,19 +41,21 @@ void TextLog::too_long() {
   sink_.put({{}, {source_, lines_ + 1}, std::move(problem)});
 }
 
-/// The text of lines that a container's log driver wrapped, line by line; nullopt when the first is none of these.
+/// The text of lines that a container's log driver or a collector wrapped, line by line; nullopt when there is none.
 std::optional<std::string> TextLog::unwrapped(std::string_view bytes) {
-  if (!may_be_container_line(bytes)) return std::nullopt;
+  if (!wrapped_ && !may_be_wrapped(bytes)) return std::nullopt;
   std::string out;
-  while (!bytes.empty()) {
-    const size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
-    const std::string_view line = bytes.substr(0, end);
-    if (!unwrap_container_line(trim(line), out)) {
-      if (out.empty()) return std::nullopt;
-      out.append(line);
-    }
-    bytes.remove_prefix(end);
+  bool any = false;
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+    const std::string_view line = rest.substr(0, end);
+    const bool wraps = may_be_wrapped(line) && unwrap_line(trim(line), out);
+    if (!wraps && !any && !wrapped_) return std::nullopt;
+    if (!wraps) out.append(line);
+    any = any || wraps;
+    rest.remove_prefix(end);
   }
+  wrapped_ = wrapped_ || any;
   return out;
 }
 

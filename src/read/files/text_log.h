@@ -46,7 +46,7 @@ class TextLog : private HitListener {
  private:
   size_t hit(std::string_view line, size_t offset, size_t line_index, std::span<const uint32_t> ids) override;
   void block(std::string_view bytes);
-  static std::optional<std::string> unwrapped(std::string_view bytes);
+  std::optional<std::string> unwrapped(std::string_view bytes);
   void hold(std::string_view rest);
   void too_long();
   void remember(std::string_view bytes);
@@ -59,6 +59,7 @@ class TextLog : private HitListener {
   std::string carry_;      // an unfinished line
   bool skipping_ = false;  // the rest of a line that is too long
   bool reported_long_ = false;
+  bool wrapped_ = false;  // a line of it was wrapped
   bool torn_ = false;
   uint64_t consumed_ = 0;
   uint64_t lines_ = 0;       // whole lines handed over

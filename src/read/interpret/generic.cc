@@ -7,6 +7,7 @@
 #include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/files/row_builder.h"
 #include "read/interpret/narrow_punctuation.h"
 #include "read/lines/answer_text.h"
 #include "read/lines/held_out.h"
@@ -156,9 +157,11 @@ const GenericReader::Known& GenericReader::known(std::string_view key) {
       last_known_ = nullptr;
     }
     const std::string figure = held_out_figure(key);
-    found =
-        known_.emplace(name_, Known{name_, of_learning(key), !figure.empty() && of_learning(figure), false, nullptr})
-            .first;
+    found = known_
+                .emplace(name_,
+                         Known{name_, of_learning(key), !figure.empty() && of_learning(figure), false, false, nullptr})
+                .first;
+    found->second.step = step_key_rank(key) >= 0;
     found->second.reward = found->second.learning && is_reward(book_.generic_meaning(key).signal);
   }
   if (last_known_ != nullptr) last_known_->next = &found->second;
@@ -167,12 +170,15 @@ const GenericReader::Known& GenericReader::known(std::string_view key) {
 }
 
 bool GenericReader::of_learning(std::string_view key) const {
-  const Meaning means = book_.generic_meaning(key);
+  return is_of_learning(book_.generic_meaning(key).signal);
+}
+
+bool GenericReader::is_of_learning(std::string_view signal) {
   // Only what learning is about makes a line a trainer's: engines print lengths, times and throughput, too.
   static constexpr std::array<std::string_view, 10> kLearning = {
       "reward.", "return.", "advantage.", "loss.", "entropy", "kl.", "grad_norm", "clip.", "ratio.", "accuracy."};
   return std::any_of(kLearning.begin(), kLearning.end(),
-                     [&](std::string_view part) { return means.signal.rfind(part, 0) == 0; });
+                     [signal](std::string_view part) { return signal.starts_with(part); });
 }
 
 bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form,
@@ -201,8 +207,7 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
   }
   if (!placed && is_one_answer(text, out)) return false;
   if (form == MetricLine::Form::kDict) {
-    const bool says_step = std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
-    if (known >= 2 && says_step && out.texts().size() <= count + kLoggerTexts) return true;
+    if (known >= 2 && says_step(out, true) && out.texts().size() <= count + kLoggerTexts) return true;
     return out.texts().size() <= count && (known >= 2 || placed || (known == 1 && count <= 4));
   }
   if (placed || known >= 2) return true;
@@ -224,6 +229,19 @@ bool GenericReader::is_held_out_record(std::string_view text, const MetricLine& 
   const std::string_view before = text.substr(0, std::min(at, text.size()));
   return trained_ && text.size() <= kBytes && held_out(numbers[0]) &&
          std::none_of(before.begin(), before.end(), is_letter);
+}
+
+/// Whether one of its names carries the step. In a dict every name does that would in a row of a structured file.
+bool GenericReader::says_step(const MetricLine& record, bool dict) {
+  const auto numbers = record.numbers();
+  if (!dict) return std::any_of(numbers.begin(), numbers.end(), names_step);
+  const bool may =
+      std::any_of(numbers.begin(), numbers.end(), [this](const RowNumber& one) { return known(one.key).step; });
+  return may && find_step_and_time(numbers, {}).step != kNoStep;
+}
+
+bool GenericReader::may_be_named(const MetricLine& dict) {
+  return dict.numbers().size() >= 2 && dict.texts().size() <= dict.numbers().size() && settings_in(dict) < 2;
 }
 
 bool GenericReader::accepts(const MetricLine& block) {
@@ -357,14 +375,14 @@ MetricLine::Form GenericReader::read_values(std::string_view text, const StepPla
 
 /// A record that says its step so plainly that it is believed beside a known trainer's own shapes.
 bool GenericReader::is_numbered(std::string_view text, const Found& found, const StepPlace& at, const MetricLine& out) {
-  const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
+  const bool stated = found.step != kNoStep || says_step(out, found.whole_dict);
   const bool of_total = at.step != kNoStep && at.step_total > 1;  // "step=12/320 loss=0.5"
   const bool leads =
       at.step != kNoStep && leads_line(text, at) && out.numbers().size() > 1;  // "Step 12 | Loss: 0.5 | LR: 1e-6"
   // "Step 12 | reward: 0.5"
   const bool cells = at.step != kNoStep && at.begin == 0 && trim(text.substr(at.end)).starts_with('|');
   const size_t least = of_total || leads || cells ? 1 : 2;
-  return says_step && (known_names_ >= least || accepts(out));
+  return stated && (known_names_ >= least || accepts(out));
 }
 
 /// The line is of one environment, turn or sample, whose steps and rewards are none of the training's. `worded`: a
@@ -460,8 +478,10 @@ GenericReader::Found GenericReader::read_line(std::string_view line, uint64_t nu
   found.record = record;
   found.barred = record && bars;
   found.stale = found.barred && redrawn_;
+  found.whole_dict = record && form == MetricLine::Form::kDict && text.front() == '{' && text.back() == '}';
   found.numbered = record && !bars && is_numbered(text, found, at, out);
-  found.of_training = found.barred && (titled_ || (known_rewards_ > 0 && known_names_ > known_rewards_));
+  const bool beside = known_names_ > known_rewards_;  // what no answer's scores have
+  found.of_training = found.barred ? titled_ || (known_rewards_ > 0 && beside) : found.whole_dict && beside;
   if (!record) out.clear();
   return found;
 }

@@ -42,7 +42,8 @@ class GenericReader {
     bool stale = false;            ///< the record is a bar that shows a step, and the figures of an earlier one
     bool numbered = false;         ///< the record's line says its step and several things that training measures
     bool barred = false;           ///< the record is a bar's
-    bool of_training = false;      ///< the record is a bar's, with a reward and what else training measures
+    bool of_training = false;      ///< the record is a bar's or a dict's, with more than rewards
+    bool whole_dict = false;       ///< the record is a dict that fills its line, as `print(metrics)` writes it
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
     int64_t epoch_length = 0;      ///< steps of an epoch; 0: not said
@@ -66,6 +67,10 @@ class GenericReader {
   }
   /// Whether a name is commonly given to something that training measures.
   bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
+  /// Whether a canonical signal is one that learning is about.
+  static bool is_of_learning(std::string_view signal);
+  /// Whether a dict that nobody's names made a record may still be one of a known trainer: figures, and no settings.
+  static bool may_be_named(const MetricLine& dict);
   /// Whether a table or a dict over several lines is a metric record.
   bool accepts(const MetricLine& block);
   /// Whether a loss and something else that training measures are among its names.
@@ -103,6 +108,7 @@ class GenericReader {
   bool stands_beside(std::string_view text, const MetricLine& out) const;
   void note_point(const MetricLine& record);
   bool is_numbered(std::string_view text, const Found& found, const StepPlace& at, const MetricLine& out);
+  bool says_step(const MetricLine& record, bool dict);
   struct Known;
   const Known& known(std::string_view key);
   bool well_known(std::string_view key) { return known(key).learning; }
@@ -113,6 +119,7 @@ class GenericReader {
     bool learning = false;  ///< it is commonly given to something that learning is about
     bool held_out = false;  ///< likewise, of an evaluation: "val_acc"
     bool reward = false;    ///< and that is a reward
+    bool step = false;      ///< it carries the step, as in the rows of structured files
     Known* next = nullptr;  ///< the one that was asked for behind it last
   };
   const DialectBook& book_;

@@ -144,13 +144,13 @@ class Interpreter {
     std::string text;
     std::optional<OpenBrackets> brackets;  // of a dict that may be an answer's
     size_t lines = 0;
-    bool rows = false;     // a table's first row came
-    bool drawn = false;    // its rows have cells
-    bool unknown = false;  // of an unknown trainer: to be judged when it is whole
-    bool logged = false;   // a logger writes its rows: they have its clock and level
-    bool boxed = false;    // it is drawn as a box whose bottom has not come
-    int foreign = 0;       // lines in a row that others printed into the box
-    int64_t step = kNoStep;
+    bool rows = false;                              // a table's first row came
+    bool drawn = false;                             // its rows have cells
+    bool unknown = false;                           // of an unknown trainer: to be judged when it is whole
+    bool logged = false;                            // a logger writes its rows: they have its clock and level
+    bool boxed = false;                             // it is drawn as a box whose bottom has not come
+    int foreign = 0;                                // lines in a row that others printed into the box
+    int64_t step = kNoStep, format_step = kNoStep;  // see Record
     StepPolicy policy = StepPolicy::kCurrent;
     bool eval = false;
     bool stale = false;  // see Record
@@ -278,6 +278,8 @@ class Interpreter {
   Where where(uint64_t number) const { return {source_, number}; }
   void note_heading(const LogLine& line, int64_t step);
   bool make_generic(const LogLine& line);
+  bool make_generic_record(const GenericReader::Found& found, bool unnamed, const LogLine& line);
+  bool reads_named_dict(const LogLine& line);
   bool make_save(const LogLine& line);
   bool make_resume(const LogLine& line);
   bool make_columns(const LogLine& line);

@@ -1,4 +1,4 @@
-// Metric records out of lines: on one line, over several, and of trainers that nobody described.
+// Metric records out of lines: on one line and over several.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -6,19 +6,12 @@
 #include <vector>
 
 #include "base/text.h"
-#include "core/not_seen.h"
-#include "core/signal.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/resume_line.h"
 #include "read/interpret/save_line.h"
 
 namespace mw {
-namespace {
-
-constexpr size_t kUnreadBytes = 160;  // of a line that is quoted
-
-}  // namespace
 
 void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                               size_t match_end) {
@@ -258,6 +251,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   record.names = names;
   record.prefix = as.prefix;
   record.step = as.step;
+  record.format_step = as.format_step;
   record.policy = as.policy;
   record.eval = as.eval;
   record.stale = as.stale;
@@ -379,65 +373,6 @@ void Interpreter::note_heading(const LogLine& line, int64_t step) {
   }
   if (done && closed_step_ != kNoStep && step > closed_step_) step_stride_ = step - closed_step_;
   closed_step_ = done ? step : closed_step_;
-}
-
-bool Interpreter::make_generic(const LogLine& line) {
-  if (make_columns(line) || make_save(line) || make_resume(line)) return true;
-  // What a notebook prints behind a known trainer's last record is what its writer tries next.
-  if (of_cells_ && trainer_known() && own_record_ && !cell_tables_.trains()) return false;
-  GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
-  if (found.held_out && found.total > 0 &&
-      found.total != steps_total_) {  // "eval step 3/50": it counts its own batches
-    found.step = kNoStep;
-    found.total = 0;
-  }
-  // A known trainer's own shapes say the rest, where it prints any.
-  const bool unnamed = found.record && found.step == kNoStep && !found.held_out && !found.barred &&
-                       records_.current() == kNoStep && generic_.has_loss(metrics_);
-  const bool counts = found.numbered || ((found.of_training || unnamed) && !own_record_);
-  if (trainer_known() && !(found.record && counts)) return false;
-  if (found.unread_reward)
-    put(event::SourceProblem{std::string(kUnreadReward), clean_.take(trim(line.text), kUnreadBytes)}, line.number,
-        line.at);
-  if (found.listed) {
-    recogniser_.unknown_trainer();
-    const Reading mean{std::string(kListedRewards), "rewards/listed", *found.listed};
-    put(event::Measured{kNoStep, false, {mean}}, line.number, line.at);
-    return true;
-  }
-  if (found.epoch_length > 0) records_.set_epoch_length(found.epoch_length);
-  if (found.total > 0 && found.total != steps_total_) {
-    steps_total_ = found.total;
-    put(event::Planned{found.total}, line.number, line.at);
-  }
-  if (found.heading && found.step != kNoStep) {
-    note_heading(line, found.step);
-    records_.set_step(found.step);
-    put(event::StepBegan{found.step}, line.number, line.at);
-  }
-  if (!found.record) {
-    arms_.note_heading(line.text);
-    return found.heading || begin_block(line);
-  }
-  recogniser_.unknown_trainer();
-  own_loop_ = true;
-  const auto finite = [](const RowNumber& one) { return std::isfinite(one.value); };
-  const auto numbers = metrics_.numbers();
-  if (std::all_of(numbers.begin(), numbers.end(), finite) && !ranks_.leads(line.rank, numbers, found.step)) return true;
-  if (!found.held_out && of_other_arm(arms_.of_line(line.text), found.step, numbers, line.number, line.at)) return true;
-  Pending as;
-  as.step = found.step;
-  if (found.step == kNoStep && !found.held_out) {
-    placeless_line_ = line.number;
-    if (unnamed) as.policy = StepPolicy::kUnnamed;
-    if (closes_steps_) as.step = closed_step_ + step_stride_;
-  }
-  as.eval = found.held_out;
-  as.stale = found.stale;
-  as.number = line.number;
-  as.at = line.at;
-  add_record(metrics_, as);
-  return true;
 }
 
 }  // namespace mw

@@ -14,18 +14,19 @@ bool is_finite(const event::Measured& measured) {
 }  // namespace
 
 bool UnnamedRecords::take(Event& event, uint64_t kind, std::vector<Event>& out) {
-  auto& measured = std::get<event::Measured>(event.body);
-  if (named_ || !is_finite(measured)) return false;
+  if (named_) return false;
   if (counts_) {
     if (kind != counted_kind_) return false;
+    auto& measured = std::get<event::Measured>(event.body);
     measured.step = ++count_;
     measured.counted = true;
     out.push_back(std::move(event));
     return true;
   }
+  if (!broken_kind_ && !is_finite(std::get<event::Measured>(event.body))) broken_kind_ = kind;
   held_.push_back({kind, std::move(event)});
   ++kinds_[kind];
-  if (held_.size() >= kHeld) count_all(out);
+  if (held_.size() >= kHeld || (broken_kind_ && kinds_[*broken_kind_] >= kLeast)) count_all(out);
   return true;
 }
 

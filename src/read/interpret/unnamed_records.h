@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,8 @@ class UnnamedRecords {
   static constexpr size_t kLeast = 5;    ///< of one kind: fewer are no series
 
   /// Takes the record of training when it waits, or is to be counted; then `out` has what is to be said now. `kind`:
-  /// the same for records of the same figures. One with a figure that is no number never waits.
+  /// the same for records of the same figures. With a figure that is no number the waiting ends, once there is a series
+  /// of its kind: such a thing has to be known at once.
   bool take(Event& event, uint64_t kind, std::vector<Event>& out);
   /// Something names the steps: what waits is of none.
   void step_named(std::vector<Event>& out);
@@ -33,7 +35,8 @@ class UnnamedRecords {
     Event event;
   };
   std::vector<Held> held_;
-  std::map<uint64_t, size_t> kinds_;  // how many of each are held
+  std::map<uint64_t, size_t> kinds_;     // how many of each are held
+  std::optional<uint64_t> broken_kind_;  // of the first one with a figure that is no number
   bool named_ = false;
   bool counts_ = false;
   uint64_t counted_kind_ = 0;

@@ -50,14 +50,28 @@ TEST_CASE("a step that is named later shows that they are not to be counted, and
   CHECK(few.steps() == std::vector<int64_t>(UnnamedRecords::kLeast - 1, kNoStep));
 }
 
-TEST_CASE("no step is waited for without end, and a figure that is no number does not wait") {
+TEST_CASE("no step is waited for without end") {
   Log log;
-  CHECK(!log.take(kLoss, std::numeric_limits<double>::quiet_NaN()));
   for (size_t i = 0; i < UnnamedRecords::kHeld; ++i) CHECK(log.take(kLoss));
   CHECK(log.out.size() == UnnamedRecords::kHeld);
   CHECK(log.take(kLoss));
   CHECK(!log.take(kOther));
-  CHECK(log.steps().back() == static_cast<int64_t>(UnnamedRecords::kHeld) + 1);
+  CHECK(log.take(kLoss, std::numeric_limits<double>::quiet_NaN()));
+  CHECK(log.steps().back() == static_cast<int64_t>(UnnamedRecords::kHeld) + 2);
+}
+
+TEST_CASE("behind a figure that is no number nothing waits, once its kind is a series") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Log late, early;
+  for (int i = 0; i < 6; ++i) CHECK(late.take(kLoss));
+  CHECK(late.out.empty());
+  CHECK(late.take(kLoss, nan));
+  CHECK(late.take(kLoss, nan));
+  CHECK(late.steps() == std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
+  for (size_t i = 1; i < UnnamedRecords::kLeast; ++i) CHECK(early.take(kLoss, nan));
+  CHECK(early.out.empty());
+  CHECK(early.take(kLoss, nan));
+  CHECK(early.steps() == std::vector<int64_t>{1, 2, 3, 4, 5});
 }
 
 }  // namespace mw

@@ -31,6 +31,13 @@ bool opens_output(std::string_view text) {
   return text.starts_with("{'") || (percent > 0 && percent <= 3 && text.substr(percent).starts_with("%|"));
 }
 
+/// A traceback's head or verl's record: what neither a duration nor a column of a table stands before.
+bool opens_record(std::string_view text) {
+  constexpr std::string_view kStep = "step:";
+  return text.starts_with("Traceback (most recent call last)") ||
+         (text.starts_with(kStep) && digit(char_at(text, kStep.size())) && contains(text, " - "));
+}
+
 /// What machines and containers are called. (A bar's title may end in a number, too: "MATH-500: 12%|".)
 bool machine_name(std::string_view name) {
   static constexpr std::array<std::string_view, 14> kBegins = {"worker",  "node",     "gpu",   "host", "rank",
@@ -180,6 +187,24 @@ bool LogHeader::take_named_process(std::string_view inner, size_t used) {
 // ---- stamps, levels, names
 // ---------------------------------------------------------------------------------------------
 
+/// Whether a clock without a date that the line begins with is a time of day: "00:12:33 elapsed" is none.
+bool LogHeader::is_time(const Stamp& stamp, std::string_view after) {
+  static constexpr std::array<std::string_view, 7> kDurations = {"elapsed", "remaining", "left", "eta",
+                                                                 "total",   "passed",    "ago"};
+  size_t width = 0;
+  const bool message = contains("[#=", after.substr(0, 1)) || after.substr(0, after.find(' ')).find('=') != kNone;
+  const bool header = message || level_word(after, &width) != Level::kNone || after.starts_with("| ") ||
+                      after.starts_with("- ") || opens_output(after) || opens_record(after);
+  size_t first = 0;
+  while (first < after.size() && !upper(after[first]) && !lower(after[first]) && after[first] >= 0) ++first;
+  const std::string begin = to_lower(after.substr(std::min(first, after.size()), 10));
+  const bool duration = std::any_of(kDurations.begin(), kDurations.end(),
+                                    [&begin](std::string_view one) { return begin.starts_with(one); });
+  bare_.clock_ms = static_cast<int32_t>(stamp.day_ns / 1'000'000);
+  bare_.worded = first < after.size() && !duration;
+  return header || (clocks_.sure() && !duration);
+}
+
 bool LogHeader::take_stamp() {
   if (stamps_ >= 3) return false;
   const auto stamp = read_stamp(rest_);
@@ -187,15 +212,13 @@ bool LogHeader::take_stamp() {
   const char next = char_at(rest_, stamp->used);
   if (word(next) || next == '.' || next == '/' || next == '%') return false;
   const std::string_view after = left_trim(rest_.substr(stamp->used));
-  if (stamp->kind == Stamp::Kind::kClock && !record_) {  // "00:12:33 elapsed" is no time of day
-    size_t width = 0;
-    const bool message = contains("[#=", after.substr(0, 1)) || after.substr(0, after.find(' ')).find('=') != kNone;
-    const bool header = message || level_word(after, &width) != Level::kNone || after.starts_with("| ") ||
-                        after.starts_with("- ") || opens_output(after);
-    if (!header) return false;
-  }
+  size_t width = 0;
+  if (stamp->kind == Stamp::Kind::kClock && !record_ && !is_time(*stamp, after)) return false;
   const bool container = container_stamp(rest_, *stamp);
-  note_stamp(*stamp);
+  const bool elapsed = bare_.clock_ms >= 0 && !record_ && clocks_.sure() && clocks_.elapsed();
+  if (!elapsed) note_stamp(*stamp);
+  month_first_ = month_first_ || (stamp->order != Stamp::Order::kNone && after.starts_with("- ") &&
+                                  level_word(after.substr(2), &width) != Level::kNone);
   ++stamps_;
   drop(stamp->used);
   if (char_at(rest_, 0) == ':' || char_at(rest_, 0) == ',') drop(1);

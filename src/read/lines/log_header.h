@@ -13,13 +13,18 @@ namespace mw {
 /// a logging library is known to write; text that only looks similar stays in the message.
 class LogHeader {
  public:
-  explicit LogHeader(LogLine& line) : line_(line) {}
+  /// `clocks`: whether a clock alone begins the lines of this file, whatever follows it.
+  LogHeader(LogLine& line, const BareClocks& clocks) : line_(line), clocks_(clocks) {}
   /// What is left of `text` when its header has been taken off. The message keeps its own indentation.
   std::string_view take(std::string_view text);
   /// As take(), for the part of a line that only wraps it (before a progress bar's '\r').
   void take_wrapping(std::string_view text);
   /// The best stamp met: one with a date before one without, the outermost first.
   const std::optional<Stamp>& stamp() const { return stamp_; }
+  /// The clock alone that the line begins with, whether it was taken for one or not.
+  const BareClocks::Begin& bare_clock() const { return bare_; }
+  /// The date of the stamp stands where by custom the month comes first: "04/03/2026 09:08:11 - INFO - name - ".
+  bool month_first() const { return month_first_; }
   /// True when `text` begins with something that only a header begins with: a time stamp, a level, a process name.
   static bool begins(std::string_view text);
 
@@ -35,6 +40,7 @@ class LogHeader {
   bool take_bracket_level(std::string_view inner, size_t used);
   bool take_bracket_name(std::string_view inner, size_t used);
   bool take_stamp();
+  bool is_time(const Stamp& stamp, std::string_view after);
   bool take_glog();
   bool take_syslog();
   bool take_level();
@@ -46,6 +52,9 @@ class LogHeader {
   void drop(size_t bytes) { rest_.remove_prefix(bytes < rest_.size() ? bytes : rest_.size()); }
 
   LogLine& line_;
+  const BareClocks& clocks_;
+  BareClocks::Begin bare_;
+  bool month_first_ = false;
   std::string_view rest_;
   std::optional<Stamp> stamp_;
   bool taken_ = false;   // anything was taken off

@@ -153,11 +153,13 @@ void LineReader::set_date_hint(Time date) {
   if (!last_.known()) {
     last_ = date.known() ? zone_.to_wall(date) : date;
     hinted_ = date.known();
+    order_.set_changed(last_);
   }
 }
 
 void LineReader::expect_dates(std::string_view head) {
   if (last_.known() && !hinted_) return;
+  expect_order(head);
   if (!expect_date_in(head, {}) && last_.known()) (void)expect_date_in(head, last_);
 }
 
@@ -169,6 +171,8 @@ bool LineReader::expect_date_in(std::string_view head, Time changed) {
   ahead.last_ = changed;
   ahead.hinted_ = changed.known();
   ahead.seeks_date_ = true;
+  ahead.order_ = order_;
+  ahead.clocks_ = clocks_;
   for (size_t i = 0; i < kLines && !head.empty(); ++i) {
     const size_t end = std::min(head.find('\n'), head.size() - 1);
     const Time at = ahead.read(head.substr(0, end + 1), i + 1).at;
@@ -182,9 +186,43 @@ bool LineReader::expect_date_in(std::string_view head, Time changed) {
   return false;
 }
 
+/// In which order the dates in `head` are, where its first lines have some that may be either.
+void LineReader::expect_order(std::string_view head) {
+  constexpr size_t kLines = 20, kMost = 20'000;
+  LineReader ahead;
+  ahead.order_ = order_;
+  ahead.clocks_ = clocks_;
+  for (size_t i = 0; i < kMost && !head.empty() && (i < kLines || ahead.order_.open()); ++i) {
+    const size_t end = std::min(head.find('\n'), head.size() - 1);
+    (void)ahead.read(head.substr(0, end + 1), i + 1);
+    head.remove_prefix(end + 1);
+  }
+  order_.learn(ahead.order_);
+}
+
+void LineReader::expect_clocks(std::string_view head) {
+  constexpr size_t kLines = 12;
+  LineReader ahead;
+  ahead.containers_ = containers_;
+  ahead.family_ = family_;
+  ahead.labels_ = labels_;
+  for (size_t i = 0; i < kLines && !head.empty(); ++i) {
+    const size_t end = std::min(head.find('\n'), head.size() - 1);
+    (void)ahead.read(head.substr(0, end + 1), i + 1);
+    head.remove_prefix(end + 1);
+  }
+  if (ahead.clocks_.sure()) clocks_.begin_with(ahead.clocks_);
+}
+
 void LineReader::expect_labels(std::string_view head) {
   containers_.expect(head);
   expect_names(head);
+  expect_numbers(head);
+  expect_clocks(head);
+}
+
+/// srun's labels: "3: message".
+void LineReader::expect_numbers(std::string_view head) {
   constexpr size_t kLines = 12;  // all of which have one, and of which some neighbours have the same
   size_t lines = 0, same = 0;
   std::string_view before;
@@ -235,7 +273,7 @@ const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   std::string_view clean = rare.may_hold(kEscape) ? strip_ansi(line, clean_) : line;
   while (!clean.empty() && (clean.back() == '\n' || clean.back() == '\r')) clean.remove_suffix(1);
 
-  LogHeader header(line_);
+  LogHeader header(line_, clocks_);
   const size_t drawn = rare.may_hold('\r') ? clean.rfind('\r') : std::string_view::npos;
   if (drawn != std::string_view::npos) {  // a progress bar: what wraps the line stands before its first picture
     header.take_wrapping(clean.substr(0, clean.find('\r')));
@@ -246,20 +284,31 @@ const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   take_repeated(text, line_);
   line_.text = header.take(text);
   if (line_.level == Level::kNone) line_.level = level_in_words(line_.text, rare);
+  if (!clean.empty()) heed_clock(header.bare_clock());
   if (header.stamp()) {
-    date(*header.stamp());
+    date(*header.stamp(), header.month_first());
   } else if (const auto stamp = slurm_stamp(line_.text)) {
-    date(*stamp);
+    date(*stamp, false);
   }
   return line_;
 }
 
-void LineReader::date(const Stamp& stamp) {
+void LineReader::heed_clock(BareClocks::Begin begin) {
+  constexpr int64_t kMs = 1'000'000, kDayMs = 86'400'000;
+  if (!hinted_ && last_.known()) begin.moment_ms = static_cast<int32_t>(last_.ns / kMs % kDayMs);
+  clocks_.line(line_.number, begin);
+}
+
+void LineReader::date(Stamp stamp, bool month_first) {
   if (stamp.zoned) {
     line_.at = stamp.at;
     last_ = zone_.to_wall(stamp.at);
     hinted_ = false;
     return;
+  }
+  if (stamp.order != Stamp::Order::kNone) {
+    stamp.at = order_.moment(stamp, month_first);
+    if (!stamp.at.known()) return;
   }
   if (stamp.kind != Stamp::Kind::kFull) line_.clock_ms = static_cast<int32_t>(stamp.day_ns / 1'000'000);
   if (seeks_date_ && stamp.kind == Stamp::Kind::kClock) return;

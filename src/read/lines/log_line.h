@@ -8,12 +8,12 @@
 
 #include "base/time.h"
 #include "platform/time_zone.h"
+#include "read/lines/bare_clocks.h"
 #include "read/lines/container_label.h"
+#include "read/lines/date_order.h"
 #include "read/lines/rare_bytes.h"
 
 namespace mw {
-
-struct Stamp;
 
 enum class Level : uint8_t { kNone, kDebug, kInfo, kWarning, kError, kCritical };
 
@@ -39,7 +39,8 @@ class LineReader {
  public:
   const LogLine& read(std::string_view line, uint64_t number);
   /// Of a file that is read once: its beginning, which may show that srun's labels, machines' names or ranks in
-  /// brackets stand before its lines. (Without it srun's are known from the second line on, the others not at all.)
+  /// brackets stand before its lines, or a clock alone. (Without it srun's are known from the second line on, clocks
+  /// from the fourth, the others not at all.)
   void expect_labels(std::string_view head);
   /// A date to start from for clocks without one (the file's modification time, or a date in its name).
   void set_date_hint(Time date);
@@ -58,10 +59,14 @@ class LineReader {
   static constexpr size_t kBytesLimit = 1 << 20;
 
  private:
-  void date(const Stamp& stamp);
+  void date(Stamp stamp, bool month_first);
+  void heed_clock(BareClocks::Begin begin);
   std::optional<Stamp> slurm_stamp(std::string_view text) const;
   bool expect_date_in(std::string_view head, Time changed);
   void expect_names(std::string_view head);
+  void expect_numbers(std::string_view head);
+  void expect_clocks(std::string_view head);
+  void expect_order(std::string_view head);
   std::string_view label(std::string_view line);
 
   LogLine line_;
@@ -73,6 +78,8 @@ class LineReader {
   bool expected_ = false;    // that hint is a moment that comes later in the file
   bool seeks_date_ = false;  // a time of day alone is none
   bool zone_set_ = false, lacks_zone_ = false, lacks_date_ = false;
+  BareClocks clocks_;
+  DateOrder order_;
   ContainerLabels containers_;
   std::string family_;   // what machines' names or ranks in brackets before each line begin with; empty: there are none
   int labels_ = 0;       // how surely the lines carry srun's labels

@@ -41,6 +41,19 @@ int64_t read_clock(std::string_view text, size_t& at) {
   return ns;
 }
 
+/// "09:08:11 PM": moves `at` behind the half of the day that follows a clock, and gives the clock by it.
+int64_t half_of_day(std::string_view text, size_t& at, int64_t clock) {
+  constexpr int64_t kNoon = kDay / 2, kOne = 3600 * kSecond;
+  const size_t half = char_at(text, at) == ' ' ? at + 1 : at;
+  const char letter = static_cast<char>(char_at(text, half) & ~0x20), end = char_at(text, half + 2);
+  if ((letter != 'A' && letter != 'P') || (char_at(text, half + 1) & ~0x20) != 'M') return clock;
+  const bool apart = end == '\0' || end == ' ' || end == ']' || end == ':' || end == ',' || end == '|';
+  if (!apart || clock < kOne || clock >= kNoon + kOne) return clock;
+  at = half + 2;
+  const int64_t morning = clock >= kNoon ? clock - kNoon : clock;
+  return letter == 'P' ? morning + kNoon : morning;
+}
+
 int month_by_name(std::string_view text) {
   constexpr std::string_view kNames = "JanFebMarAprMayJunJulAugSepOctNovDec";
   const size_t at = text.size() < 3 ? std::string_view::npos : kNames.find(text.substr(0, 3));
@@ -61,6 +74,15 @@ Stamp full(int year, int month, int day, int64_t day_ns, size_t used) {
   stamp.at = Time{days_from_civil(year, month, day) * kDay + day_ns};
   stamp.day_ns = day_ns;
   stamp.used = used;
+  return stamp;
+}
+
+Stamp at_moment(Time at, size_t used, bool zoned) {
+  Stamp stamp;
+  stamp.kind = Stamp::Kind::kFull;
+  stamp.at = at;
+  stamp.used = used;
+  stamp.zoned = zoned;
   return stamp;
 }
 
@@ -86,9 +108,9 @@ std::optional<Stamp> iso(std::string_view text) {
              number(text, used + 2, 4) >= 0 && !digit(char_at(text, used + 6))) {
     const int64_t offset = number(text, used + 2, 2) * 3600 + number(text, used + 4, 2) * 60;
     const int64_t sign = text[used + 1] == '-' ? -1 : 1;
-    return Stamp{Stamp::Kind::kFull, used + 6, Time{at->ns - sign * offset * kSecond}, 0, 0, 0, true};
+    return at_moment(Time{at->ns - sign * offset * kSecond}, used + 6, true);
   }
-  return Stamp{Stamp::Kind::kFull, used, *at, 0, 0, 0, zoned};
+  return at_moment(*at, used, zoned);
 }
 
 /// "20260219-09:08:11.482" and "20260219 09:08:11".
@@ -103,24 +125,67 @@ std::optional<Stamp> compact(std::string_view text) {
   return full(year, month, day, clock, at);
 }
 
-/// "02-19 09:08:11" and "02/19 09:08:11"; with a year, "02/19/26 09:08:11" and "02/19/2026 09:08:11".
+/// A date of numbers with a year behind them, in either order where both can be a month.
+std::optional<Stamp> with_year(int year, int first, int second, int64_t clock, size_t used) {
+  if (year < 1970 || year > 2200) return std::nullopt;
+  const bool month_first = valid_date(first, second), day_first = valid_date(second, first);
+  if (!month_first && !day_first) return std::nullopt;
+  Stamp stamp = month_first ? full(year, first, second, clock, used) : full(year, second, first, clock, used);
+  if (first == second) return stamp;
+  stamp.order = !day_first ? Stamp::Order::kMonthFirst : !month_first ? Stamp::Order::kDayFirst : Stamp::Order::kEither;
+  if (stamp.order == Stamp::Order::kEither) stamp.day_first = full(year, second, first, clock, used).at;
+  return stamp;
+}
+
+/// "02-19 09:08:11" and "02/19 09:08:11"; with a year, "02/19/26 09:08:11" and "02/19/2026 09:08:11", which may as well
+/// have the day first.
 std::optional<Stamp> month_first(std::string_view text) {
   const int month = number(text, 0, 2), day = number(text, 3, 2);
   const char separator = char_at(text, 2);
-  if (!valid_date(month, day) || (separator != '-' && separator != '/')) return std::nullopt;
+  if (month < 0 || day < 0 || (separator != '-' && separator != '/')) return std::nullopt;
   size_t at = 5;
   int year = -1;
+  bool short_year = false;
   if (char_at(text, at) == separator) {
     year = number(text, at + 1, 4);
     at += year >= 0 ? 5 : 3;
-    if (year < 0) year = number(text, at - 2, 2) < 0 ? -1 : 2000 + number(text, at - 2, 2);
-    if (year < 1970 || year > 2200) return std::nullopt;
+    short_year = year < 0;
+    if (short_year) year = number(text, at - 2, 2) < 0 ? -1 : 2000 + number(text, at - 2, 2);
+    if (year < 0) return std::nullopt;
   }
+  if (char_at(text, at) == ',') ++at;
   if (char_at(text, at) != ' ' && char_at(text, at) != '-') return std::nullopt;
   ++at;
   const int64_t clock = read_clock(text, at);
   if (clock < 0) return std::nullopt;
-  return year < 0 ? month_day(month, day, clock, at) : full(year, month, day, clock, at);
+  if (year < 0) return valid_date(month, day) ? std::optional(month_day(month, day, clock, at)) : std::nullopt;
+  const int64_t whole = half_of_day(text, at, clock);
+  auto stamp = with_year(year, month, day, whole, at);
+  if (stamp) stamp->short_year = short_year;
+  return stamp;
+}
+
+/// "19.02.2026 09:08:11": with dots, the day comes first.
+std::optional<Stamp> dotted(std::string_view text) {
+  const int day = number(text, 0, 2), month = number(text, 3, 2), year = number(text, 6, 4);
+  if (!valid_date(month, day) || year < 1970 || year > 2200 || char_at(text, 5) != '.') return std::nullopt;
+  size_t at = char_at(text, 10) == ',' ? 11 : 10;
+  if (char_at(text, at) != ' ' && char_at(text, at) != 'T') return std::nullopt;
+  ++at;
+  const int64_t clock = read_clock(text, at);
+  if (clock < 0) return std::nullopt;
+  return full(year, month, day, clock, at);
+}
+
+/// "2026-02-19, 09:08:11"
+std::optional<Stamp> with_comma(std::string_view text) {
+  const int year = number(text, 0, 4), month = number(text, 5, 2), day = number(text, 8, 2);
+  if (char_at(text, 10) != ',' || char_at(text, 11) != ' ' || char_at(text, 7) != text[4]) return std::nullopt;
+  if (year < 1970 || year > 2200 || !valid_date(month, day)) return std::nullopt;
+  size_t at = 12;
+  const int64_t clock = read_clock(text, at);
+  if (clock < 0) return std::nullopt;
+  return full(year, month, day, clock, at);
 }
 
 /// "[Thu ]Feb 19 09:08:11[ UTC][ 2026]".
@@ -161,7 +226,7 @@ std::optional<Stamp> epoch(std::string_view text) {
     for (++width; digit(char_at(text, width)); ++width, unit /= 10) ns += unit * (text[width] - '0');
   }
   if (char_at(text, width) != ' ' && char_at(text, width) != ']') return std::nullopt;
-  return Stamp{Stamp::Kind::kFull, width, Time{ns}, 0, 0, 0, true};
+  return at_moment(Time{ns}, width, true);
 }
 
 }  // namespace
@@ -173,10 +238,17 @@ std::optional<Stamp> read_stamp(std::string_view text) {
     size_t at = 0;
     const int64_t clock = read_clock(text, at);
     if (clock < 0) return std::nullopt;
-    return Stamp{Stamp::Kind::kClock, at, {}, 0, 0, clock, false};
+    Stamp stamp;
+    stamp.day_ns = half_of_day(text, at, clock);
+    stamp.used = at;
+    return stamp;
   }
   if (text[2] == '-' || text[2] == '/') return month_first(text);
-  if (text[4] == '-' || text[4] == '/') return iso(text);
+  if (text[2] == '.') return dotted(text);
+  if (text[4] == '-' || text[4] == '/') {
+    if (auto stamp = iso(text)) return stamp;
+    return with_comma(text);
+  }
   if (auto stamp = compact(text)) return stamp;
   return epoch(text);
 }

@@ -22,12 +22,18 @@ struct Stamp {
   int month = 0, day = 0;  ///< kMonthDay
   int64_t day_ns = 0;      ///< nanoseconds since midnight
   bool zoned = false;      ///< it names its zone, or counts from 1970: `at` is UTC
+  /// What the numbers of a date with slashes or dashes say of their order: "11/20/2026" and "20/11/2026" can only be
+  /// one thing; of "04/03/2026", `at` is the third of April and `day_first` the fourth of March.
+  enum class Order : uint8_t { kNone, kEither, kMonthFirst, kDayFirst };
+  Order order = Order::kNone;
+  bool short_year = false;  ///< "04/03/26", as C's "%x" and "%D" write it in most places: the month first
+  Time day_first;           ///< where the order is kEither
 };
 
 /// Reads the stamp that `text` begins with: ISO 8601 and its relatives ("2026/02/19 09:08:11,482"),
-/// "20260219-09:08:11", "02-19 09:08:11", "02/19/26 09:08:11", "Thu Feb 19 09:08:11 2026", "Feb 19 09:08:11",
-/// "09:08:11.482", seconds or milliseconds since 1970. Without a zone `at` is what the clock
-/// shows, as if it were UTC.
+/// "20260219-09:08:11", "02-19 09:08:11", "02/19/26 09:08:11", "19.02.2026 09:08:11", "Thu Feb 19 09:08:11 2026",
+/// "Feb 19 09:08:11", "09:08:11.482", "09:08:11 PM", seconds or milliseconds since 1970. Without a zone `at` is what
+/// the clock shows, as if it were UTC.
 std::optional<Stamp> read_stamp(std::string_view text);
 
 /// The part of a glog line after its level letter: "0219 09:08:11.482", PyTorch's "219 09:08:11" and "20260219
