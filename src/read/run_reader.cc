@@ -9,6 +9,7 @@
 #include "core/mixed_runs.h"
 #include "core/not_seen.h"
 #include "read/folder_runs.h"
+#include "read/part_order.h"
 #include "read/wandb_zone.h"
 #include "read/why_unread.h"
 
@@ -178,6 +179,9 @@ bool RunReader::look_again() {
   bool fresh = false;
   for (const FoundFile& file : found->files) {
     if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;
+    // A part of a log that is followed, between its rotation and the new file.
+    if (const auto [stem, number] = rotated_part(file.path); number > 0 && known_paths_.count(std::string(stem)) > 0)
+      continue;
     const auto left_out = left_out_.find(file.path);
     if (left_out != left_out_.end() && left_out->second == file.info.changed) continue;
     left_out_.erase(file.path);  // it is being written, too

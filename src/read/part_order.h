@@ -1,0 +1,29 @@
+// The rotated parts of a log ("train.log.1", "train.log.2"), and which of them is the oldest.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+/// "train.log.3" → ("train.log", 3); 0 when `path` is not the name of a rotated part.
+std::pair<std::string_view, int64_t> rotated_part(std::string_view path);
+
+struct RotatedPart {
+  int64_t number = 0;
+  std::string path;
+  Time changed;
+};
+
+/// Sorts the parts of a log, the oldest first, by what they hold. logrotate and its kin move each part one number
+/// further, so that the highest one is the oldest; where nothing shows another order, this one is taken. Others (the
+/// output of midwatch's own runs, too) give each part the next number. `changed`: when the log itself was.
+void sort_oldest_first(Disk& disk, std::vector<RotatedPart>& parts, Time changed);
+
+}  // namespace mw
