@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/checksum.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/event.h"
@@ -118,6 +119,32 @@ std::pair<std::string_view, int64_t> rotated_part(std::string_view path) {
 void sort_oldest_first(Disk& disk, std::vector<RotatedPart>& parts, Time changed) {
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
   if (parts.size() > 1 && !counts_up(disk, parts, changed)) std::reverse(parts.begin(), parts.end());
+}
+
+std::vector<std::string> parts_beside(Disk& disk, const std::string& log) {
+  std::vector<RotatedPart> parts;
+  const auto names = disk.list(folder_of(log));
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const auto [stem, number] = rotated_part(name);
+    if (number == 0 || stem != basename(log) || name.size() != cat(stem, ".", number).size()) continue;
+    const auto info = disk.info(cat(log, ".", number));
+    if (info.ok() && info->kind == FileInfo::Kind::kFile)
+      parts.push_back({number, cat(log, ".", number), info->changed});
+  }
+  const auto own = disk.info(log);
+  sort_oldest_first(disk, parts, own.ok() ? own->changed : Time());
+  std::vector<std::string> paths;
+  for (RotatedPart& part : parts) paths.push_back(std::move(part.path));
+  return paths;
+}
+
+Result<bool> begins_like(Disk& disk, const std::string& path, uint64_t head_hash, int64_t head_bytes) {
+  if (head_bytes <= 0) return false;
+  auto file = disk.open_read(path);
+  if (!file.ok()) return file.error();
+  std::string head;
+  MW_TRY((*file)->read_at(0, static_cast<size_t>(head_bytes), head));
+  return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
 }
 
 }  // namespace mw

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "platform/disk.h"
 
@@ -25,5 +26,11 @@ struct RotatedPart {
 /// further, so that the highest one is the oldest; where nothing shows another order, this one is taken. Others (the
 /// output of midwatch's own runs, too) give each part the next number. `changed`: when the log itself was.
 void sort_oldest_first(Disk& disk, std::vector<RotatedPart>& parts, Time changed);
+
+/// Those that lie beside the log, the oldest first; none that is packed.
+std::vector<std::string> parts_beside(Disk& disk, const std::string& log);
+
+/// Does the file begin with these bytes (by their hash and number)? An error: not to be said now, as it cannot be read.
+Result<bool> begins_like(Disk& disk, const std::string& path, uint64_t head_hash, int64_t head_bytes);
 
 }  // namespace mw

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "platform/fake/fake_locks.h"
+#include "read/recorder.h"
 #include "read/testing/whole_log.h"
 
 namespace mw {
@@ -88,6 +90,34 @@ TEST_CASE("a log whose parts count upwards is read once, however often it is rot
     CHECK(one->state().steps().count == 40);
     CHECK(one->state().sources.size() == 1);
   }
+}
+
+TEST_CASE("what was written to a log and rotated away while nobody watched is read by the next watch") {
+  FakeDisk disk;
+  FakeLocks locks;
+  REQUIRE(disk.make_folders("/home").ok());
+  const auto watch = [&](int turns) {
+    auto recorder = Recorder::open(disk, locks, "/home", "one", {"/run/run.log"});
+    REQUIRE(recorder.ok());
+    RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, recorder->get(), {});
+    REQUIRE((*recorder)->replay_into(reader.state()).ok());
+    REQUIRE(reader.open({"/run/run.log"}, "").ok());
+    for (int turn = 0; turn < turns; ++turn) (void)reader.turn();
+    REQUIRE((*recorder)->flush().ok());
+    CHECK(reader.state().attempts.size() == 1);
+    return reader.state().steps().count;
+  };
+  disk.set_time(Time::from_seconds(1000));
+  disk.put("/run/run.log", steps(1, 10));
+  CHECK(watch(5) == 10);
+  disk.set_time(Time::from_seconds(1100));
+  disk.put("/run/run.log", steps(1, 15));
+  disk.move("/run/run.log", "/run/run.log.1");
+  disk.put("/run/run.log", steps(16, 20));
+  disk.move("/run/run.log", "/run/run.log.2");
+  disk.put("/run/run.log", steps(21, 30));
+  CHECK(watch(9) == 30);
+  CHECK(watch(9) == 30);
 }
 
 TEST_CASE("a part of a log that is followed is no log of its own while the new file is not there yet") {

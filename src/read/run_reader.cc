@@ -94,7 +94,9 @@ void RunReader::pass_over(const std::vector<FoundFile>& files) {
 
 Result<void> RunReader::add_source(const FoundFile& file) {
   const uint32_t number = number_of(file.path);
-  auto source = std::make_unique<SourceReader>(disk_, file, number, shared_, *this);
+  FoundFile with_parts = file;
+  if (file.named && file.older.empty()) with_parts.older = parts_in_journal(file);
+  auto source = std::make_unique<SourceReader>(disk_, with_parts, number, shared_, *this);
   const Result<void> looked = source->look();
   if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
@@ -116,7 +118,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
     MW_TRY(reattach(*source));
   }
   known_paths_.insert(file.path);
-  for (const std::string& older : file.older) known_paths_.insert(older);
+  for (const std::string& older : with_parts.older) known_paths_.insert(older);
   known_files_.insert({file.info.device, file.info.inode});
   total_bytes_ += file.info.size;
   next_number_ = std::max(next_number_, number + 1);

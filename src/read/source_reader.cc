@@ -10,6 +10,7 @@
 #include "read/files/text_log.h"
 #include "read/last_clock.h"
 #include "read/name_collector.h"
+#include "read/part_order.h"
 #include "read/record_relay.h"
 
 namespace mw {
@@ -405,12 +406,7 @@ void SourceReader::finish() {
 }
 
 Result<bool> SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
-  if (head_bytes <= 0) return false;
-  auto file = disk_.open_read(parts_.front().path());
-  if (!file.ok()) return file.error();
-  std::string head;
-  MW_TRY((*file)->read_at(0, static_cast<size_t>(head_bytes), head));
-  return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
+  return mw::begins_like(disk_, parts_.front().path(), head_hash, head_bytes);
 }
 
 int64_t SourceReader::unread() {
