@@ -144,6 +144,7 @@ struct Asked {
   std::string run;       ///< its name
   bool taken = false;    ///< by the run's midwatch; else it lies there until one comes
   bool watched = false;  ///< a midwatch lives that will take it
+  int64_t stopped = 0;   ///< process of the one that would, and is stopped itself; 0: none is
 };
 
 /// How a recorded run stands now, apart from what its files report.
@@ -157,21 +158,32 @@ struct RunStatus {
   std::vector<std::string> command;  ///< of a supervised run
   Phase phase = Phase::kUnknown;     ///< of a supervised run
   int attempt = 0;
-  int64_t pid = 0;         ///< the command's; 0: it does not run
-  Time began;              ///< this attempt
-  Time due;                ///< kWaiting: when the next one begins
-  std::string why;         ///< the last decision between attempts
-  std::string asks;        ///< for what midwatch asks a person's approval: "break", "restart"; "": nothing
-  int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
-  bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
-  Time heard;              ///< when the journal was last written
-  Time output;             ///< when a file of the run was last written
-  Time stepped;            ///< when the last step was seen, by the clock of the machine that watched (within 10 s)
-  Time now;                ///< when all this was looked at
+  int64_t pid = 0;      ///< the command's; 0: it does not run
+  Time began;           ///< this attempt
+  Time due;             ///< kWaiting: when the next one begins
+  std::string why;      ///< the last decision between attempts
+  std::string asks;     ///< for what midwatch asks a person's approval: "break", "restart"; "": nothing
+  int64_t watcher = 0;  ///< process of the midwatch that watches now; 0: none does, or it is on another machine
+  bool watcher_stopped = false;  ///< by SIGSTOP or Ctrl-Z: it sees and does nothing until it is continued
+  bool elsewhere = false;        ///< it watches from another machine or container: whether it lives cannot be seen here
+  Time heard;                    ///< when the journal was last written
+  Time output;                   ///< when a file of the run was last written
+  Time stepped;  ///< when the last step was seen, by the clock of the machine that watched (within 10 s)
+  Time now;      ///< when all this was looked at
   std::string
       save_setting;  ///< what its framework calls the steps between saves; "" where another interval is no advice
   std::vector<std::string> others;  ///< names of further live runs, where none was asked for by name
 };
+
+/// A midwatch of this machine watches it, and does not only live.
+inline bool is_watched_here(const RunStatus& status) { return status.watcher != 0 && !status.watcher_stopped; }
+
+/// "midwatch process 4711 is stopped …", and what continues it.
+inline std::string stopped_watcher(int64_t process) {
+  const std::string number = std::to_string(process);
+  return "midwatch process " + number + " is stopped (Ctrl-Z or SIGSTOP): fg in its terminal, or kill -CONT " + number +
+         ", continues it";
+}
 
 /// What is known of recorded runs.
 struct RunsAnswer {

@@ -39,7 +39,10 @@ void find_watcher(Disk& disk, Processes& processes, RunStatus& status) {
     return;
   }
   const ProcessId id{json->integer_or("pid", 0), static_cast<uint64_t>(json->integer_or("start", 0))};
-  if (lives(processes, id)) status.watcher = id.pid;
+  if (!lives(processes, id)) return;
+  status.watcher = id.pid;
+  const auto info = processes.info(id.pid);
+  status.watcher_stopped = info.ok() && info->state == 'T';
 }
 
 /// The process of a run that somebody else started.

@@ -356,13 +356,15 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
   if (!how.ok()) return how.error();
   Asked asked;
   asked.run = how->name;
-  asked.watched = how->watcher != 0 || how->elsewhere;
+  asked.watched = is_watched_here(*how) || how->elsewhere;
+  asked.stopped = how->watcher_stopped ? how->watcher : 0;
   RunAsk put = ask;
   const auto clock = make_posix_clock();
   if (!put.at.known()) put.at = clock->now();
   if (put.who.empty()) put.who = this_user(*disk_);
   // What people learn of a run they mostly write down when it is over.
-  if (put.what == RunAsk::What::kTell && !asked.watched && note_by_hand(*disk_, how->folder, put).ok()) {
+  if (put.what == RunAsk::What::kTell && !asked.watched && asked.stopped == 0 &&
+      note_by_hand(*disk_, how->folder, put).ok()) {
     asked.taken = true;
     return asked;
   }
@@ -394,6 +396,7 @@ Result<CleanupAnswer> DaemonServices::clean_up(const CleanupRequest& request) {
     MW_TRY(learn({}));
     return cleanup_by_hand(*disk_, *knowledge_, *chosen, this_user(*disk_));
   }
+  if (how->watcher_stopped) return Error{Error::Code::kInvalid, stopped_watcher(how->watcher), ""};
   RunAsk ask;
   ask.what = RunAsk::What::kCleanup;
   ask.at = make_posix_clock()->now();

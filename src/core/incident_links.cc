@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kNearSteps = 20;
 constexpr double kNearSeconds = 1800;
-constexpr int64_t kWithSteps = 3;  // an outage shows in the rewards at once
+constexpr int64_t kWithSteps = 3;   // an outage shows in the rewards at once
+constexpr int64_t kGoodSteps = 10;  // of a later attempt, after which what ended the one before is over
 
 using Family = IncidentKind::Family;
 
@@ -61,14 +62,25 @@ bool trained_before(const State& state, const Moment& moment) {
   return first != kNoStep && (moment.step == kNoStep || moment.step > first);
 }
 
+/// Did the attempt do many steps of its own before what came at `moment`?
+bool trained_long_before(const State& state, const Moment& moment) {
+  return moment.step != kNoStep && trained_before(state, moment) &&
+         moment.step > state.attempts[moment.attempt].first_step + kGoodSteps;
+}
+
 /// What a program or a part of it did in one attempt ended that one. What ends a later one, which trained until then,
-/// is a failure of its own; the machine, the saves and what lies around the run outlast an attempt.
+/// is a failure of its own, and so is what is learnt there that gets worse after many good steps; the machine, the
+/// saves and what lies around the run outlast an attempt.
 bool ended_with_its_attempt(const State& state, const Knowledge& knowledge, const Incident& cause,
                             const Incident& effect) {
-  if (effect.onset.attempt == cause.onset.attempt || !ends_runs(cause.kind) || !ends_runs(effect.kind)) return false;
+  if (effect.onset.attempt == cause.onset.attempt || !ends_runs(cause.kind)) return false;
+  const bool learns_worse = is_of(effect.kind, Family::kLearning) && !ends_runs(effect.kind);
+  if (!ends_runs(effect.kind) && !learns_worse) return false;
   const bool outlasts = is_of(cause.kind, Family::kMachine) || is_of(cause.kind, Family::kRecord) ||
                         cause.kind == "network" || is_outage(knowledge, cause);
-  return !outlasts && trained_before(state, effect.onset);
+  if (outlasts) return false;
+  return learns_worse ? trained_long_before(state, effect.onset) && seen_with(state, cause, effect) == 0
+                      : trained_before(state, effect.onset);
 }
 
 }  // namespace

@@ -88,4 +88,30 @@ TEST_CASE("what ended an attempt that trained did not come of what ended the one
   }
 }
 
+TEST_CASE("a reward that falls after many good steps did not come of what ended the attempt before") {
+  State state;
+  state.attempts.resize(2);
+  state.attempts[1].first_step = 31;
+  const auto led = [&state](std::string_view kind, int64_t step) {
+    Incident cause, effect;
+    cause.kind = kind;
+    cause.onset.step = 30;
+    cause.onset.at = Time::from_seconds(1000);
+    effect.kind = "reward-collapse";
+    effect.onset.attempt = 1;
+    effect.onset.step = step;
+    effect.onset.at = Time::from_seconds(1300);
+    cause.causes.push_back({"ray-actor-died", "", 0.9, {}, {}, "", ""});
+    return may_have_led_to(state, Knowledge(), cause, effect);
+  };
+  CHECK(led("worker-lost", 33));
+  CHECK_FALSE(led("worker-lost", 61));
+  CHECK(led("gpu-out-of-memory", 61));  // the machine's: it outlasts an attempt
+  SignatureState seen;
+  seen.id = "ray-actor-died";
+  seen.matches.push_back({{60, Time::from_seconds(1290), {0, 9}, 1}, "an actor died", 7});
+  state.signatures.push_back(seen);
+  CHECK(led("worker-lost", 61));  // it came again
+}
+
 }  // namespace mw

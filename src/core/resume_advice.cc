@@ -20,7 +20,8 @@ constexpr size_t kListed = 4;  // suspect steps that are named one by one
 struct Saved {
   std::string path;
   bool whole = false, done = true;
-  Time at;  // when the log said so, or when it was found whole
+  Time at;     // when the log said so, or when it was found whole
+  Time began;  // when the log said that the save began: it holds no weights from after that
 };
 
 /// Some trainers say of a save that it began and no more: after so long it is over, if the run goes on no further.
@@ -65,20 +66,23 @@ class Lineage {
 /// Checkpoints by step: what the log says was saved, and what was found on the disk.
 std::map<int64_t, Saved> saved_in(const State& state) {
   std::map<int64_t, Saved> saved;
+  std::map<std::pair<size_t, int64_t>, Time> began;  // by attempt and step
   const Lineage lineage(state);
   for (const auto& [moment, one] : state.checkpoints) {
     const int64_t step = one.step != kNoStep ? one.step : moment.step;
     if (step == kNoStep || !lineage.has(moment.attempt, step) || left_behind(state, moment.attempt, step)) continue;
+    began.try_emplace({moment.attempt, step}, moment.at);
     const bool over = trained_past(state, moment, step) || began_long_ago(state, moment);
     if (one.complete || (over && saved.find(step) == saved.end()))
-      saved[step] = {one.path, false, one.complete, moment.at};
+      saved[step] = {one.path, false, one.complete, moment.at, moment.at};
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || !lineage.has(moment.attempt, seen.step)) continue;
     if (is_unfit(seen) || is_doubted(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
-      saved[seen.step] = {seen.path, true, true, moment.at};
+      const auto said = began.find({moment.attempt, seen.step});
+      saved[seen.step] = {seen.path, true, true, moment.at, said == began.end() ? Time() : said->second};
     }
   }
   const Removals removals(state);
@@ -104,6 +108,13 @@ int64_t onset_in(const State& state) {
     onset = onset == kNoStep ? incident.onset.step : std::min(onset, incident.onset.step);
   }
   return onset;
+}
+
+/// Did a process fail there, and not a figure of that very step, which all that is saved at the step holds?
+bool is_of_processes(const State& state, int64_t onset) {
+  return std::all_of(state.incidents.begin(), state.incidents.end(), [&state, onset](const Incident& incident) {
+    return !spoils(state, incident) || incident.onset.step != onset || ends_runs(incident.kind);
+  });
 }
 
 /// When that began; unknown where a line of it has no time.
@@ -145,7 +156,9 @@ void find_turn(const State& state, const std::map<int64_t, Saved>& saved, Resume
     advice.turned = step;
   }
   for (const auto& [step, one] : saved) {
-    if (step < advice.turned) advice.before = step;
+    if (step >= advice.turned) continue;
+    advice.before = step;
+    advice.before_path = one.whole ? one.path : "";
   }
 }
 
@@ -178,12 +191,14 @@ std::optional<ResumeAdvice> advise(const State& state) {
   if (advice.last == kNoStep) return std::nullopt;
   const std::map<int64_t, Saved> all = saved_in(state);
   const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
+  const bool by_process = advice.onset != kNoStep && is_of_processes(state, advice.onset);
   const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
   int64_t reached = std::max(begun, advice.last);
   if (Lineage(state).from_before())
     for (const AttemptState& attempt : state.attempts) reached = std::max(reached, attempt.last_step);
   for (const auto& [step, saved] : all) {
-    const bool in_time = step == advice.onset && saved.at.known() && saved.at < began;
+    const Time since = by_process && saved.began.known() ? std::min(saved.began, saved.at) : saved.at;
+    const bool in_time = step == advice.onset && since.known() && since < began;
     if (advice.onset != kNoStep && step >= advice.onset && !in_time) {
       advice.suspect.push_back(step);
     } else if (saved.whole ? furthest == kNoStep || step <= furthest : step <= reached) {
@@ -201,6 +216,16 @@ std::optional<ResumeAdvice> advise(const State& state) {
   const size_t first = first_of_lineage(state);
   if (advice.step == kNoStep && first > 0 && newest_sound(state)) advice.anew = first + 1;
   return advice;
+}
+
+/// What is learnt got critically worse, and the checkpoint at the peak lies whole on the disk: that is the one to
+/// resume from, though the run has not ended short of its plan.
+bool is_past_peak(const State& state, const ResumeAdvice& advice) {
+  return !advice.before_path.empty() &&
+         std::any_of(state.incidents.begin(), state.incidents.end(), [&advice](const Incident& one) {
+           return one.open && one.severity == Severity::kCritical && one.kind == advice.turn &&
+                  one.onset.step == advice.turned;
+         });
 }
 
 std::string listed(const std::vector<int64_t>& steps) {
@@ -230,7 +255,12 @@ bool trained_past(const State& state, const Moment& moment, int64_t step) {
 
 std::optional<ResumeAdvice> resume_advice(const State& state) {
   auto advice = advise(state);
-  if (!advice || (advice->onset == kNoStep && !cut_short(state))) return std::nullopt;
+  if (!advice || advice->onset != kNoStep || cut_short(state)) return advice;
+  if (!is_past_peak(state, *advice)) return std::nullopt;
+  advice->step = advice->before;
+  advice->path = advice->before_path;
+  advice->whole = advice->done = true;
+  advice->work_s = work_since(state, advice->step);
   return advice;
 }
 
@@ -276,10 +306,12 @@ std::string to_sentence(const ResumeAdvice& advice) {
                             : " (its save began, by the log)");
   }
   if (advice.turned != kNoStep) {
-    out += cat("; ", advice.turn, " began ", advice.turned < advice.step ? "before it, at step " : "at step ",
-               advice.turned, " (",
-               advice.before != kNoStep ? cat("step ", advice.before, " is the newest from before that)")
-                                        : "no checkpoint from before that was seen)");
+    out += cat(
+        "; ", advice.turn, " began ", advice.turned < advice.step ? "before it, at step " : "at step ", advice.turned,
+        advice.before == advice.step
+            ? std::string()
+            : cat(" (", advice.before != kNoStep ? cat("step ", advice.before, " is the newest from before that)")
+                                                 : "no checkpoint from before that was seen)"));
   }
   if (!advice.suspect.empty()) out += cat("; ", listed(advice.suspect));
   const std::string work = work_text(advice.work_s, advice.cost_per_hour);

@@ -32,13 +32,15 @@ struct ResumeAdvice {
   std::string turn;              ///< kind of the incident with which learning turned before `step`; "" when none did
   int64_t turned = kNoStep;      ///< its onset
   int64_t before = kNoStep;      ///< the newest checkpoint from before that onset
+  std::string before_path;       ///< its own, where its files were looked at and are whole; else ""
   double work_s = 0;             ///< worked since `step`, by the run's clock; 0: not known
   double cost_per_hour = 0;      ///< 0: not known
   size_t anew = 0;               ///< the attempt that began from nothing, behind all whole ones; 0: none did so
   std::string verified;          ///< how well the newest verified checkpoint is known: core/crash_cost.h
 };
 
-/// nullopt: there is no trouble that a resume would answer, no step was done, or no word was said of checkpoints.
+/// Where nothing else calls for a resume, and what is learnt got critically worse, from the newest whole one before
+/// that. nullopt: there is no trouble that a resume would answer, no step was done, or no word was said of checkpoints.
 std::optional<ResumeAdvice> resume_advice(const State& state);
 
 /// What a decision over a run's checkpoints has to mind, also as long as nobody needs a resume.

@@ -189,6 +189,39 @@ TEST_CASE("a checkpoint from after learning had turned is offered with that word
   CHECK(to_sentence(*resume_advice(state)) == "Resume from step 100 (saved, by the log); 6 of 106 steps are lost.");
 }
 
+TEST_CASE("a save that began before the engine died is none of those that are suspect, whenever it was found whole") {
+  State state = run("crashed");
+  state.attempts.back().last_step = 100;
+  const auto at = [](double seconds) { return Time::from_seconds(seconds); };
+  state.checkpoints.back().second.complete = false;  // the log says that it began, and no more
+  state.checkpoints.back().first.at = at(1000);
+  looked_at(state, 100, event::CheckpointSeen::How::kWhole);
+  state.checkpoint_scans.back().first.at = at(1030);
+  went_bad(state, "engine-dead", 100);
+  state.incidents.back().onset.at = at(1020);
+  CHECK(resume_advice(state)->step == 100);
+  CHECK(resume_grounds(state).in_time == std::set<int64_t>{100});
+  state.incidents.back().onset.at = at(990);
+  CHECK(resume_advice(state)->step == 80);
+  state.incidents.back().onset.at = at(1020);
+  state.incidents.back().kind = "zero-reward";  // the step's own figure
+  CHECK(resume_advice(state)->step == 80);
+}
+
+TEST_CASE("what is learnt got critically worse in a run that goes on: the whole checkpoint before that is named") {
+  State state = run("finished");
+  state.attempts.back().first_step = 1;
+  went_bad(state, "reward-collapse", 75, Severity::kCritical);
+  CHECK_FALSE(resume_advice(state).has_value());  // no more than a line of the log speaks for it
+  looked_at(state, 60, event::CheckpointSeen::How::kWhole);
+  REQUIRE(resume_advice(state).has_value());
+  CHECK(to_sentence(*resume_advice(state)) ==
+        "Resume from step 60 (whole on disk); reward-collapse began at step 75; 46 of 106 steps are lost; step 60 was "
+        "found whole.");
+  state.incidents.back().severity = Severity::kWarning;
+  CHECK_FALSE(resume_advice(state).has_value());
+}
+
 TEST_CASE("a run that just ended resumes from its newest checkpoint") {
   CHECK(to_sentence(*resume_advice(run("crashed"))) ==
         "Resume from step 100 (saved, by the log); 6 of 106 steps are lost.");

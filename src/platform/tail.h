@@ -32,6 +32,9 @@ class Tail {
   const std::string& why() const { return why_; }  ///< of the last kBeganAnew: "rotated", "truncated"
   /// The first bytes (at most 256) of the content that the last kBeganAnew left behind.
   const std::string& former_head() const { return former_head_; }
+  const FileInfo& identity() const {
+    return identity_;
+  }  ///< of the present content, as it was at the last read of none
   const FileInfo& former_identity() const { return former_identity_; }
   uint64_t former_offset() const { return former_offset_; }  ///< bytes of it that were read
 

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/checkpoint_layout.h"
+#include "read/part_order.h"
 
 namespace mw {
 namespace {
@@ -97,38 +98,23 @@ class Walk {
   bool full_ = false;
 };
 
-/// "train.log.3" → ("train.log", 3); 0 when `path` is not the name of a rotated part.
-std::pair<std::string_view, int64_t> rotated_part(std::string_view path) {
-  std::string_view stem = path;
-  for (const std::string_view packed : {".gz", ".zst"}) {
-    if (stem.size() > packed.size() && stem.substr(stem.size() - packed.size()) == packed) {
-      stem.remove_suffix(packed.size());
-    }
-  }
-  const size_t dot = stem.rfind('.');
-  if (dot == std::string_view::npos || dot == 0 || stem[dot - 1] == '/') return {path, 0};
-  const auto number = parse_int(stem.substr(dot + 1));
-  return number && *number > 0 && *number < 1000 ? std::pair{stem.substr(0, dot), *number}
-                                                 : std::pair{path, int64_t{0}};
-}
-
 /// Rotated parts join the log whose name they carry, when that log is there too: they are read as one log, oldest part
 /// first.
-void join_rotated(std::vector<FoundFile>& files) {
+void join_rotated(Disk& disk, std::vector<FoundFile>& files) {
   std::map<std::string, size_t, std::less<>> by_path;
   for (size_t i = 0; i < files.size(); ++i) by_path[files[i].path] = i;
-  std::map<size_t, std::vector<std::pair<int64_t, std::string>>> parts;
+  std::map<size_t, std::vector<RotatedPart>> parts;
   std::vector<bool> joined(files.size(), false);
   for (size_t i = 0; i < files.size(); ++i) {
     const auto [stem, number] = rotated_part(files[i].path);
     const auto whole = number > 0 ? by_path.find(stem) : by_path.end();
     if (whole == by_path.end() || whole->second == i) continue;
-    parts[whole->second].emplace_back(number, files[i].path);
+    parts[whole->second].push_back({number, files[i].path, files[i].info.changed});
     joined[i] = true;
   }
   for (auto& [index, list] : parts) {
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (auto& [number, path] : list) files[index].older.push_back(std::move(path));
+    sort_oldest_first(disk, list, files[index].info.changed);
+    for (RotatedPart& part : list) files[index].older.push_back(std::move(part.path));
   }
   size_t kept = 0;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -272,7 +258,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
         "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
   }
   newest_history(found);
-  join_rotated(found.files);
+  join_rotated(disk, found.files);
   by_number(found.files);
   output_first(found.files);
   for (const Error& error : errors) found.notes.push_back(error.what);

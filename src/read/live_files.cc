@@ -4,6 +4,7 @@
 #include "core/mixed_runs.h"
 #include "read/folder_runs.h"
 #include "read/older_runs.h"
+#include "read/part_order.h"
 #include "read/run_reader.h"
 #include "read/shown_files.h"
 
@@ -41,6 +42,22 @@ void RunReader::leave_out_older_runs(std::vector<FoundFile>& files) {
     left_out_[path] = file->info.changed;
     files.erase(file);
   }
+}
+
+/// Where a log was rotated since an earlier watch began to read it: the parts from the one that it began with on. They
+/// are read again, so that nothing is lost that was written while nobody watched.
+std::vector<std::string> RunReader::parts_in_journal(const FoundFile& file) {
+  if (recorder_ == nullptr) return {};
+  const auto known = recorder_->sources().find(number_of(file.path));
+  if (known == recorder_->sources().end() || known->second.events == 0) return {};
+  const auto began_with = [&](const std::string& path) {
+    const auto like = begins_like(disk_, path, known->second.head_hash, known->second.head_bytes);
+    return like.ok() && *like;
+  };
+  if (began_with(file.path)) return {};
+  std::vector<std::string> parts = parts_beside(disk_, file.path);
+  parts.erase(parts.begin(), std::find_if(parts.begin(), parts.end(), began_with));
+  return parts;
 }
 
 std::vector<std::string> RunReader::left_out() const {

@@ -9,6 +9,7 @@
 #include "core/mixed_runs.h"
 #include "core/not_seen.h"
 #include "read/folder_runs.h"
+#include "read/part_order.h"
 #include "read/wandb_zone.h"
 #include "read/why_unread.h"
 
@@ -93,7 +94,9 @@ void RunReader::pass_over(const std::vector<FoundFile>& files) {
 
 Result<void> RunReader::add_source(const FoundFile& file) {
   const uint32_t number = number_of(file.path);
-  auto source = std::make_unique<SourceReader>(disk_, file, number, shared_, *this);
+  FoundFile with_parts = file;
+  if (file.named && file.older.empty()) with_parts.older = parts_in_journal(file);
+  auto source = std::make_unique<SourceReader>(disk_, with_parts, number, shared_, *this);
   const Result<void> looked = source->look();
   if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
@@ -115,7 +118,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
     MW_TRY(reattach(*source));
   }
   known_paths_.insert(file.path);
-  for (const std::string& older : file.older) known_paths_.insert(older);
+  for (const std::string& older : with_parts.older) known_paths_.insert(older);
   known_files_.insert({file.info.device, file.info.inode});
   total_bytes_ += file.info.size;
   next_number_ = std::max(next_number_, number + 1);
@@ -178,6 +181,9 @@ bool RunReader::look_again() {
   bool fresh = false;
   for (const FoundFile& file : found->files) {
     if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;
+    // A part of a log that is followed, between its rotation and the new file.
+    if (const auto [stem, number] = rotated_part(file.path); number > 0 && known_paths_.count(std::string(stem)) > 0)
+      continue;
     const auto left_out = left_out_.find(file.path);
     if (left_out != left_out_.end() && left_out->second == file.info.changed) continue;
     left_out_.erase(file.path);  // it is being written, too

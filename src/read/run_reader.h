@@ -101,6 +101,7 @@ class RunReader final : public EventSink {
   void leave_out_older_runs(std::vector<FoundFile>& files);
   void pass_over(const std::vector<FoundFile>& files);
   Result<void> add_source(const FoundFile& file);
+  std::vector<std::string> parts_in_journal(const FoundFile& file);
   uint32_t number_of(const std::string& path);
   Result<void> reattach(SourceReader& source);
   void count_steps(Event& event) const;

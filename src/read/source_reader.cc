@@ -10,12 +10,12 @@
 #include "read/files/text_log.h"
 #include "read/last_clock.h"
 #include "read/name_collector.h"
+#include "read/part_order.h"
 #include "read/record_relay.h"
 
 namespace mw {
 namespace {
 
-constexpr std::string_view kFirstCopy = ".1";        // as logrotate names the newest rotated part
 constexpr size_t kHeadBytes = 256;                   // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
 constexpr size_t kEnoughToSniff = 4096;              // bytes that show a growing file's kind even without a line end
@@ -255,57 +255,6 @@ void SourceReader::close_stage(bool last) {
   if (!last && stage_ != nullptr) earlier_lines_ += stage_->lines();
 }
 
-/// logrotate's copytruncate: what was cut away stands in the first rotated part.
-bool SourceReader::was_copied_away(const Tail& tail) {
-  auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
-  std::string head;
-  return !tail.former_head().empty() && copy.ok() && (*copy)->read_at(0, tail.former_head().size(), head).ok() &&
-         head == tail.former_head();
-}
-
-/// The content that the name belonged to is still in the folder, under another name: a log that goes on in a new file.
-/// Else it was removed, and what bears its name now is another log.
-bool SourceReader::is_kept(const Tail& tail) {
-  constexpr size_t kEntries = 5000;  // entries of the folder
-  const size_t slash = tail.path().rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : tail.path().substr(0, slash + 1);
-  const auto names =
-      disk_.list(folder.size() > 1 && folder.back() == '/' ? folder.substr(0, folder.size() - 1) : folder);
-  if (!names.ok()) return true;  // cannot be said; most often it is so
-  for (size_t i = 0; i < std::min(names->size(), kEntries); ++i) {
-    const auto info = disk_.info(slash == std::string::npos ? (*names)[i] : folder + (*names)[i]);
-    const FileInfo& former = tail.former_identity();
-    if (info.ok() && info->device == former.device && info->inode == former.inode) return true;
-  }
-  return names->size() > kEntries;
-}
-
-/// What was written between the last poll and the truncation stands in the copy only.
-void SourceReader::read_copy(const Tail& tail) {
-  auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
-  std::string piece;
-  for (uint64_t at = tail.former_offset(); copy.ok() && (*copy)->read_at(at, kPiece, piece).ok() && !piece.empty();
-       at += piece.size()) {
-    read_ += piece.size();
-    take(piece);
-  }
-}
-
-/// It was rotated more than once since the last poll: what came between stands in the parts before that one.
-void SourceReader::find_missed_parts(const Tail& tail) {
-  constexpr int kParts = 100;
-  for (int part = 1; part <= kParts; ++part) {
-    const auto info = disk_.info(cat(file_.path, ".", part));
-    if (!info.ok()) return;
-    if (info->device != tail.former_identity().device || info->inode != tail.former_identity().inode) continue;
-    for (int missed = 1; missed < part; ++missed) {
-      parts_.emplace_front(disk_, cat(file_.path, ".", missed));
-      (void)parts_.front().read(0, piece_).ok();  // opens it, as its name may soon be another's
-    }
-    return;
-  }
-}
-
 /// The name belongs to new content. A rotated log goes on in it; of anything else what was begun is ended, and reading
 /// starts over with a fresh stage.
 void SourceReader::begin_anew(const Tail& tail) {
@@ -410,6 +359,7 @@ Result<size_t> SourceReader::poll(size_t budget) {
     if (*got > 0 && !part_over_) return *got;
     part_over_ = false;
     head_closed_ = true;
+    note_read(parts_.front().identity());
     parts_.pop_front();
     if (*got > 0) return *got;
   }
@@ -456,12 +406,7 @@ void SourceReader::finish() {
 }
 
 Result<bool> SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
-  if (head_bytes <= 0) return false;
-  auto file = disk_.open_read(parts_.front().path());
-  if (!file.ok()) return file.error();
-  std::string head;
-  MW_TRY((*file)->read_at(0, static_cast<size_t>(head_bytes), head));
-  return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
+  return mw::begins_like(disk_, parts_.front().path(), head_hash, head_bytes);
 }
 
 int64_t SourceReader::unread() {

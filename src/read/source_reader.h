@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "platform/tail.h"
 #include "read/books/knowledge_base.h"
@@ -95,6 +97,7 @@ class SourceReader {
   void read_copy(const Tail& tail);
   bool is_kept(const Tail& tail);
   void find_missed_parts(const Tail& tail);
+  void note_read(const FileInfo& part);
   void note_head();
   void open_plain(const Tail& tail);
   void problem(std::string_view name, std::string_view detail);
@@ -117,7 +120,8 @@ class SourceReader {
   std::string head_;           // the first bytes of the present content, at most kHeadBytes
   bool part_over_ = false;     // the part that is being read is at its end
   bool missed_parts_ = false;  // the name was given to a new file: parts may have come and gone in between
-  bool head_closed_ = false;   // no more bytes of the part that it begins with will come, or it is long enough
+  std::map<std::pair<uint64_t, uint64_t>, Time> read_parts_;  // by device and inode, as it was last changed
+  bool head_closed_ = false;  // no more bytes of the part that it begins with will come, or it is long enough
   int64_t earlier_lines_ = 0;
   std::unique_ptr<KnownRows> rows_;  // of a document, in a live watch
   std::unique_ptr<Stage> stage_;

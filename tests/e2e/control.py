@@ -94,6 +94,19 @@ def asked_while_nobody_watches(base, _):
     assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
 
 
+def watcher_stopped(base, _):
+    """A midwatch that is stopped itself watches nobody; what is requested meanwhile is done when it goes on."""
+    run = started(base, steps=4000)
+    run.process.send_signal(signal.SIGSTOP)
+    wait_until("the stop", lambda: not status(base)["watched"])
+    code, text = midwatch(base, "status", "--check")
+    assert code == 10 and "NOT WATCHED" in text and f"kill -CONT {run.process.pid}" in text, (code, text)
+    code, text = midwatch(base, "stop")
+    assert code == 1 and f"kill -CONT {run.process.pid}" in text, (code, text)
+    run.process.send_signal(signal.SIGCONT)
+    assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
+
+
 def bad_requests(base, _):
     """A file in the inbox that is no request is renamed, and nothing else suffers."""
     run = started(base, steps=60)
@@ -112,7 +125,7 @@ with Scratch() as scratch:
     first = Run(scratch, training(scratch, pace=0), "--quiet")
     assert first.end() == 0, first.err
     reference = weights(scratch)
-for test in (noted_and_shown, paused, stopped, killed_at_once, asked_while_nobody_watches, bad_requests):
+for test in (noted_and_shown, paused, stopped, killed_at_once, asked_while_nobody_watches, watcher_stopped, bad_requests):
     with Scratch() as scratch:
         began = time.monotonic()
         test(scratch, reference)

@@ -258,5 +258,29 @@ TEST_CASE("what another run may have written stays, and the plan names that run"
   CHECK(contains(p.all().notes[0], "Run night-2 saves in /data/ck, too"));
 }
 
+TEST_CASE("what a trainer's roles save below the declared folder is its own, and a role that saves nothing is none") {
+  for (const std::string declared : {"/data/ck", "/data/ck/_actor"}) {
+    Remover p;
+    p.scope.layout = {"global_step{step}", "latest", "global_step{step}", {}, "", false, true};
+    p.scope.roots = {declared};
+    p.scope.own.declared = {declared};
+    if (declared != "/data/ck") {  // as the settings add it
+      p.scope.roots.push_back("/data/ck/_critic");
+      p.scope.own.declared.insert("/data/ck/_critic");
+    }
+    for (const int step : {5, 10, 15, 20})
+      p.put(cat("/data/ck/_actor/global_step", step, "/w.safetensors"), safetensors());
+    p.put("/data/ck/other/global_step5/w.safetensors", safetensors());  // another run's
+    CHECK(p.plan() == Names{"global_step5", "global_step10"});
+    for (const CleanupItem& item : p.all().items) {
+      CHECK(item.root == "/data/ck/_actor");
+      const auto removed = p.remove(item);
+      CHECK_MESSAGE(removed.ok(), (removed.ok() ? "" : removed.error().what));
+    }
+    CHECK(p.plan().empty());
+    CHECK(p.disk.exists("/data/ck/other/global_step5/w.safetensors"));
+  }
+}
+
 }  // namespace
 }  // namespace mw

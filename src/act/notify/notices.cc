@@ -147,6 +147,20 @@ Notice attempt_notice(const SupervisedAttempt& attempt) {
   return notice;
 }
 
+/// After a person's approval the next attempt began: whoever did not give it hears that the run goes on.
+std::optional<Notice> begun_notice(const SupervisedAttempt& attempt, const Supervision& known) {
+  const bool approved = attempt.asks && attempt.restart && attempt.restarting.answer == Approval::Answer::kYes;
+  const SupervisedAttempt* const next = approved ? known.attempt(attempt.number + 1) : nullptr;
+  if (next == nullptr || !next->started || next->number != known.attempts.back().number) return std::nullopt;
+  Notice notice = attempt_notice(attempt);
+  notice.event = "restarted";
+  notice.severity = Severity::kWarning;
+  notice.key = cat(notice.event, ":", attempt.number);
+  notice.since = next->started_at;
+  notice.did = cat("Started attempt ", next->number, ", as it was approved.");
+  return notice;
+}
+
 /// Of a run that ended for want of a component before any attempt of it began.
 Notice never_begun_notice(const Supervision& known) {
   Notice notice;
@@ -246,6 +260,7 @@ std::vector<Notice> attempt_news(const State& state, const NoticeContext& contex
     notices.push_back(attempt_notice(attempt));
     const bool last = attempt.number == static_cast<int64_t>(state.attempts.size());
     if (last && advice && notices.back().event != "finished") notices.back().what += cat(" ", to_sentence(*advice));
+    if (auto begun = begun_notice(attempt, state.supervision)) notices.push_back(std::move(*begun));
   }
   const Supervision& known = state.supervision;
   if (known.attempts.empty() && !given_up(known).empty()) notices.push_back(never_begun_notice(known));

@@ -107,6 +107,25 @@ TEST_CASE("what midwatch asks about an attempt that runs is sent as asks, and on
   CHECK(attempt_news(state, context).empty());
 }
 
+TEST_CASE("that the next attempt began is sent once more where a person had to approve it") {
+  State state = crashed();
+  SupervisedAttempt& first = state.supervision.attempts[0];
+  first.asks = true;
+  REQUIRE(attempt_news(state, {}).size() == 1);
+  CHECK(attempt_news(state, {})[0].event == "asks");
+  first.restarting.answer = Approval::Answer::kYes;
+  CHECK(attempt_news(state, {}).size() == 1);
+  SupervisedAttempt next;
+  next.number = 2;
+  next.started = true;
+  state.supervision.attempts.push_back(next);
+  REQUIRE(attempt_news(state, {}).size() == 2);
+  CHECK(attempt_news(state, {})[1].event == "restarted");
+  CHECK(attempt_news(state, {})[1].did == "Started attempt 2, as it was approved.");
+  state.supervision.attempts[0].asks = false;  // it needed nobody: its own notice was this one
+  CHECK(attempt_news(state, {}).size() == 1);
+}
+
 TEST_CASE("a run that ends for want of a component says so, and is no stop by request") {
   State state = crashed();
   SupervisedAttempt& attempt = state.supervision.attempts[0];

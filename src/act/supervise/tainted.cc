@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "sense/checkpoints/checkpoint_tree.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
 
@@ -43,6 +44,43 @@ Time last_sound(const State& state, const Trip& trip, Time began) {
   return at;
 }
 
+bool is_there(const Where& a, const Where& b) { return a.source == b.source && a.line == b.line; }
+
+/// By when what the log says in that event had not been read yet; unknown where nobody watched.
+Time not_read_by(const State& state, uint64_t order) {
+  Time at;
+  for (const Tick& tick : state.ticks) {
+    if (tick.order >= order) break;
+    at = tick.at;
+  }
+  return at;
+}
+
+/// A time at which the onset had not come yet or just came; unknown where neither clocks nor the watch show one. The
+/// clock of a log may be of another zone: what it says counts where it fits in with what was watched.
+Time onset_time(const State& state, const Trip& trip, Time began) {
+  for (const ComponentState& component : state.components) {
+    for (const ComponentState::Trouble& trouble : component.troubles)
+      if (is_there(trouble.began.where, trip.where)) return trouble.began.at;
+  }
+  const Time earliest = last_sound(state, trip, began), latest = state.ticks.empty() ? Time() : state.ticks.back().at;
+  const auto fits = [&](Time at) { return at.known() && at >= earliest && latest.known() && at <= latest; };
+  for (const SignatureState& seen : state.signatures) {
+    for (const SignatureState::Match& match : seen.matches) {
+      if (!is_there(match.moment.where, trip.where)) continue;
+      return fits(match.moment.at) ? match.moment.at : not_read_by(state, match.order);
+    }
+  }
+  for (const TraceState& trace : state.traces) {
+    if (!is_there(trace.moment.where, trip.where)) continue;
+    return fits(trace.moment.at) ? trace.moment.at : not_read_by(state, trace.order);
+  }
+  for (const Incident& incident : state.incidents) {
+    if (is_there(incident.latest.where, trip.where) && fits(incident.latest.at)) return incident.latest.at;
+  }
+  return {};
+}
+
 /// Of a checkpoint that may be a file or a folder: the newest of itself and what lies in it. kIo when the disk does not
 /// answer.
 Result<Time> changed(Disk& disk, const std::string& path) {
@@ -60,6 +98,27 @@ Result<Time> changed(Disk& disk, const std::string& path) {
   }
   return newest;
 }
+
+/// Was all of it written before the onset, which came when the run had done that step? What is of a later one may be
+/// the log's, which lags behind: only the machine's own clock shows that it is not.
+class WrittenBefore {
+ public:
+  WrittenBefore(Disk& disk, const State& state, const Trip& trip, Time began)
+      : disk_(disk),
+        onset_(is_of_its_step(trip) ? Time() : onset_time(state, trip, began)),
+        last_(state.by_host(trip.where) ? INT64_MAX : trip.step) {}
+  /// `step`: kNoStep where none is known.
+  bool is(const std::string& path, int64_t step) const {
+    if (!onset_.known() || step > last_) return false;
+    const auto tree = CheckpointTree::read(disk_, path);
+    return tree.ok() && tree->seen_whole() && std::max(tree->newest(), tree->newest_empty_folder()) < onset_;
+  }
+
+ private:
+  Disk& disk_;
+  const Time onset_;
+  const int64_t last_;
+};
 
 }  // namespace
 
@@ -98,6 +157,7 @@ Result<int64_t> first_unreported_tainted(Disk& disk, const std::vector<std::stri
   int64_t first = kNoStep;
   // A number that counts saves says nothing of the step: then the time decides, to which all of a save is later.
   const Time sound = layout.counts_saves ? last_sound(state, trip, began) : began;
+  const WrittenBefore before(disk, state, trip, began);
   for (const std::string& root : roots) {
     const auto steps = checkpoint_steps(disk, root, layout);
     if (!steps.ok()) return steps.error();
@@ -107,9 +167,10 @@ Result<int64_t> first_unreported_tainted(Disk& disk, const std::vector<std::stri
       if ((!layout.counts_saves && is_reported(state, step)) ||
           skip.count(cat(root, "/", with_step(layout.folder, step))) != 0)
         continue;
-      const auto at = changed(disk, cat(root, "/", with_step(layout.folder, step)));
+      const std::string path = cat(root, "/", with_step(layout.folder, step));
+      const auto at = changed(disk, path);
       if (!at.ok()) return at.error();
-      if (*at < sound) continue;
+      if (*at < sound || before.is(path, layout.counts_saves ? kNoStep : step)) continue;
       first = step;
       break;
     }

@@ -104,3 +104,54 @@ TEST_CASE("where names count saves the time decides what was saved since the ons
   state.ticks.push_back({0, Time::from_seconds(2031), 30, true});
   CHECK(first("non-finite", 31) == kNoStep);
 }
+
+TEST_CASE(
+    "what was written before the engine was seen to die is sound, though the step that it was at is the onset's") {
+  FakeDisk disk;
+  const auto at = [](double seconds) { return Time::from_seconds(seconds); };
+  disk.set_time(at(2000));
+  disk.put("/ck/global_step_20/weights.pt", "x");
+  disk.set_time(at(2100));
+  disk.put("/ck/global_step_21/weights.pt", "x");
+  State state = with_saved({});
+  state.sources.resize(3);
+  state.sources[2].kind = kHostKind;
+  state.ticks.push_back({1, at(1990), 19, true});
+  state.ticks.push_back({5, at(2200), 20, true});
+  const auto first = [&](const Trip& trip) {
+    const auto found = first_unreported_tainted(disk, {"/ck"}, kLayout, state, trip, at(1500));
+    REQUIRE(found.ok());
+    return *found;
+  };
+  const auto dies = [&state](double seconds) {
+    ComponentState::Trouble trouble;
+    trouble.began.at = Time::from_seconds(seconds);
+    trouble.began.where = {2, 7};
+    state.components.assign(1, {});
+    state.components[0].troubles.push_back(trouble);
+  };
+  const auto says = [&state](double seconds, uint64_t order) {
+    SignatureState::Match match;
+    if (seconds > 0) match.moment.at = Time::from_seconds(seconds);
+    match.moment.where = {1, 300};
+    match.order = order;
+    state.signatures.assign(1, {});
+    state.signatures[0].matches.push_back(match);
+  };
+  CHECK(first(trip_at("engine-dead", 20, 7, 2)) == 20);  // nothing shows when
+  dies(2050);
+  CHECK(first(trip_at("engine-dead", 20, 7, 2)) == 21);
+  dies(2000);
+  CHECK(first(trip_at("engine-dead", 20, 7, 2)) == 20);
+  dies(2150);
+  CHECK(first(trip_at("engine-dead", 20, 7, 2)) == kNoStep);  // the log lags behind
+  CHECK(first(trip_at("zero-reward", 20, 7, 2)) == 20);       // holds the step whose figures are bad
+  says(2150, 4);
+  CHECK(first(trip_at("engine-dead", 20, 300, 1)) == 21);  // the log says when, and of which step
+  says(2150 + 3600, 4);                                    // the clock of another zone
+  CHECK(first(trip_at("engine-dead", 20, 300, 1)) == 20);
+  says(0, 4);  // no clock: it was read after the watch was at step 19
+  CHECK(first(trip_at("engine-dead", 20, 300, 1)) == 20);
+  state.ticks.insert(state.ticks.begin() + 1, {3, at(2060), 20, true});
+  CHECK(first(trip_at("engine-dead", 20, 300, 1)) == 21);
+}

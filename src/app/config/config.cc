@@ -104,16 +104,10 @@ class ConfigParser {
     out_.values_[path] = std::move(value);
   }
 
-  /// Is there anything in the table of keys below this path?
-  static bool is_section(const std::vector<std::string>& path) {
-    return std::any_of(config_sections().begin(), config_sections().end(), [&](const ConfigSection& section) {
-      auto parts = split(section.path, '.');
-      if (parts.size() < path.size()) return false;
-      for (size_t i = 0; i < path.size(); ++i) {
-        if (parts[i] != "*" && parts[i] != path[i]) return false;
-      }
-      return true;
-    });
+  /// A key of the sections below it, which bear names.
+  static bool lacks_name(const std::vector<std::string>& path, const std::string& name) {
+    return std::any_of(config_keys().begin(), config_keys().end(),
+                       [&](const ConfigKey& key) { return key.path == cat(joined(path), ".*.", name); });
   }
 
   void table(const Toml& at, const std::vector<std::string>& path) {
@@ -128,8 +122,10 @@ class ConfigParser {
         taken.line = value.line();
         take(value, taken);
         out_.values_[joined(here)] = std::move(taken);
-      } else if (!is_section(here)) {
+      } else if (!is_config_section(here)) {
         unknown(value, here);
+      } else if (!value.is_table() && lacks_name(path, name)) {
+        problem(value, cat("[", joined(path), "] needs a name"), cat("Write [", joined(path), ".NAME]"));
       } else if (!value.is_table()) {
         problem(value, cat(shown(name), " is a section, not ", value.kind_name()), cat("Write [", joined(here), "]"));
       } else if (named(value, here)) {
@@ -141,9 +137,7 @@ class ConfigParser {
   /// Notes a name of the user's choice; false when it cannot be one.
   bool named(const Toml& at, const std::vector<std::string>& path) {
     const std::string section = joined({path.begin(), path.end() - 1});
-    const bool chosen = std::any_of(config_sections().begin(), config_sections().end(),
-                                    [&](const ConfigSection& s) { return s.path == cat(section, ".*"); });
-    if (!chosen) return true;
+    if (!takes_names(section)) return true;
     if (!good_name(path.back())) {
       problem(at, cat(shown(path.back()), " cannot be a name"), "Use up to 60 letters, digits, '-' and '_'.");
       return false;
@@ -182,6 +176,13 @@ class ConfigParser {
           break;
         }
       }
+    }
+    for (const ConfigSection& section : config_sections()) {
+      const std::string_view named = section.path.substr(0, section.path.rfind('.'));
+      const bool here =
+          named.rfind('.') != std::string_view::npos && named.substr(0, named.rfind('.')) == joined(above);
+      if (hint.empty() && at.is_table() && here && takes_names(named))
+        hint = cat("Write [", named, ".", path.back(), "]");
     }
     if (hint.empty()) hint = "midwatch config reference lists all keys.";
     problem(at,

@@ -50,6 +50,10 @@ struct ConfigSection {
 
 std::span<const ConfigKey> config_keys();
 std::span<const ConfigSection> config_sections();
+/// Is there anything in the table of keys below this path?
+bool is_config_section(const std::vector<std::string>& path);
+/// The sections below it bear names of the user's choice: "rule", "notify.channel".
+bool takes_names(std::string_view section);
 
 /// "a duration such as "30s"": what a value of that kind is, for messages and the reference.
 std::string_view kind_phrase(ConfigKey::Kind kind);

@@ -1,7 +1,9 @@
 // All keys of midwatch.toml. docs/config.md is made from here.
+#include <algorithm>
 #include <array>
 
 #include "app/config/config.h"
+#include "base/text.h"
 
 namespace mw {
 namespace {
@@ -411,5 +413,21 @@ constexpr std::array kKeys = {
 
 std::span<const ConfigKey> config_keys() { return kKeys; }
 std::span<const ConfigSection> config_sections() { return kSections; }
+
+bool is_config_section(const std::vector<std::string>& path) {
+  return std::any_of(kSections.begin(), kSections.end(), [&](const ConfigSection& section) {
+    auto parts = split(section.path, '.');
+    if (parts.size() < path.size()) return false;
+    for (size_t i = 0; i < path.size(); ++i) {
+      if (parts[i] != "*" && parts[i] != path[i]) return false;
+    }
+    return true;
+  });
+}
+
+bool takes_names(std::string_view section) {
+  return std::any_of(kSections.begin(), kSections.end(),
+                     [section](const ConfigSection& one) { return one.path == cat(section, ".*"); });
+}
 
 }  // namespace mw

@@ -168,6 +168,11 @@ breaker = false
 TEST_CASE("what is wrong is refused with its line and a way out") {
   CHECK(first_problem("[run]\nrestart = 3") == "2: unknown key \"restart\" in [run] | Did you mean restarts?");
   CHECK(first_problem("[runn]\nrestarts = 3") == "1: unknown section \"runn\" | Did you mean run?");
+  CHECK(first_problem("[notify.phone]\nkind = \"ntfy\"") ==
+        "1: unknown section \"phone\" in [notify] | Write [notify.channel.phone]");
+  CHECK(first_problem("[hook.a]\ncommand = [\"true\"]\nevents = []") ==
+        "3: hook a names no event, so nothing ever runs it | Leave events out for opened, asks and stopped, or name "
+        "some.");
   CHECK(first_problem("restarts = 3") == "1: unknown key \"restarts\" | restarts belongs into [run].");
   CHECK(first_problem("[attach]\nbreaker = true") ==
         "2: unknown key \"breaker\" in [attach] | breaker belongs into [run].");
@@ -236,7 +241,8 @@ TEST_CASE("what is wrong with a rule is refused with its line and a way out") {
         "4: rule a ends the attempt, and is not critical | Write severity = \"critical\".");
   CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbellow = 2") ==
         "3: unknown key \"bellow\" in [rule.a] | Did you mean below?");
-  CHECK(first_problem("[rule]\nbelow = 2").starts_with("2: \"below\" is a section, not an integer"));
+  CHECK(first_problem("[rule]\nbelow = 2") == "2: [rule] needs a name | Write [rule.NAME]");
+  CHECK(first_problem("[[rule.x]]\nbelow = 2") == "1: \"x\" is a section, not an array | Write [rule.x]");
   CHECK(first_problem("[[rule]]\nsignal = \"x\"").starts_with("1: "));
 }
 

@@ -112,6 +112,10 @@ std::vector<ConfigProblem> notify_problems(const Config& config) {
     }
   }
   for (const std::string& name : config.names(kHooks)) {
+    const ConfigValue* events = config.find(cat(kHooks, ".", name, ".events"));
+    if (events != nullptr && events->texts.empty())
+      problems.push_back({events->line, cat("hook ", name, " names no event, so nothing ever runs it"),
+                          "Leave events out for opened, asks and stopped, or name some."});
     if (!config.texts(cat(kHooks, ".", name, ".command")).empty()) continue;
     problems.push_back({config.line_of(kHooks, name), cat("hook ", name, " has no command"),
                         "Say what to run: command = [\"./on-incident.sh\"]."});

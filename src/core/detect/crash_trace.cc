@@ -1,6 +1,7 @@
 // A traceback that ended an attempt and that no signature knows, or an exit status without any word.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -89,6 +90,25 @@ ExitMeaning meaning_of(int64_t code) {
   }
 }
 
+/// "signal 24 (SIGXCPU, its limit of CPU time)".
+std::string signal_called(int64_t signal) {
+  using Name = std::pair<int64_t, std::string_view>;
+  constexpr std::array kNames = {Name{1, "SIGHUP, its terminal is gone"},
+                                 Name{4, "SIGILL"},
+                                 Name{6, "SIGABRT"},
+                                 Name{7, "SIGBUS"},
+                                 Name{8, "SIGFPE"},
+                                 Name{9, "SIGKILL"},
+                                 Name{11, "SIGSEGV"},
+                                 Name{13, "SIGPIPE, nobody reads its output"},
+                                 Name{15, "SIGTERM"},
+                                 Name{24, "SIGXCPU, its limit of CPU time"},
+                                 Name{25, "SIGXFSZ, its limit of a file's size"}};
+  const auto* const known =
+      std::find_if(kNames.begin(), kNames.end(), [signal](const Name& one) { return one.first == signal; });
+  return cat("signal ", signal, known == kNames.end() ? std::string() : cat(" (", known->second, ")"));
+}
+
 /// The attempt failed by its own or its launcher's word, and nothing else says why.
 void judge_exit(const AttemptState& attempt, bool plan_done, const Symptom* after, std::vector<Finding>& out) {
   const event::Ended& ended = *attempt.ended;
@@ -99,16 +119,19 @@ void judge_exit(const AttemptState& attempt, bool plan_done, const Symptom* afte
   finding.severity = plan_done ? Severity::kInfo : Severity::kCritical;
   finding.onset = attempt.ended_at;
   finding.detected = attempt.ended_at;
-  finding.summary = after != nullptr
-                        ? cat("The program failed after its training was complete: ", clip(after->text, 200))
-                    : ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
-                                      : cat("The run ended with status ", ended.code, " and no error of its own");
+  finding.summary =
+      after != nullptr  ? cat("The program failed after its training was complete: ", clip(after->text, 200))
+      : ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
+      : ended.code < 0  ? cat("The run was ended by ", signal_called(-ended.code), ", with no error of its own")
+                        : cat("The run ended with status ", ended.code, " and no error of its own");
   if (!ended.text.empty()) finding.evidence.push_back({attempt.ended_at.where, ended.text, "", kNoStep, 0});
   if (after != nullptr) {
     finding.evidence.push_back({after->moment.where, clip(after->text, kTextLimit), "", kNoStep, 0});
     finding.suggests.push_back({cause_of(*after), 0.75, cat("seen right before: ", clip(after->text, 160))});
   }
-  finding.suggests.push_back({std::string(meaning.cause), 0.6, cat("exit status ", ended.code)});
+  finding.suggests.push_back(
+      {std::string(meaning.cause), 0.6,
+       ended.code < 0 ? cat("it was ended by ", signal_called(-ended.code)) : cat("exit status ", ended.code)});
   out.push_back(std::move(finding));
 }
 

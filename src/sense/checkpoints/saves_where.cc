@@ -15,10 +15,13 @@ constexpr Duration kPeriod = Duration::seconds(5);
 constexpr Duration kRarely = Duration::seconds(600);  // when all is said
 constexpr Duration kPatience = Duration::millis(50);
 
-/// "": what it saves in `root` lies where it was declared, or the disk does not say. Unset: nothing is there.
-std::optional<std::string> sentence_for(Disk& disk, const std::vector<std::string>& declared, const std::string& root) {
-  const auto own = disk.info(root);
+/// "": what it saves in `root` lies where it was declared, or the disk does not say. Unset: nothing is there. `saved`:
+/// the checkpoint, where the log says no more than its name, which may lie in any folder.
+std::optional<std::string> sentence_for(Disk& disk, const std::vector<std::string>& declared, const std::string& root,
+                                        const std::string& saved) {
+  const auto own = disk.info(saved.empty() ? root : saved);
   if (!own.ok()) return std::nullopt;
+  if (!saved.empty()) return sentence_for(disk, declared, root, "");
   std::string all;
   for (const std::string& one : declared) {
     const auto info = disk.info(one);
@@ -57,9 +60,11 @@ std::optional<Duration> SavesWhereTask::turn(const State& state, bool, EventWrit
   for (const auto& [moment, saved] : state.checkpoints) {
     const std::string root = saved.path.empty() ? "" : root_of(saved.path, layout);
     if (root.empty()) continue;
+    const bool named_only = saved.path.find('/') == std::string::npos;
     call_.start([disk = scope_.disk, declared = scope_.declared,
-                 path = plain_path(root.starts_with("/") ? root : cat(scope_.folder, "/", root))] {
-      return sentence_for(*disk, declared, path);
+                 path = plain_path(root.starts_with("/") ? root : cat(scope_.folder, "/", root)),
+                 named = named_only ? cat(scope_.folder, "/", saved.path) : std::string()] {
+      return sentence_for(*disk, declared, path, named);
     });
     return kPatience;
   }

@@ -70,8 +70,9 @@ Exit ask_run(const Args& args, Services& services, const Console& console, const
     console.out(cat(asked->run, ": ", done, "\n"));
   } else {
     console.out(cat(asked->run, ": left for the run's midwatch, which ",
-                    asked->watched ? "has not taken it yet (midwatch status shows whether it lives)\n"
-                                   : "is not running; reattach with: midwatch run --reattach " + asked->run + "\n"));
+                    asked->stopped != 0 ? cat("takes it when it goes on. Now ", stopped_watcher(asked->stopped), "\n")
+                    : asked->watched    ? "has not taken it yet (midwatch status shows whether it lives)\n"
+                                     : "is not running; reattach with: midwatch run --reattach " + asked->run + "\n"));
   }
   // A note may wait for its reader; any other request that nobody took has failed.
   return asked->taken || ask.what == RunAsk::What::kTell ? Exit::kOk : Exit::kFailed;

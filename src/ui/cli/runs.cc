@@ -48,7 +48,7 @@ std::string runs_json(const RunsAnswer& answer) {
     for (const RunsAnswer::Run& run : answer.runs) {
       json.begin_object().key("name").string(run.status.name).key("folder").string(run.status.folder);
       json.key("live").boolean(run.live).key("state").string(state_of(run)).key("verdict").string(run.record.verdict);
-      json.key("supervised").boolean(run.status.supervised).key("watched").boolean(run.status.watcher != 0);
+      json.key("supervised").boolean(run.status.supervised).key("watched").boolean(is_watched_here(run.status));
       const RunRecord& record = run.record;
       json.key("attempts").integer(static_cast<int64_t>(record.attempts.size())).key("step");
       record.step == kNoStep ? json.null() : json.integer(record.step);
@@ -112,7 +112,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("json")) {
     console.out(runs_json(*answer));
   } else if (answer->runs.empty() && !request.filter.empty()) {
-    console.out("No recorded run is like that. midwatch runs --all lists all of them.\n");
+    console.out(
+        cat("No recorded run is like that. midwatch runs --all lists all of them.\n",
+            request.filter.status.empty()
+                ? ""
+                : "A STATE is starting, running, paused, waiting, ended, \"not watched\", \"left alone\", finished, "
+                  "crashed,\nended-early, stalled, interrupted or unknown; failed is crashed, ended-early or "
+                  "stalled.\n"));
   } else if (answer->runs.empty()) {
     console.out("No run is recorded. Watch one: midwatch attach PATH, or midwatch run -- COMMAND\n");
   } else {

@@ -117,6 +117,11 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   CHECK(run(services, {"stop", "--now", "--json"}) == 0);
   CHECK(services.put.what == RunAsk::What::kKill);
   CHECK(run(services, {"status", "--check"}) == 0);
+  services.how.watcher_stopped = true;
+  CHECK(run(services, {"status", "--check"}) == static_cast<int>(Exit::kIncident));
+  CHECK(run(services, {"pause"}) == static_cast<int>(Exit::kFailed));
+  CHECK(run(services, {"tell", "a note may wait"}) == 0);
+  services.how.watcher_stopped = false;
   services.how.watcher = 0;
   CHECK(run(services, {"status", "--check"}) == static_cast<int>(Exit::kIncident));
   CHECK(run(services, {"tell", "a note may wait"}) == 0);

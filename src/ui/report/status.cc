@@ -65,6 +65,7 @@ std::string command_text(const RunStatus& status) {
 }
 
 std::string who_watches(const RunStatus& status) {
+  if (status.watcher_stopped) return cat("NOBODY: ", stopped_watcher(status.watcher));
   if (status.watcher != 0) return cat("midwatch process ", status.watcher);
   if (status.supervised && status.phase == Phase::kOver) return "nobody: the run is over";
   if (status.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
@@ -87,8 +88,8 @@ std::string attempt_text(const RunStatus& status) {
                  : status.asks == "break" ? ", not paused: midwatch approve ends it"
                                           : "");
     case Phase::kEnded:
-      return text +
-             (status.watcher != 0 ? ", has ended and is being judged" : ", has ended; nobody was there to judge it");
+      return text + (is_watched_here(status) ? ", has ended and is being judged"
+                                             : ", has ended; nobody was there to judge it");
     case Phase::kWaiting:
       if (status.asks == "restart") {
         return cat(text, " has ended. ", status.why, " Attempt ", status.attempt + 1,
@@ -248,7 +249,7 @@ std::string status_word(const RunStatus& status) {
 }  // namespace
 
 bool should_be_watched(const RunStatus& status) {
-  return status.watcher == 0 && !status.elsewhere && status.supervised && status.phase != Phase::kOver;
+  return !is_watched_here(status) && !status.elsewhere && status.supervised && status.phase != Phase::kOver;
 }
 
 std::string_view phase_word(const RunStatus& status) {
@@ -455,7 +456,7 @@ std::string status_json(const State& state, const RunStatus& status) {
   put_time(json, "began", status.began);
   put_time(json, "next_attempt", status.due);
   json.key("decision").string(status.why).key("watcher").integer(status.watcher);
-  json.key("watched").boolean(status.watcher != 0 || status.elsewhere);
+  json.key("watched").boolean(is_watched_here(status) || status.elsewhere);
   put_time(json, "heard", status.heard);
   put_time(json, "output_at", status.output);
   put_time(json, "step_at", status.stepped);

@@ -197,7 +197,8 @@ class FakeServices : public Services {
   PreflightAnswer preflight_answer;
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;
-    return Asked{how.name, how.watcher != 0, how.watcher != 0};
+    const bool watched = is_watched_here(how);
+    return Asked{how.name, watched, watched, how.watcher_stopped ? how.watcher : 0};
   }
   const Knowledge& knowledge() override { return knowledge_; }
   Result<void> write_file(const std::string&, std::string_view text) override {
