@@ -98,4 +98,12 @@ StepAxes other_axes(const State& state) {
   return axes;
 }
 
+void count_along(const StepAxes& axes, const State& state, Event& event) {
+  const uint32_t source = event.where.source;
+  const auto axis = source < state.sources.size() ? axes.find(state.sources[source].path) : axes.end();
+  if (axis == axes.end()) return;
+  if (auto* measured = std::get_if<event::Measured>(&event.body)) measured->step = axis->second.step(measured->step);
+  if (auto* began = std::get_if<event::StepBegan>(&event.body)) began->step = axis->second.step(began->step);
+}
+
 }  // namespace mw

@@ -23,4 +23,7 @@ using StepAxes = std::map<std::string, StepAxis>;
 /// line leads from the one's steps to the other's. Of files that were read with the steps that they show.
 StepAxes other_axes(const State& state);
 
+/// Figures of such a file stand at the steps that the run's own log has for them.
+void count_along(const StepAxes& axes, const State& state, Event& event);
+
 }  // namespace mw

@@ -226,15 +226,6 @@ bool RunReader::is_keepers_end(const Event& event) const {
          event.where.source == sources_.front()->number();
 }
 
-/// Figures along another axis stand at the steps that the run's own log has for them.
-void RunReader::count_steps(Event& event) const {
-  const uint32_t source = event.where.source;
-  const auto axis = source < state_.sources.size() ? axes_.find(state_.sources[source].path) : axes_.end();
-  if (axis == axes_.end()) return;
-  if (auto* measured = std::get_if<event::Measured>(&event.body)) measured->step = axis->second.step(measured->step);
-  if (auto* began = std::get_if<event::StepBegan>(&event.body)) began->step = axis->second.step(began->step);
-}
-
 /// A watch that reads a file again finds again what its clocks do not name.
 bool RunReader::known_already(const Event& event) const {
   const auto* const lacks = std::get_if<event::ClockLacks>(&event.body);
@@ -261,7 +252,7 @@ bool RunReader::has_quoted_clock(const Event& event) const {
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
   if (known_already(event)) return;
-  if (!axes_.empty()) count_steps(event);
+  if (!axes_.empty()) count_along(axes_, state_, event);
   if (!beside_.empty()) begin_another(event);
   if (is_keepers_end(event)) {
     for (size_t i = 1; i < sources_.size(); ++i) sources_[i]->end_trace();

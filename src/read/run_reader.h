@@ -104,7 +104,6 @@ class RunReader final : public EventSink {
   std::vector<std::string> parts_in_journal(const FoundFile& file);
   uint32_t number_of(const std::string& path);
   Result<void> reattach(SourceReader& source);
-  void count_steps(Event& event) const;
   bool known_already(const Event& event) const;
   bool has_quoted_clock(const Event& event) const;
   bool skipped(const Event& event);
