@@ -58,7 +58,7 @@ set(MW_HEADERS_app ${MW_STATE_HEADERS} ${MW_SRC}/api/services.h ${MW_SRC}/core/t
                    ${MW_SRC}/act/fleet/beat.h ${MW_SRC}/act/vault/push.h ${MW_SRC}/app/config/config.h
                    ${MW_SRC}/app/harbour.h)
 # What the tests of a room include besides.
-set(MW_TEST_HEADERS_read <fstream> ${MW_SRC}/core/advance.h ${MW_SRC}/read/run_reader.h ${MW_SRC}/read/files/sniff.h)
+set(MW_TEST_HEADERS_read <fstream> ${MW_SRC}/core/advance.h)
 set(MW_TEST_HEADERS_sense <filesystem> <fstream> ${MW_SRC}/sense/checkpoints/verify.h)
 set(MW_TEST_HEADERS_act <filesystem> <fstream> ${MW_SRC}/journal/journal.h ${MW_SRC}/platform/fake/fake_process.h)
 set(MW_TEST_HEADERS_app <filesystem> <fstream>)
