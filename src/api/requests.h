@@ -17,7 +17,8 @@
 
 namespace mw {
 
-/// Called with every event of a run, in order, once it is folded into the state.
+/// Called with every event of a run, in order, once it is folded into the state. Where the files show in the end that
+/// they have to be read otherwise, it is called with all of them once more: State::events begins anew.
 using Heard = std::function<void(const State&, const Event&)>;
 
 struct ReplayRequest {

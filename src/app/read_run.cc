@@ -57,21 +57,20 @@ std::string zone_name(Duration east) {
 }
 
 /// Where the figures that two files share show that one of them counts its steps along another axis, or has a clock
-/// whose zone it does not name, all is read once more, as that says. What is heard is heard once.
+/// whose zone it does not name, all is read once more, as that says.
 Read read_as_files_agree(Disk& disk, const KnowledgeBase& knowledge, ReplayRequest& request,
                          const std::vector<std::string>& paths, StepAxes& axes) {
   const auto info = disk.info(paths.front());
   const bool alone = paths.size() == 1 && info.ok() && info->kind == FileInfo::Kind::kFile;
-  if (alone) return read_once(disk, knowledge, request, paths, axes);
-  ReplayRequest first = request;
-  first.heard = {};
-  Read read = read_once(disk, knowledge, first, paths, axes);
-  if (read.result.ok()) axes = other_axes((*read.result)->state);
-  if (!axes.empty()) read = read_once(disk, knowledge, first, paths, axes);
+  Read read = read_once(disk, knowledge, request, paths, axes);
+  if (alone || !read.result.ok()) return read;
+  axes = other_axes((*read.result)->state);
+  if (!axes.empty()) read = read_once(disk, knowledge, request, paths, axes);
   const bool in_utc = request.timezone.empty() && read.result.ok();
   const auto east = in_utc ? east_by_steps((*read.result)->state) : std::nullopt;
-  if (east) request.timezone = zone_name(*east);
-  return east || request.heard ? read_once(disk, knowledge, request, paths, axes) : std::move(read);
+  if (!east) return read;
+  request.timezone = zone_name(*east);
+  return read_once(disk, knowledge, request, paths, axes);
 }
 
 bool shows_run(const State& state) {

@@ -121,6 +121,12 @@ TEST_CASE("a part is found whatever its case, wherever it stands") {
     CHECK_FALSE(contains_folded(text, "step"));
   }
   CHECK(contains_folded("", ""));
+}
+
+TEST_CASE("what differs in numbers alone is the same without them") {
+  CHECK(without_numbers("slurm-7701.out") == without_numbers("slurm-12.out"));
+  CHECK(without_numbers("7a42") == "#a#");
+  CHECK(without_numbers("").empty());
   CHECK(contains_folded("a [X]", "[x]"));
   CHECK_FALSE(contains_folded("Step", "Step"));  // the part is in small letters
 }

@@ -120,6 +120,16 @@ size_t find_part(std::string_view text, std::string_view part) {
   });
 }
 
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) out += c;
+    if (digit && (out.empty() || out.back() != '#')) out += '#';
+  }
+  return out;
+}
+
 bool contains_folded(std::string_view text, std::string_view lower_part) {
   if (lower_part.empty()) return true;
   if (text.size() < lower_part.size()) return false;

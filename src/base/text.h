@@ -21,6 +21,8 @@ size_t find_part(std::string_view text, std::string_view part);
 inline bool contains(std::string_view text, std::string_view part) {
   return find_part(text, part) != std::string_view::npos;
 }
+/// With '#' for each number: the same of all that differs in numbers alone.
+std::string without_numbers(std::string_view text);
 bool contains_folded(std::string_view text, std::string_view lower_part);  ///< ASCII case ignored
 
 /// How many line ends there are.

@@ -19,10 +19,9 @@ bool same_value(double a, double b) {
   return false;
 }
 
-/// Numbers that could hardly be equal by chance: neither whole nor undefined.
-bool is_distinctive(double value) { return std::isfinite(value) && value != std::round(value); }
-
 }  // namespace
+
+bool is_distinctive(double value) { return std::isfinite(value) && value != std::round(value); }
 
 int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Measured& measured) {
   struct Votes {

@@ -61,32 +61,9 @@ struct Since {
     if (at.known() && when.known()) return when >= at;
     return step != kNoStep && at_step != kNoStep && at_step >= step;
   }
+  /// Of figures: no step before it is of the newest attempt, whatever its clock says.
+  bool includes(const Point& point) const { return point.step >= step && includes(point.at, point.step); }
 };
-
-/// `series` with the points of the attempt `from` since then in the attempt `to`; their lowest and highest step.
-std::pair<int64_t, int64_t> move_steps(Series& series, uint16_t from, uint16_t to, const Since& since) {
-  std::pair<int64_t, int64_t> steps{kNoStep, kNoStep};
-  const auto moves = [&](const Point& point) {
-    return point.attempt == from && point.step >= since.step && since.includes(point.at, point.step);
-  };
-  if (std::none_of(series.points().begin(), series.points().end(), moves)) return steps;
-  Series moved;
-  moved.signal = series.signal;
-  moved.raw = series.raw;
-  moved.source = series.source;
-  moved.key = series.key;
-  for (Point point : series.points()) {
-    if (moves(point)) {
-      point.attempt = to;
-      steps.first = steps.first == kNoStep ? point.step : std::min(steps.first, point.step);
-      steps.second = std::max(steps.second, point.step);
-    }
-    moved.add(point);
-  }
-  moved.goes_on_from(series);
-  series = std::move(moved);
-  return steps;
-}
 
 /// What the sources that `moves` names said since then of the attempt before the newest, but for their figures.
 void move_moments(State& state, const std::vector<bool>& moves, const Since& since) {
@@ -123,16 +100,18 @@ void share_with_newest(State& state, uint32_t speaker, Time since) {
   if (state.attempts.size() < 2 || !since.known()) return;
   const auto to = static_cast<uint16_t>(state.attempts.size() - 1);
   const auto from = static_cast<uint16_t>(to - 1);
+  const Since then{since};
   const std::vector<bool> moves = went_on(state, from, speaker, since);
   if (std::find(moves.begin(), moves.end(), true) == moves.end()) return;
   for (std::vector<Series>* all : {&state.series, &state.eval, &state.host}) {
     for (Series& series : *all) {
       if (series.source >= moves.size() || !moves[series.source]) continue;
-      const auto [first, last] = series.move_attempt_since(from, to, since);
+      const auto [first, last] =
+          series.move_attempt_where(from, to, [&](const Point& point) { return then.includes(point); });
       if (all == &state.series) take_steps(state.attempts[to], first, last);
     }
   }
-  move_moments(state, moves, {since});
+  move_moments(state, moves, then);
 }
 
 void share_steps_with_newest(State& state, const LogBoundary& boundary, bool documents) {
@@ -148,7 +127,8 @@ void share_steps_with_newest(State& state, const LogBoundary& boundary, bool doc
       SourceState& source = state.sources[series.source];
       if ((source.attempt != from && !moves[series.source]) || (documents && source.kind != "json")) continue;
       if (source.last_step < boundary.first || source.last_step <= boundary.last) continue;
-      const auto [first, last] = move_steps(series, from, to, since);
+      const auto [first, last] =
+          series.move_attempt_where(from, to, [&since](const Point& point) { return since.includes(point); });
       if (last == kNoStep) continue;
       moves[series.source] = true;
       source.attempt = to;

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace mw {
 namespace {
 
@@ -19,18 +21,7 @@ int64_t steps_between_records(const SourceState& log) {
   return records < 2 ? 1 : std::max<int64_t>(1, (log.steps.last() - log.steps.first()) / (records - 1));
 }
 
-/// "slurm-#.out" of "slurm-7701.out": logs of several starts are called alike.
-std::string without_numbers(std::string_view path) {
-  std::string out;
-  for (const char c : path) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) out += c;
-    if (digit && !out.ends_with('#')) out += '#';
-  }
-  return out;
-}
-
-/// By their names, of which those of ranks and workers are alike, too.
+/// By their names, "slurm-#.out"; those of ranks and workers are alike, too.
 bool called_alike(std::string_view a, std::string_view b) {
   const std::string name = without_numbers(a);
   return name == without_numbers(b) && name.find("rank") == std::string::npos &&

@@ -72,11 +72,12 @@ void Series::move_attempt(uint16_t from, uint16_t to) {
   index_all();
 }
 
-std::pair<int64_t, int64_t> Series::move_attempt_since(uint16_t from, uint16_t to, Time since) {
+std::pair<int64_t, int64_t> Series::move_attempt_where(uint16_t from, uint16_t to,
+                                                       const std::function<bool(const Point&)>& moves) {
   std::pair<int64_t, int64_t> steps{kNoStep, kNoStep};
   bool moved = false;
   for (Point& point : points_) {
-    if (point.attempt != from || !point.at.known() || point.at < since) continue;
+    if (point.attempt != from || !moves(point)) continue;
     point.attempt = to;
     moved = true;
     if (point.step == kNoStep) continue;

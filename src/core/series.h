@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -45,8 +46,9 @@ class Series {
   void add(const Point& point, size_t limit = kPointLimit);
   /// What was thought to be attempt `from` belongs to attempt `to`.
   void move_attempt(uint16_t from, uint16_t to);
-  /// The same for what came at `since` or later, by the points' clocks. Returns the lowest and the highest step of it.
-  std::pair<int64_t, int64_t> move_attempt_since(uint16_t from, uint16_t to, Time since);
+  /// The same for the points that `moves` names. Returns the lowest and the highest step of them.
+  std::pair<int64_t, int64_t> move_attempt_where(uint16_t from, uint16_t to,
+                                                 const std::function<bool(const Point&)>& moves);
 
   const std::vector<Point>& points() const { return points_; }
   /// Points in a row of one attempt and one place: the index by which a point is found without a walk over all.

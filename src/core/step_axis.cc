@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/agreeing_figures.h"
+
 namespace mw {
 namespace {
 
@@ -19,9 +21,7 @@ struct Match {
   int64_t step = 0, shown = 0;
 };
 
-bool is_telling(const Point& point) {
-  return point.step != kNoStep && std::isfinite(point.value) && point.value != std::round(point.value);
-}
+bool is_telling(const Point& point) { return point.step != kNoStep && is_distinctive(point.value); }
 
 /// The values that both have, each once: where the log has them, and the sink.
 std::vector<Match> matches(const Series& log, const Series& sink) {

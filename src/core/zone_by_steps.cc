@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "core/agreeing_figures.h"
 #include "core/mixed_runs.h"
 
 namespace mw {
@@ -36,9 +37,11 @@ std::optional<int64_t> later_by(const Series& local, const Series& zoned) {
   for (const Point& point : zoned.points()) {
     const auto found = is_dated(point) ? steps.find(point.step) : steps.end();
     if (found == steps.end()) continue;
-    const bool whole = point.value == std::round(point.value);
-    if (figures_differ(point.value, found->second->value)) ++other;
-    if (whole || figures_differ(point.value, found->second->value)) continue;  // whole numbers are equal by chance
+    if (figures_differ(point.value, found->second->value)) {
+      ++other;
+      continue;
+    }
+    if (!is_distinctive(point.value)) continue;
     const auto near = quarters(found->second->at.ns - point.at.ns);
     if (!near || (off && *off != *near)) return std::nullopt;
     off = near;

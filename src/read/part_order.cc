@@ -121,16 +121,22 @@ void sort_oldest_first(Disk& disk, std::vector<RotatedPart>& parts, Time changed
   if (parts.size() > 1 && !counts_up(disk, parts, changed)) std::reverse(parts.begin(), parts.end());
 }
 
-std::vector<std::string> parts_beside(Disk& disk, const std::string& log) {
+std::vector<RotatedPart> rotated_beside(Disk& disk, const std::string& log) {
   std::vector<RotatedPart> parts;
-  const auto names = disk.list(folder_of(log));
+  const std::string folder = folder_of(log);
+  const auto names = disk.list(folder.empty() ? "." : folder);
   for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
     const auto [stem, number] = rotated_part(name);
     if (number == 0 || stem != basename(log) || name.size() != cat(stem, ".", number).size()) continue;
     const auto info = disk.info(cat(log, ".", number));
     if (info.ok() && info->kind == FileInfo::Kind::kFile)
-      parts.push_back({number, cat(log, ".", number), info->changed});
+      parts.push_back({number, cat(log, ".", number), info->changed, info->device, info->inode});
   }
+  return parts;
+}
+
+std::vector<std::string> parts_beside(Disk& disk, const std::string& log) {
+  std::vector<RotatedPart> parts = rotated_beside(disk, log);
   const auto own = disk.info(log);
   sort_oldest_first(disk, parts, own.ok() ? own->changed : Time());
   std::vector<std::string> paths;

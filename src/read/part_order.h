@@ -20,14 +20,17 @@ struct RotatedPart {
   int64_t number = 0;
   std::string path;
   Time changed;
+  uint64_t device = 0, inode = 0;  ///< 0: not known
 };
+/// Those that lie beside the log, in no order; none that is packed.
+std::vector<RotatedPart> rotated_beside(Disk& disk, const std::string& log);
 
 /// Sorts the parts of a log, the oldest first, by what they hold. logrotate and its kin move each part one number
 /// further, so that the highest one is the oldest; where nothing shows another order, this one is taken. Others (the
 /// output of midwatch's own runs, too) give each part the next number. `changed`: when the log itself was.
 void sort_oldest_first(Disk& disk, std::vector<RotatedPart>& parts, Time changed);
 
-/// Those that lie beside the log, the oldest first; none that is packed.
+/// The paths of rotated_beside(), the oldest first.
 std::vector<std::string> parts_beside(Disk& disk, const std::string& log);
 
 /// Does the file begin with these bytes (by their hash and number)? An error: not to be said now, as it cannot be read.

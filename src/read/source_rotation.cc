@@ -59,23 +59,16 @@ void SourceReader::note_read(const FileInfo& part) {
 void SourceReader::find_missed_parts(const Tail& tail) {
   const FileInfo& former = tail.former_identity();
   note_read(former);
-  const std::string folder = folder_of(file_.path);
-  const auto names = disk_.list(folder.empty() ? "." : folder);
   std::vector<RotatedPart> missed;
   int64_t followed = 0;  // the number of the one that was
-  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    const auto [stem, number] = rotated_part(name);
-    if (number == 0 || stem != basename(file_.path) || name.size() != cat(stem, ".", number).size()) continue;
-    const std::string path = cat(file_.path, ".", number);
-    const auto info = disk_.info(path);
-    if (!info.ok()) continue;
-    if (info->device == former.device && info->inode == former.inode) {
-      followed = number;
+  for (RotatedPart& part : rotated_beside(disk_, file_.path)) {
+    if (part.device == former.device && part.inode == former.inode) {
+      followed = part.number;
       continue;
     }
-    const auto read = read_parts_.find({info->device, info->inode});
-    const bool known = read != read_parts_.end() && read->second == info->changed;
-    if (!known && info->changed >= former.changed) missed.push_back({number, path, info->changed});
+    const auto read = read_parts_.find({part.device, part.inode});
+    const bool known = read != read_parts_.end() && read->second == part.changed;
+    if (!known && part.changed >= former.changed) missed.push_back(std::move(part));
   }
   if (followed == 0) return;
   std::sort(missed.begin(), missed.end(), [followed](const RotatedPart& a, const RotatedPart& b) {

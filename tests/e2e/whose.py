@@ -103,8 +103,9 @@ def beside_others():
         root = os.path.join(base, "checkpoints")
         for step in (3, 14, 99):
             put_foreign(root, step)
-        run = Run(base, [*training(base, pace=0.15), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2",
-                  "--checkpoints", root)
+        # Long enough that it does not end by itself before midwatch, which is stopped meanwhile, has read it.
+        run = Run(base, [*training(base, steps=400, pace=0.15), "--when-engine-dies", "zero"], "--quiet", "--first-wait",
+                  "0.2", "--checkpoints", root)
         saved = lambda step: os.path.exists(os.path.join(root, f"global_step_{step}", "trainer.safetensors"))
         wait_until("a checkpoint", lambda: saved(10))
         run.process.send_signal(signal.SIGSTOP)

@@ -110,16 +110,6 @@ RankShard rank_shard_of(std::string_view path) {
   return {*of, *number, cat(path.substr(0, rank + kRank.size()), "#", path.substr(end))};
 }
 
-std::string family_of(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) out += c;
-    if (digit && (out.empty() || out.back() != '#')) out += '#';
-  }
-  return out;
-}
-
 std::string beside(std::string_view path, std::string_view name) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string(name) : cat(path.substr(0, slash + 1), name);

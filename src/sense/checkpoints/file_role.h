@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace mw {
 
 enum class FileRole { kWeights, kOptimizer, kSettings, kUnknown };
@@ -44,7 +46,7 @@ struct RankShard {
 RankShard rank_shard_of(std::string_view path);
 
 /// With '#' for each number: the same for shards, ranks and stages of one set, and for a tensor in each layer.
-std::string family_of(std::string_view name);
+inline std::string family_of(std::string_view name) { return without_numbers(name); }
 
 /// "dir/" + name for a `path` "dir/x"; name for one without a folder.
 std::string beside(std::string_view path, std::string_view name);

@@ -9,6 +9,7 @@
 #include "sense/checkpoints/last_whole.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/verdict_text_for_test.h"
 
 namespace mw {
 namespace {
@@ -199,26 +200,19 @@ TEST_CASE("no healthy layout is called broken, alone or beside the one before, a
   CHECK(std::size(kLayouts) >= 25);
 }
 
-CheckpointVerdict verdict_on(FakeDisk& disk, const std::string& path) {
-  VerifyOptions options;
-  options.now = Time::from_seconds(4e9);
-  auto verdict = verify_checkpoint(disk, path, options);
-  REQUIRE(verdict.ok());
-  return std::move(*verdict);
-}
-
 TEST_CASE("AReaL's weights without any recover_info are partial, and an export is whole") {
   FakeDisk disk;
   mw::testing::put_samples(disk);
   for (const std::string& file : disk.paths()) {
     if (file.starts_with("/ck/areal/recover_info/")) disk.unlink(file);
   }
-  const CheckpointVerdict verdict = verdict_on(disk, "/ck/areal");
+  const CheckpointVerdict verdict = mw::testing::verified(disk, "/ck/areal");
   CHECK(verdict.state == CheckpointVerdict::State::kPartial);
   CHECK(verdict.framework == "areal");
   REQUIRE_FALSE(verdict.problems.empty());
   CHECK(verdict.problems[0].path == "recover_info");
-  CHECK(verdict_on(disk, "/ck/areal-export/epoch0epochstep20globalstep20").state == CheckpointVerdict::State::kWhole);
+  CHECK(mw::testing::verified(disk, "/ck/areal-export/epoch0epochstep20globalstep20").state ==
+        CheckpointVerdict::State::kWhole);
 }
 
 TEST_CASE("what somebody made of one of Megatron's folders, beside it, needs no common.pt") {
@@ -227,11 +221,11 @@ TEST_CASE("what somebody made of one of Megatron's folders, beside it, needs no 
   for (const char* const name : {"iter_0000020_hf", "iter_0000020-hf"}) {
     for (const char* const file : {"model.safetensors", "config.json"})
       disk.put(cat("/ck/slime/", name, "/", file), disk.content(cat("/ck/trl/checkpoint-20/", file)));
-    CHECK(verdict_on(disk, cat("/ck/slime/", name)).state == CheckpointVerdict::State::kWhole);
+    CHECK(mw::testing::verified(disk, cat("/ck/slime/", name)).state == CheckpointVerdict::State::kWhole);
   }
   disk.unlink("/ck/slime/iter_0000020/common.pt");
   disk.unlink("/ck/slime/iter_0000020/metadata.json");
-  CHECK(verdict_on(disk, "/ck/slime/iter_0000020").state == CheckpointVerdict::State::kPartial);
+  CHECK(mw::testing::verified(disk, "/ck/slime/iter_0000020").state == CheckpointVerdict::State::kPartial);
 }
 
 }  // namespace

@@ -30,13 +30,7 @@ struct TwoRoles {
       if (file.starts_with(cat(path, "/", part))) disk.unlink(file);
     }
   }
-  CheckpointVerdict verified() {
-    VerifyOptions options;
-    options.now = Time::from_seconds(4e9);
-    auto verdict = verify_checkpoint(disk, path, options);
-    REQUIRE(verdict.ok());
-    return std::move(*verdict);
-  }
+  CheckpointVerdict verified() { return testing::verified(disk, path); }
 };
 
 TEST_CASE("all weights of one role are gone, and the other role's are there") {

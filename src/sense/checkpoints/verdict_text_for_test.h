@@ -1,7 +1,10 @@
-// All that a verdict says, for tests.
+// A verdict, and all that it says, for tests.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "sense/checkpoints/verify.h"
@@ -16,4 +19,16 @@ inline std::string text_of(const CheckpointVerdict& verdict) {
   return out;
 }
 
+namespace testing {
+
+/// On a checkpoint that nobody writes any more.
+inline CheckpointVerdict verified(Disk& disk, const std::string& path) {
+  VerifyOptions options;
+  options.now = Time::from_seconds(4e9);
+  auto verdict = verify_checkpoint(disk, path, options);
+  REQUIRE(verdict.ok());
+  return std::move(*verdict);
+}
+
+}  // namespace testing
 }  // namespace mw

@@ -95,6 +95,8 @@ struct Counted {
   explicit Counted(const Cycle& of) : cycle(of), counts(of) {}
   Result<std::unique_ptr<Replayed>> read(const Args& args, Services& services) {
     return take_run(args, services, [this](const State& state, const Event& event) {
+      if (state.events <= heard) *this = Counted(cycle);  // all of it is read once more
+      heard = state.events;
       batches.hear(state, event);
       if (!cycle.whole()) counts.hear(state, event);
     });
@@ -103,6 +105,7 @@ struct Counted {
   Cycle cycle;
   CycleCounts counts;
   FormatBatches batches;
+  uint64_t heard = 0;  ///< State::events at the last one
 };
 
 Exit run(const Args& args, Services& services, const Console& console) {
