@@ -256,6 +256,26 @@ TEST_CASE("what was raised in rollouts, printed without a level, and the reward 
   CHECK(found(state, "environment-fault") == "environment-fault warning env-server-crash-empty-outputs");
 }
 
+TEST_CASE("a reward function's own word for what failed, with a reward that was never above zero") {
+  const auto log = [](int times) {
+    std::string text;
+    for (int i = 1; i <= 40; ++i) {
+      for (int task = 0; task < times; ++task) {
+        text += cat("[reward_fn] error idx=", task, ": Client error '422 Unprocessable Entity' for url 'https://h.example/",
+                    i, "'\nFor more information check: https://developer.mozilla.org/422\n");
+      }
+      text += cat("step ", i, " loss 0.", 900 - i, " reward -0.", i % 3, "\n");
+    }
+    return text;
+  };
+  const State often = state_of(log(8));
+  CHECK(std::any_of(often.templates.begin(), often.templates.end(), [](const TemplateState& message) {
+    return message.count == 320 && contains(message.text, "error idx=");
+  }));
+  CHECK(found(often, "environment-fault") == "environment-fault warning env-server-crash-empty-outputs");
+  CHECK(found(state_of(log(2)), "environment-fault").empty());
+}
+
 TEST_CASE("rollouts that fail are counted in the log of a known trainer, with those that Ray leaves out") {
   std::string text =
       "TaskRunner: verl.trainer.main_ppo\n(TaskRunner pid=7) 'rollout_n': 4,\n"

@@ -67,9 +67,13 @@ constexpr Knob kShort{
     "So few records near zero are a level where KL leaves it by `slow_factor` and `standing`, and the "
     "reward gains nothing",
     "field guide 4.1 (10-20 steps)"};
-constexpr Knob kKnobs[] = {kBack, kClimb, kClimbTrend,  kHistory,    kWidth,      kFactor,   kDelta,    kPersist,
-                           kGain, kLoss,  kBeyond,      kSlowFactor, kSlowDelta,  kSlowLoss, kStanding, kNear,
-                           kFar,  kBlind, kBlindFactor, kLost,       kLostFactor, kEarly,    kGrown,    kShort};
+constexpr Knob kAgain{"again", 3, "points",
+                      "Of more than `beyond`, however far apart: a lone one heals, and so many are how the run goes",
+                      "own; the estimator is an exponential of single tokens' log-ratios (Schulman 2020, k3)"};
+constexpr Knob kKnobs[] = {kBack,       kClimb,    kClimbTrend, kHistory, kWidth,  kFactor,      kDelta,
+                           kPersist,    kAgain,    kGain,       kLoss,    kBeyond, kSlowFactor,  kSlowDelta,
+                           kSlowLoss,   kStanding, kNear,       kFar,     kBlind,  kBlindFactor, kLost,
+                           kLostFactor, kEarly,    kGrown,      kShort};
 
 /// Over the tokens of an answer, by its name.
 bool is_sum(const Track& track) { return track.series != nullptr && contains(track.series->raw, "objective/"); }
@@ -368,6 +372,34 @@ void judge_lost(const State& state, const Track& track, size_t before, std::vect
   out.back().severity = back ? Severity::kWarning : Severity::kCritical;
 }
 
+/// Records of more than `beyond` again and again: of single tokens, and with a KL term in it the loss is theirs.
+struct AgainWalk {
+  std::vector<size_t> found;  // the first `again` of them
+  size_t most = 0;
+
+  void step(const Track& track, size_t i) {
+    if (!(track.values[i] > kBeyond.value)) return;
+    if (found.size() < points_of(kAgain)) found.push_back(i);
+    if (!(track.values[i] <= track.values[most])) most = i;
+  }
+};
+
+void judge_again(KeptTrack& track, std::vector<Finding>& out) {
+  const AgainWalk& walk = track.follow("kl-runaway, again", AgainWalk{});
+  if (walk.found.size() < points_of(kAgain)) return;
+  const double usual = median_of_last(track.values, track.size());
+  if (!(usual * kSingle < kBeyond.value)) return;
+  Finding finding = make_finding(
+      "kl-runaway", "kl-runaway", Severity::kWarning, track.points[walk.found.front()], track.points[walk.found.back()],
+      cat("KL to the reference is beyond ", kBeyond.value, " nats again and again, ", track.values[walk.most],
+          " at step ", track.points[walk.most].step, ", where ", usual, " is usual: single tokens that the ",
+          "reference finds all but impossible"));
+  add_figures(finding, track, 0, walk.found.back());
+  finding.suggests.push_back(
+      {"kl-of-single-tokens", 0.6, cat("KL ", track.values[walk.most], " against a usual ", usual)});
+  out.push_back(std::move(finding));
+}
+
 void judge_track(const State& state, KeptTrack& track, size_t before, std::vector<Finding>& out) {
   judge_far(state, track, before, out);
   if (out.size() > before || judge_start(state, track, out)) return;
@@ -379,6 +411,7 @@ void judge_track(const State& state, KeptTrack& track, size_t before, std::vecto
   if (out.size() > before || !(track.series->max() > kBlind.value)) return;
   if (!has_reward(state)) judge_blind(track, state, out);
   if (out.size() == before) judge_early(state, track, out);
+  if (out.size() == before) judge_again(track, out);
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {

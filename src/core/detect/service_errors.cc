@@ -21,11 +21,15 @@ constexpr Knob kReach{"reach", 30, "points", "An outage shows in the rewards at 
 constexpr Knob kFell{"fell", 0.4, "ratio", "Of what the reward had to lose", "own"};
 constexpr Knob kFromStart{"from_start", 10, "points", "Records on the floor, with errors from the first step on",
                           "as zero-reward, from_start"};
+constexpr Knob kEach{"each", 3, "messages",
+                     "A record, where the reward was never above zero but is not the same each time: rollouts by the "
+                     "dozen fail, not one now and then",
+                     "own"};
 constexpr Knob kBack{"recovered", 3, "points", "Records in a row with half of what was lost", "hysteresis"};
 constexpr Knob kWaiting{"waiting", 50, "messages",
                         "Of calls that timed out before the first step: where others are answered, a step is done",
                         "own"};
-constexpr Knob kKnobs[] = {kBack, kTimes, kAfter, kReach, kFell, kFromStart, kWaiting};
+constexpr Knob kKnobs[] = {kBack, kTimes, kAfter, kReach, kFell, kFromStart, kEach, kWaiting};
 
 /// The record at which the errors have cost the reward, and where it began to: indices of `track`.
 struct Harm {
@@ -43,14 +47,17 @@ std::optional<Harm> harm_after(const State& state, const Track& track, size_t fi
   return std::nullopt;
 }
 
-/// From the first record on every one lies on the floor.
-std::optional<Harm> harm_from_start(const Track& track, size_t first) {
+/// From the first record on every one lies on the floor; or none was above zero, and calls fail in all of them.
+std::optional<Harm> harm_from_start(const Track& track, size_t first, uint64_t messages) {
   const size_t least = points_of(kFromStart);
   if (first > 1 || track.size() < least) return std::nullopt;
   const double floor = track.values[0];
   const auto head = track.slice(0, least);
-  if (floor > 0 || std::any_of(head.begin(), head.end(), [&](double value) { return value != floor; }))
-    return std::nullopt;
+  if (floor > 0) return std::nullopt;
+  const bool same = std::all_of(head.begin(), head.end(), [&](double value) { return value == floor; });
+  const bool often = static_cast<double>(messages) >= kEach.value * static_cast<double>(track.size());
+  const bool above = std::any_of(track.values.begin(), track.values.end(), [](double value) { return value > 0; });
+  if (!same && (above || !often)) return std::nullopt;
   return Harm{0, least - 1, {}};
 }
 
@@ -97,7 +104,7 @@ std::optional<Finding> harm_of(const State& state, const TemplateState& message,
     });
     if (after == track.points.end()) continue;
     const auto first = static_cast<size_t>(after - track.points.begin());
-    auto harm = harm_from_start(track, first);
+    auto harm = harm_from_start(track, first, message.count);
     if (!harm) harm = harm_after(state, track, first);
     if (harm) return finding_of(message, service, track, *harm);
   }

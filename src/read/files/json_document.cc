@@ -66,7 +66,25 @@ bool is_history_name(std::string_view name) {
                                        "results", "training_log", "step_stats", "step_history"}) {
     if (name == usual) return true;
   }
-  return false;
+  return name.ends_with("_log_history");
+}
+
+/// The names in the first record of a list.
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  for_each_element(list, [&](std::string_view element) {
+    if (!names.empty() || element[0] != '{') return;
+    for_each_member(element, [&](std::string_view key, std::string_view) { names.emplace_back(key); });
+  });
+  return names;
+}
+
+/// Does the list repeat what the history says already: {"train_loss": [{"step": 1, "loss": 0.5}, …]}?
+bool repeats(std::string_view list, const std::vector<std::string>& history) {
+  const std::vector<std::string> names = names_in(list);
+  return !names.empty() && std::all_of(names.begin(), names.end(), [&history](const std::string& name) {
+    return std::find(history.begin(), history.end(), name) != history.end();
+  });
 }
 
 /// Collects the points of lists whose records are a step and one value: [{"step": 10, "value": 0.3}, …].
@@ -254,12 +272,17 @@ bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink
 /// A single summary, or an object with lists of records among other facts.
 void JsonDocumentDecoder::object(std::string_view text, RecordSink& sink) {
   size_t lists = 0;
-  if (!for_each_member(text, [&](std::string_view, std::string_view value) { lists += is_list_of_objects(value); })) {
+  std::vector<std::string> history;
+  if (!for_each_member(text, [&](std::string_view key, std::string_view value) {
+        lists += is_list_of_objects(value) ? 1 : 0;
+        if (history.empty() && is_history_name(key) && is_list_of_objects(value)) history = names_in(value);
+      })) {
     return not_a_record_.report(sink, "the JSON document is garbled", 0);
   }
   if (lists == 0) return record(text, "", sink);
   for_each_member(text, [&](std::string_view key, std::string_view value) {
     if (is_list_of_objects(value)) {
+      if (!is_history_name(key) && repeats(value, history)) return;
       records(value, lists == 1 || is_history_name(key) ? std::string_view() : key, sink);
     } else if (value[0] != '[' && value[0] != '{') {
       put_json_properties(sink, cat("document/", key), value);

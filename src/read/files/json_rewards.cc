@@ -15,6 +15,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kName = "\"rewards\"";
+constexpr double kRounded = 1e-3;  // how far a mean that was written for people may lie from that of the list
 
 /// False where the list holds something else than finite numbers and such lists, or too many.
 bool collect(std::string_view list, int depth, std::vector<double>& numbers) {
@@ -39,7 +40,9 @@ bool collect(std::string_view list, int depth, std::vector<double>& numbers) {
 void add_listed_rewards(std::string_view json, RowBuilder& row) {
   if (memmem(json.data(), json.size(), kName.data(), kName.size()) == nullptr) return;
   const auto of_reward = [](const RowNumber& one) { return contains_folded(one.key, "reward"); };
-  if (std::any_of(row.numbers().begin(), row.numbers().end(), of_reward)) return;
+  std::vector<double> said;
+  for (const RowNumber& one : row.numbers())
+    if (of_reward(one)) said.push_back(one.value);
   std::vector<double> numbers;
   for_each_member(json, [&](std::string_view key, std::string_view value) {
     if (key == "rewards" && value[0] == '[' && !collect(value, 0, numbers)) numbers.clear();
@@ -50,7 +53,11 @@ void add_listed_rewards(std::string_view json, RowBuilder& row) {
   const double mean = sum / static_cast<double>(numbers.size());
   for (const double one : numbers) squares += (one - mean) * (one - mean);
   const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
-  row.add_number("reward", mean);
+  if (said.empty()) {
+    row.add_number("reward", mean);
+  } else if (said.size() > 1 || std::abs(said[0] - mean) > kRounded * std::max(1.0, std::abs(mean))) {
+    return;  // the row says more of its rewards itself, or they are of something else: of parts, of turns
+  }
   row.add_number("reward_max", *most);
   row.add_number("reward_min", *least);
   row.add_number("reward_std", *least == *most ? 0 : std::sqrt(squares / static_cast<double>(numbers.size())));

@@ -141,15 +141,28 @@ TEST_CASE("json document: torn, garbled, in pieces") {
   CHECK(contains(document("[{\"step\": 1}, 5, {\"step\": 2}]"), "not-a-record"));
 }
 
+TEST_CASE("json document: a history beside lists of what it says already") {
+  const std::string log = document(R"({"train_loss": [{"step": 1, "loss": 2}, {"step": 2, "loss": 1}], "seed": 1,
+      "raw_log_history": [{"step": 1, "loss": 2, "lr": 0.5}, {"step": 2, "loss": 1, "lr": 0.25}],
+      "lr": [{"step": 1, "lr": 0.5}], "tests": [{"step": 2, "acc": 1}]})");
+  CHECK(contains(log, "row 1 step 1 at  step=1 loss=2 lr=0.5\nrow 2 step 2 at  step=2 loss=1 lr=0.25\n"));
+  CHECK(contains(log, "row 3 step 2 at  step=2 tests/acc=1\n"));
+  CHECK(!contains(log, "row 4"));
+}
+
 TEST_CASE("the rewards of a group that a record lists") {
+  CHECK(contains(lines("{\"step\": 3, \"mean_reward\": 0.333, \"rewards\": [1, 0, 0]}\n"),
+                 "mean_reward=0.333 reward_max=1 reward_min=0 reward_std=0.4714"));
   CHECK(contains(lines("{\"step\": 3, \"rewards\": [1.0, 0.0, 1, 0]}\n"),
                  "step=3 reward=0.5 reward_max=1 reward_min=0 reward_std=0.5"));
   CHECK(contains(lines("{\"step\": 3, \"rewards\": [[2, 2], [2, 2]], \"s\": \"a\\nb\"}\n"),
                  "step=3 reward=2 reward_max=2 reward_min=2 reward_std=0"));
   for (const char* const other :
-       {"{\"step\": 3, \"rewards\": [1, 0], \"mean_reward\": 0.5}", "{\"step\": 3, \"rewards\": [1]}",
-        "{\"step\": 3, \"rewards\": [1, \"x\"]}", "{\"step\": 3, \"rewards\": [1, NaN]}",
-        "{\"step\": 3, \"a\": [{\"rewards\": [1, 0]}]}", "{\"step\": 3, \"rewards\": [[[[1, 0]]]]}"}) {
+       {"{\"step\": 3, \"rewards\": [1, 0], \"mean_reward\": 0.25}",
+        "{\"step\": 3, \"rewards\": [1, 0], \"mean_reward\": 0.5, \"reward_spread\": 1}",
+        "{\"step\": 3, \"rewards\": [1]}", "{\"step\": 3, \"rewards\": [1, \"x\"]}",
+        "{\"step\": 3, \"rewards\": [1, NaN]}", "{\"step\": 3, \"a\": [{\"rewards\": [1, 0]}]}",
+        "{\"step\": 3, \"rewards\": [[[[1, 0]]]]}"}) {
     CAPTURE(std::string(other));
     CHECK_FALSE(contains(lines(cat(other, "\n")), "reward_max"));
   }

@@ -34,11 +34,19 @@ bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 bool is_emitted(uint64_t times) { return times <= kEmittedSingly || power_of_two(times); }
 
 // A program's own print of an error that it goes on after, without a level: "Error processing sample: …".
-bool says_error(std::string_view text, RareBytes rare) {
+bool says_error(const LogLine& line) {
+  std::string_view text = line.text;
   // "[AgentLoop] task_id=7 rollout failed: RuntimeError('shop env error')": what was raised, printed as it stands.
-  if (rare.may_hold('(') && contains(text, "Error(") && contains(text, " failed: ")) return true;
+  if (line.rare.may_hold('(') && contains(text, "Error(") && contains(text, " failed: ")) return true;
   constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
                                                        "ERROR: ", "Exception ", "Failed to "};
+  // "[reward_fn] error idx=3: Client error '422 …": behind the name of the part that speaks, in small letters as well.
+  constexpr size_t kName = 40;
+  const size_t name = text.starts_with('[') ? text.substr(0, kName).find("] ") : std::string_view::npos;
+  if (name != std::string_view::npos) text.remove_prefix(name + 2);
+  if (name != std::string_view::npos || !line.logger.empty()) {
+    if (text.starts_with("error ") || text.starts_with("error: ") || text.starts_with("failed to ")) return true;
+  }
   // Most lines begin with none of the words' first letters.
   if (text.empty() || std::string_view("EFGHPRr").find(text.front()) == std::string_view::npos) return false;
   const auto begins = [text](std::string_view begin) { return text.starts_with(begin); };
@@ -333,7 +341,7 @@ void Interpreter::log_message(const LogLine& line) {
       now.level = event::Logged::Level::kFatal;
       break;
     case Level::kNone:
-      if (says_error(line.text, line.rare)) {
+      if (says_error(line)) {
         now.level = event::Logged::Level::kError;
         break;
       }

@@ -49,7 +49,8 @@ constexpr std::array kAddresses = {
 
 /// Of an error that names only where it called.
 const Service* service_at(std::string_view text) {
-  const size_t url = std::min(text.find("://"), text.find("with url: /"));
+  // In a message that is counted, an address may be one of the parts that differ.
+  const size_t url = std::min({text.find("://"), text.find("with url: /"), text.find("for url '<*>'")});
   if (url == std::string_view::npos || is_store(text)) return nullptr;
   const std::string_view from = text.substr(url), address = from.substr(0, from.find_first_of(" '\")", 12));
   return &*std::find_if(kAddresses.begin(), kAddresses.end(), [address](const Service& one) {
