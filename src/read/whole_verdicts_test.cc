@@ -261,8 +261,9 @@ TEST_CASE("a reward function's own word for what failed, with a reward that was 
     std::string text;
     for (int i = 1; i <= 40; ++i) {
       for (int task = 0; task < times; ++task) {
-        text += cat("[reward_fn] error idx=", task, ": Client error '422 Unprocessable Entity' for url 'https://h.example/",
-                    i, "'\nFor more information check: https://developer.mozilla.org/422\n");
+        text +=
+            cat("[reward_fn] error idx=", task, ": Client error '422 Unprocessable Entity' for url 'https://h.example/",
+                i, "'\nFor more information check: https://developer.mozilla.org/422\n");
       }
       text += cat("step ", i, " loss 0.", 900 - i, " reward -0.", i % 3, "\n");
     }
