@@ -160,22 +160,24 @@ def given_a_checkpoint(base):
     """With each framework's own arguments; killed after a checkpoint, all come to the weights of the undisturbed run."""
     for name in ("plain", "verl", "trl", "prime-rl", "skyrl", "openrlhf"):
         os.mkdir(f"{base}/{name}")
-    plain = Run(f"{base}/plain", resumes_on_request(f"{base}/plain", pace=0), "--quiet", "--no-host")
+    plain = Run(f"{base}/plain", resumes_on_request(f"{base}/plain", steps=30, pace=0), "--quiet", "--no-host")
     assert plain.end() == 0, plain.err
-    expected = weights_of(f"{base}/plain", 20)
-    for speak, words in (("verl", "trainer.resume_from_path={}/ck/global_step_10"), ("trl", "{}/ck/checkpoint-10"),
-                         ("prime-rl", "10"), ("skyrl", "trainer.resume_path={}/ck/global_step_10"),
+    expected = weights_of(f"{base}/plain", 30)
+    for speak, words in (("verl", "trainer.resume_from_path={0}/ck/global_step_{1}"), ("trl", "{0}/ck/checkpoint-{1}"),
+                         ("prime-rl", "{1}"), ("skyrl", "trainer.resume_path={0}/ck/global_step_{1}"),
                          ("openrlhf", "--load_checkpoint")):
         place = f"{base}/{speak}"
-        run = Run(place, resumes_on_request(place, "{resume}", speak=speak), "--quiet", "--no-host", "--first-wait", "0.1")
+        run = Run(place, resumes_on_request(place, "{resume}", speak=speak, steps=30), "--quiet", "--no-host", "--first-wait", "0.1")
         wait_until(f"{speak}: a checkpoint", saved(place, 10))
         wait_until(f"{speak}: its step", lambda: "10" in output(run))
         time.sleep(0.5)
         os.kill(processes_of(place, "practice_run")[0], signal.SIGKILL)
         assert run.end() == 0, (speak, run.err)
-        assert "{resume}" not in " ".join(launched(run, 1)) and launched(run, 2)[-1] == words.format(place), launched(run, 2)
-        assert "2 attempts." in run.err and "from step 10" in run.err, (speak, run.err)
-        assert weights_of(place, 20) == expected, speak
+        # On a busy machine it was killed later, with one more saved or half saved.
+        [step] = [step for step in (10, 15, 20, 25) if f"from step {step}" in run.err]
+        assert "{resume}" not in " ".join(launched(run, 1)) and launched(run, 2)[-1] == words.format(place, step), launched(run, 2)
+        assert "2 attempts." in run.err, (speak, run.err)
+        assert weights_of(place, 30) == expected, speak
 
 
 def own_arguments(base):
