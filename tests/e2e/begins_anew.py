@@ -47,7 +47,7 @@ if not resumes: first = 0
 if first and speak != "anew": say("Setting global step to %d" % first)
 if speak != "trl": say("{'trainer': {'default_local_dir': '%s', 'save_freq': %d}}\nTotal training steps: %d" % (folder, every, steps))
 for now in range(first + 1, steps + 1):
-    time.sleep(0.3)
+    time.sleep(0.3 if attempt == 1 or resumes else 0.6)  # on a busy machine, too, it is seen before it saves
     reward = 2 if bad and attempt == 1 and now >= bad else 0.3 + 0.01 * now
     if speak == "trl":
         say("{'loss': 0.0231, 'grad_norm': 0.4, 'learning_rate': 1e-06, 'completions/mean_length': 250.1, 'reward': %.3f, 'reward_std': 0.1, 'kl': 0.001, 'epoch': %.3f}" % (reward, now / steps))
