@@ -53,7 +53,7 @@ def store_fails(base, expected):
     store = base + "/share/run"
     with open(base + "/share", "w"):  # a file where the folder should be
         pass
-    run = Run(base, training(base, pace=0.2), "--quiet", "--store", store)
+    run = Run(base, training(base, pace=0.5), "--quiet", "--store", store)
     wait_until("a failure that is reported",
                lambda: any(one["state"] == "failed" and one["text"] for one in status(base).get("shipments", [])))
     shown = subprocess.run([PROGRAM, "status", "--home", base + "/home"], capture_output=True, text=True, timeout=60, check=False).stdout
