@@ -85,7 +85,7 @@ def odd_layouts():
                                             "--checkpoints", root)
         for layout, (place, root, run) in runs.items():
             assert run.end() == 0 and "2 attempts." in run.err, (layout, run.err)
-            assert "moved" not in run.err and not os.path.exists(os.path.join(root, ".midwatch-quarantine")), (layout, run.err)
+            assert " moved " not in run.err and not os.path.exists(os.path.join(root, ".midwatch-quarantine")), (layout, run.err)
             assert "Setting global step to 15" in output(run), (layout, output(run)[-2000:])
             _, text = midwatch(place, "incidents", "--json")
             # Whether weights lie elsewhere or nowhere cannot be seen: it is said, and nothing is done.

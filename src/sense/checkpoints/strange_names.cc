@@ -230,10 +230,10 @@ void StrangeNamesTask::take(const Answer& answer, const State& state, EventWrite
             files.pattern, "\" of [checkpoints] in midwatch.toml"),
         writer);
   }
-  if (answer.strange && !said_) {
+  const CheckpointLayout expected = scope_.layout(state.framework);
+  if (answer.strange && !said_ && answer.strange->strange_to(expected)) {
     said_ = true;
     const StrangeNames& names = *answer.strange;
-    const CheckpointLayout expected = scope_.layout(state.framework);
     say(cat("checkpoints in ", names.folder, " have names such as ", names.example,
             expected.known() ? cat(" and not ", expected.folder, ", as is expected of ",
                                    state.framework.empty() ? "this run" : state.framework)

@@ -25,6 +25,11 @@ struct StrangeNames {
   std::string folder;   ///< in which they lie
   std::string pattern;  ///< of their names: "checkpoint_{step}"
   std::string example;  ///< one of the names
+
+  /// Not where `layout` gives such names: they were looked for before the framework was known.
+  bool strange_to(const CheckpointLayout& layout) const {
+    return !layout.known() || !step_in(layout.folder, example).has_value();
+  }
 };
 
 /// In `roots` and the folders directly in them: folders with weights or an optimizer in them that were changed at

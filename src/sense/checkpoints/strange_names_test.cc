@@ -40,6 +40,11 @@ TEST_CASE("weights one folder deeper are found, too, where a pattern of the user
   place.save("/out/global_step_5/actor");
   CHECK(place.pattern({"snap-{step:04}", "", ""}) == "/out global_step_{step}");
   CHECK(place.pattern({"global_step_{step}", "", ""}).empty());
+  const auto found = find_strange_names(place.disk, {"/out"}, {}, Time::from_seconds(1000));  // not known yet
+  REQUIRE(found.has_value());
+  CHECK(found->strange_to({}));
+  CHECK(found->strange_to(place.trl));
+  CHECK_FALSE(found->strange_to({"global_step_{step}", "", ""}));
   Place old;
   old.save("/out/global_step_5/actor", 500);
   CHECK(old.pattern(old.trl).empty());
