@@ -69,13 +69,14 @@ def store_fails(base, expected):
 TRAINER = """
 import os, shutil, sys, time
 root, saves, keep, pace = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+finite = bytes(i & 0x3f for i in range(256))  # of any bytes, one number in 256 would be NaN
 for step in range(1, saves + 1):
     folder = f"{root}/global_step_{step}"
     os.makedirs(folder)
     for name in ("model", "optim"):
         header = b'{"w":{"dtype":"F32","shape":[125000],"data_offsets":[0,500000]}}'
         with open(f"{folder}/{name}.safetensors", "wb") as file:
-            file.write(len(header).to_bytes(8, "little") + header + os.urandom(500000))
+            file.write(len(header).to_bytes(8, "little") + header + os.urandom(500000).translate(finite))
     with open(f"{root}/latest_checkpointed_iteration.txt", "w") as file:
         file.write(str(step))
     print(f"local_global_step_folder: {folder}", flush=True)
