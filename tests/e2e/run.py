@@ -98,7 +98,7 @@ def killed_everything(base, expected):
 
 def breaker(base, expected):
     """A trainer that goes on with a dead engine (AReaL scores zero) is ended before it saves what it learnt from that."""
-    run = Run(base, training(base, pace=0.25, speak="areal"), "--json", "--first-wait", "0.2")
+    run = Run(base, training(base, pace=0.4, speak="areal"), "--json", "--first-wait", "0.2")
     wait_until("checkpoints", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
     os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
     assert run.end() == 0, run.err
