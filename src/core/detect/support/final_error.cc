@@ -76,6 +76,19 @@ bool is_shells(std::string_view line) {
   return shell && std::any_of(kWords.begin(), kWords.end(), [line](auto word) { return line.ends_with(word); });
 }
 
+/// A command of a start script says that it failed: "error: no such target", "srun: error: no nodes". A trainer that
+/// logs so goes on, hence only of a log that shows no training.
+bool is_commands(const State& state, const AttemptState& attempt, std::string_view line) {
+  constexpr std::array<std::string_view, 3> kBegins = {"error: ", "ERROR: ", "Error: "};
+  constexpr std::array<std::string_view, 3> kBehindName = {": error: ", ": fatal: ", ": fatal error: "};
+  if (attempt.last_step != kNoStep || !state.series.empty() || !state.eval.empty()) return false;
+  if (std::any_of(kBegins.begin(), kBegins.end(), [line](auto word) { return line.starts_with(word); })) return true;
+  const size_t name = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-.+");
+  return name != 0 && name < kPrefixBytes && std::any_of(kBehindName.begin(), kBehindName.end(), [&](auto word) {
+           return line.substr(name).starts_with(word);
+         });
+}
+
 /// The last line ends a traceback that the program survived: a sample of its data, or "Exception ignored in" of the
 /// interpreter's own clean-up.
 bool ends_survived_trace(const State& state, uint32_t source) {
@@ -94,7 +107,7 @@ std::optional<FinalError> final_error(const State& state, const AttemptState& at
   const std::string_view line = state.sources[number].last_text;
   if (ends_survived_trace(state, number)) return std::nullopt;
   if (auto exception = exception_in(line)) return exception;
-  if (is_fatal(line) || is_shells(line)) return FinalError{"", std::string(line)};
+  if (is_fatal(line) || is_shells(line) || is_commands(state, attempt, line)) return FinalError{"", std::string(line)};
   return std::nullopt;
 }
 
