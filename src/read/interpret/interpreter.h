@@ -285,6 +285,8 @@ class Interpreter {
   bool make_columns(const LogLine& line);
   bool is_row_of_training(const LogLine& line, int64_t step);
   void begin_attempt(std::string_view why, const LogLine& line);
+  void make_checkpoint(const Fields& fields, int64_t step, const LogLine& line);
+  void finish_save(const Pending& as);
   bool begin_block(const LogLine& line);
   template <typename Body>
   void put(Body body, uint64_t number, Time at) {
@@ -341,6 +343,7 @@ class Interpreter {
   std::string bar_title_, bar_what_;  // of the last bar, as it was written and as it is emitted
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t document_done_ = 0, document_total_ = 0;  // steps, as a document of the trainer's state says
+  event::CheckpointSaved begun_save_;               // without a step: none that the record of its step will finish
   int64_t steps_total_ = 0;                         // of the run, as planned
   int64_t other_total_ = 0, other_done_ = 0;        // of a bar that began when the steps were complete
   bool steps_complete_ = false;

@@ -269,6 +269,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   }
   records_.add(record);
   if (!all.empty()) scores_.clear();
+  finish_save(as);
 }
 
 // A table or a dict of an unknown trainer begins here; whether it is a metric record is seen at its end.
