@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/fall_shape.h"
 #include "core/detect/support/low_points.h"
 #include "core/detect/support/objective_changed.h"
 #include "core/detect/support/settled.h"
@@ -374,12 +375,19 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
                   std::vector<Finding>& out) {
   const Point& onset = track.points[decline.onset];
   const Point& now = track.points[decline.detected];
+  const FallShape shape = fall_shape(track, decline.onset, decline.detected, points_of(kWidth));
+  const size_t records = std::min(decline.width, decline.detected + 1 - decline.onset);
+  const double low =
+      shape.at_once ? shape.after : mean(track.slice(decline.detected + 1 - records, decline.detected + 1));
+  const std::string further = and_further(track, {decline.best, low, decline.detected, decline.back}, decline.width);
   Finding finding = make_finding(
       "reward-collapse", "reward-collapse", severity, onset, now,
-      cat("Reward declined from a level of ", decline.best, " to ", decline.now, " (means of ", decline.width,
-          " records)", and_further(track, {decline.best, decline.now, decline.detected, decline.back}, decline.width)));
+      shape.at_once ? cat("Reward fell from a level of ", shape.before, " to ", low, " within two records, at step ",
+                          onset.step, further)
+                    : cat("Reward declined from a level of ", decline.best, " to ", low, " (means of ", decline.width,
+                          records == decline.width ? std::string() : cat(" and ", records), " records)", further));
   add_figures(finding, track, decline.onset, decline.detected);
-  suggest(state, finding, onset, now, false);
+  suggest(state, finding, onset, now, shape.at_once);
   if (decline.back) {
     resolve(finding, track.points[*decline.back]);
     finding.severity = Severity::kInfo;
