@@ -1,6 +1,7 @@
 // Several runs in the files of one folder: the logs of seeds beside each other, an older run's log beside a newer
 // one's.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -35,10 +36,50 @@ bool tells_runs_apart(Names names, const std::set<std::string>& differ) {
   return names == Names::kRuns || (learns && scores);
 }
 
+/// "gpu" of "gpu0", "" of "0": what the names of machines and devices, and of arms of an experiment on them, are made
+/// of; nullopt of any other name.
+std::optional<std::string> numbered(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kWords = {"cuda", "device",  "gpu",  "host",
+                                                      "job",  "machine", "node", "worker"};
+  const FileName parts(name);
+  if (parts.longest_number == 0 || parts.words.size() > 1) return std::nullopt;
+  if (parts.words.empty()) return "";
+  const std::string& word = *parts.words.begin();
+  return std::find(kWords.begin(), kWords.end(), word) == kWords.end() ? std::nullopt : std::optional(word);
+}
+
+/// The name of a folder that W&B makes for each run: "run-20260115_100000-ab12", "offline-run-…".
+bool is_of_tracker(std::string_view name) { return name.starts_with("run-") || name.starts_with("offline-run-"); }
+
+/// Do the paths differ in a number alone, as those of one process each do, and those of one arm of an experiment each?
+/// "gpu0.log" and "gpu1.log", "0/train.log" and "1/train.log", two folders of W&B's. What torchrun keeps of each rank
+/// is called stdout.log and stderr.log.
+bool numbered_alike(std::string_view a, std::string_view b) {
+  size_t from = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) from = a[i] == '/' ? i + 1 : from;
+  const size_t end_a = a.find('/', from), end_b = b.find('/', from);
+  const bool folders = end_a != std::string_view::npos && end_b != std::string_view::npos;
+  const auto kind_of = [](std::string_view path) { return path.substr(std::min(path.rfind('.'), path.size())); };
+  if (!folders && (end_a != end_b || kind_of(a) != kind_of(b))) return false;
+  if (folders && (a.substr(end_a) != b.substr(end_b) || basename(a).starts_with("std"))) return false;
+  const std::string_view name_a = a.substr(0, end_a).substr(from), name_b = b.substr(0, end_b).substr(from);
+  if (folders && is_of_tracker(name_a) && is_of_tracker(name_b)) return true;
+  const auto of_a = numbered(name_a);
+  return of_a && of_a == numbered(name_b);
+}
+
+/// Processes of one training share the norm of their gradients, whatever else each of them sees for itself.
+bool are_numbered_runs(const ShownFile& a, const ShownFile& b) {
+  if (!a.one_by_one || !b.one_by_one || !numbered_alike(a.path, b.path)) return false;
+  const Likeness likeness = compare(a, b, Named::kSame);
+  return likeness.same.empty() && likeness.most >= kSureSteps && tells_runs_apart(Names::kMaybe, likeness.differ);
+}
+
 /// Are they of two runs, for sure?
 bool two_runs(const ShownFile& a, const ShownFile& b) {
   const int64_t shorter = std::min(a.last - a.first, b.last - b.first);
   if (std::abs(a.first - b.first) > std::max(kSameBegin, shorter / 20)) return false;
+  if (are_numbered_runs(a, b)) return true;
   if (!a.one_by_one || !b.one_by_one || folder_of(a.path) != folder_of(b.path)) return are_records_of_two_runs(a, b);
   const Names names = names_of(FileName(a.path), FileName(b.path));
   if (names == Names::kViews) return are_sinks_of_two_runs(a, b);
@@ -57,7 +98,7 @@ std::vector<std::vector<size_t>> part(const std::vector<ShownFile>& shown) {
     for (size_t k = 0; k < i; ++k) {
       if (!two_runs(shown[i], shown[k])) continue;
       const auto joins = [&](const ShownFile& log) { return is_of_both(log, shown[i], shown[k]); };
-      const bool beside = are_records_of_two_runs(shown[i], shown[k]);
+      const bool beside = are_records_of_two_runs(shown[i], shown[k]) || are_numbered_runs(shown[i], shown[k]);
       apart[i][k] = apart[k][i] = !beside || std::none_of(shown.begin(), shown.end(), joins);
     }
   }
@@ -77,7 +118,19 @@ std::vector<std::vector<size_t>> part(const std::vector<ShownFile>& shown) {
   return runs;
 }
 
-/// The run of which the file `path` is a further view, by its figures, else by its name.
+/// The one run that has files in this folder; nullopt where several have, or none has.
+std::optional<size_t> run_in_folder(std::string_view folder, const std::vector<std::vector<std::string>>& files) {
+  std::optional<size_t> only;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const bool here = std::any_of(files[i].begin(), files[i].end(),
+                                  [folder](const std::string& path) { return folder_of(path) == folder; });
+    if (here && only) return std::nullopt;
+    if (here) only = i;
+  }
+  return only;
+}
+
+/// The run of which the file `path` is a further view, by its figures, else by its folder or its name.
 std::optional<size_t> run_of(const std::string& path, const std::vector<ShownFile>& shown,
                              const std::vector<std::vector<size_t>>& runs,
                              const std::vector<std::vector<std::string>>& files) {
@@ -87,7 +140,8 @@ std::optional<size_t> run_of(const std::string& path, const std::vector<ShownFil
       if (same_figures(compare(*one, shown[k], Named::kAnyhow))) return i;
     }
   }
-  return group_by_name(path, files);
+  const auto only = run_in_folder(folder_of(path), files);
+  return only ? only : group_by_name(path, files);
 }
 
 /// By source, in what its figures differ from these at their step; nullopt where a file has one of them.

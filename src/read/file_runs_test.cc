@@ -56,6 +56,27 @@ TEST_CASE("logs of two seeds, days or settings beside each other are two runs") 
   CHECK(runs({{"a.log", 1}, {"b.log", 2}, {"c.log", 3}}).size() == 3);
 }
 
+TEST_CASE("arms of an experiment that are called as machines, devices and jobs are have gradients of their own") {
+  for (const std::string path :
+       {"o/gpu*.log", "o/node_*.log", "o/worker*.jsonl", "m/2026-01-15/10-00-00/*/train.log", "o/77*/train.log",
+        "o/gpu_*/train.log", "o/wandb/run-20260115_10000*-ab*/files/output.log"}) {
+    const auto named = [&path](int number) {
+      std::string out;
+      for (const char c : path) out += c == '*' ? std::to_string(number) : std::string(1, c);
+      return out;
+    };
+    CAPTURE(path);
+    CHECK(runs({{named(0), 1}, {named(1), 2, 1, 30}, {named(2), 3}}).size() == 3);
+    CHECK(runs({{named(0), 1}, {named(1), 2, 1, 60, "text", true}}).empty());  // ranks
+    CHECK(runs({{named(0), 1}, {named(1), 1}}).empty());
+    CHECK(runs({{named(0), 1}, {named(1), 2, 1, 8}}).empty());     // too few steps to say so
+    CHECK(runs({{named(0), 1}, {named(1), 2, 51, 120}}).empty());  // goes on
+  }
+  CHECK(runs({{"o/attempt_0/0/stdout.log", 1}, {"o/attempt_0/1/stdout.log", 2}}).empty());  // torchrun's
+  CHECK(runs({{"o/0/train.log", 1}, {"o/0/err.txt", 9, 1, 0}, {"o/1/train.log", 2}, {"o/1/err.txt", 9, 1, 0}}) ==
+        std::vector<Names>{{"o/0/train.log", "o/0/err.txt"}, {"o/1/train.log", "o/1/err.txt"}});
+}
+
 TEST_CASE("views, ranks, and what continues in another file are one run") {
   for (const auto& files : std::vector<std::vector<File>>{
            {{"out/run.log", 1}, {"out/metrics.csv", 1, 1, 60, "csv"}},
