@@ -68,11 +68,26 @@ bool numbered_alike(std::string_view a, std::string_view b) {
   return of_a && of_a == numbered(name_b);
 }
 
+/// Without the figures that are zero in `other`, too: a step at which neither learnt anything has a gradient of zero in
+/// every run.
+ShownFile without_zeros(ShownFile file, const ShownFile& other) {
+  for (auto& [name, values] : file.figures) {
+    const auto there = other.figures.find(name);
+    if (there == other.figures.end()) continue;
+    std::erase_if(values, [&there](const auto& one) {
+      const auto same = there->second.find(one.first);
+      return one.second == 0 && same != there->second.end() && same->second == 0;
+    });
+  }
+  return file;
+}
+
 /// Processes of one training share the norm of their gradients, whatever else each of them sees for itself.
 bool are_numbered_runs(const ShownFile& a, const ShownFile& b) {
   if (!a.one_by_one || !b.one_by_one || !numbered_alike(a.path, b.path)) return false;
-  const Likeness likeness = compare(a, b, Named::kSame);
-  return likeness.same.empty() && likeness.most >= kSureSteps && tells_runs_apart(Names::kMaybe, likeness.differ);
+  const Likeness likeness = compare(without_zeros(a, b), b, Named::kSame);
+  if (likeness.same.size() * 2 >= likeness.differ.size() || likeness.most < kSureSteps) return false;
+  return tells_runs_apart(Names::kMaybe, likeness.differ);
 }
 
 /// Are they of two runs, for sure?

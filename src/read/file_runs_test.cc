@@ -20,6 +20,7 @@ struct File {
   bool norm_of_all = false;  ///< the norm of the gradients is that of the first seed
   double began = 0;          ///< by its clocks, seconds; 0: it has none
   int64_t moved = 0;         ///< steps by which its figures stand later
+  int64_t still = 0;         ///< up to this step nothing is learnt
 };
 
 State state_of_files(const std::vector<File>& files) {
@@ -38,7 +39,8 @@ State state_of_files(const std::vector<File>& files) {
                                    false,
                                    {{"reward.mean", "reward", figure(file.seed, 2.3)},
                                     {"loss.total", "loss", figure(file.seed, 1.1)},
-                                    {"grad_norm", "grad_norm", figure(file.norm_of_all ? 1 : file.seed, 3.1)},
+                                    {"grad_norm", "grad_norm",
+                                     step <= file.still ? 0 : figure(file.norm_of_all ? 1 : file.seed, 3.1)},
                                     {"kl.ref", "kl", 0.001 * static_cast<double>(step)}}}});
     }
   }
@@ -69,6 +71,8 @@ TEST_CASE("arms of an experiment that are called as machines, devices and jobs a
     CHECK(runs({{named(0), 1}, {named(1), 2, 1, 30}, {named(2), 3}}).size() == 3);
     CHECK(runs({{named(0), 1}, {named(1), 2, 1, 60, "text", true}}).empty());  // ranks
     CHECK(runs({{named(0), 1}, {named(1), 1}}).empty());
+    CHECK(runs({{named(0), 1, 1, 60, "text", false, 0, 0, 40}, {named(1), 2, 1, 60, "text", false, 0, 0, 40}}).size() ==
+          2);
     CHECK(runs({{named(0), 1}, {named(1), 2, 1, 8}}).empty());     // too few steps to say so
     CHECK(runs({{named(0), 1}, {named(1), 2, 51, 120}}).empty());  // goes on
   }
