@@ -137,14 +137,16 @@ double noise_before(const Track& track, size_t end, double range) {
   return std::max(noise(track.slice(from, end)), 0.05 * range);
 }
 
-/// Causes by the shape of the fall and by what moved with it.
-void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool sudden) {
+/// Causes by the shape of the fall, of which `clear` says whether it can be seen, and by what moved with it.
+void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool sudden, bool clear) {
+  constexpr std::string_view kFell = "the reward fell and stayed low";
   if (sudden) {
     finding.suggests.push_back({"performance-collapse-single-step", 0.6, "the fall took no more than two records"});
-    finding.suggests.push_back({"reward-drop-gradual", 0.2, "the reward fell and stayed low"});
+    finding.suggests.push_back({"reward-drop-gradual", 0.2, std::string(kFell)});
   } else {
-    finding.suggests.push_back({"reward-drop-gradual", 0.6, "the fall took several records"});
-    finding.suggests.push_back({"performance-collapse-single-step", 0.3, "the reward fell and stayed low"});
+    finding.suggests.push_back(
+        {"reward-drop-gradual", 0.6, std::string(clear ? "the fall took several records" : kFell)});
+    finding.suggests.push_back({"performance-collapse-single-step", 0.3, std::string(kFell)});
   }
   if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
     finding.suggests.push_back(
@@ -283,7 +285,7 @@ void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, 
             track.points[onset].step, and_further(track, change, points_of(kWidth))));
     add_figure(finding, track, onset > 0 ? onset - 1 : 0);
     add_figures(finding, track, onset, hit.detected);
-    suggest(state, finding, track.points[onset], track.points[hit.detected], sudden);
+    suggest(state, finding, track.points[onset], track.points[hit.detected], sudden, true);
     if (hit.back) {
       finding.severity = brief(onset, *hit.back + 1) ? Severity::kInfo : Severity::kWarning;
       resolve(finding, track.points[*hit.back]);
@@ -387,7 +389,7 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
                     : cat("Reward declined from a level of ", decline.best, " to ", low, " (means of ", decline.width,
                           records == decline.width ? std::string() : cat(" and ", records), " records)", further));
   add_figures(finding, track, decline.onset, decline.detected);
-  suggest(state, finding, onset, now, shape.at_once);
+  suggest(state, finding, onset, now, shape.at_once, shape.clear);
   if (decline.back) {
     resolve(finding, track.points[*decline.back]);
     finding.severity = Severity::kInfo;

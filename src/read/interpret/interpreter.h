@@ -263,6 +263,8 @@ class Interpreter {
   bool pending_dict_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
+  void make_checkpoint(const Fields& fields, int64_t step, const LogLine& line);
+  void finish_save(const Pending& as);
   bool of_wanted_arm(std::string_view text);
   bool of_other_arm(std::string_view arm, int64_t step, std::span<const RowNumber> numbers, uint64_t number, Time at);
   bool settings_of(const Row& row);  ///< whether it is a record of settings
@@ -285,8 +287,6 @@ class Interpreter {
   bool make_columns(const LogLine& line);
   bool is_row_of_training(const LogLine& line, int64_t step);
   void begin_attempt(std::string_view why, const LogLine& line);
-  void make_checkpoint(const Fields& fields, int64_t step, const LogLine& line);
-  void finish_save(const Pending& as);
   bool begin_block(const LogLine& line);
   template <typename Body>
   void put(Body body, uint64_t number, Time at) {

@@ -265,25 +265,6 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
   }
 }
 
-void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogLine& line) {
-  if (fields.flag("background")) {  // the record of its step says nothing of it
-    begun_save_ = {};
-    return;
-  }
-  if (step != kNoStep) records_.saved(step);
-  event::CheckpointSaved save{step, clean_.take(fields.text("path"), kPathLimit), fields.text("complete") != "false"};
-  begun_save_ = fields.flag("until_record") && !save.complete ? save : event::CheckpointSaved();
-  put(std::move(save), line.number, line.at);
-}
-
-/// The record of a step that a save had begun at: the save has returned.
-void Interpreter::finish_save(const Pending& as) {
-  const int64_t step = as.step != kNoStep ? as.step : records_.current();
-  if (as.eval || begun_save_.step == kNoStep || begun_save_.step != step) return;
-  begun_save_.complete = true;
-  put(std::exchange(begun_save_, {}), as.number, as.at);
-}
-
 /// Another attempt begins: what failed before failed in the one before, and the next bar says what it plans.
 void Interpreter::begin_attempt(std::string_view why, const LogLine& line) {
   steps_total_ = other_total_ = 0;

@@ -12,6 +12,11 @@
 #include "read/interpret/save_line.h"
 
 namespace mw {
+namespace {
+
+constexpr size_t kPathLimit = 400;  // bytes of a path in an event
+
+}  // namespace
 
 void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                               size_t match_end) {
@@ -334,13 +339,32 @@ bool Interpreter::make_columns(const LogLine& line) {
   return true;
 }
 
+/// A save of a trainer that its dialect describes.
+void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogLine& line) {
+  if (fields.flag("background")) {  // the record of its step says nothing of it
+    begun_save_ = {};
+    return;
+  }
+  if (step != kNoStep) records_.saved(step);
+  event::CheckpointSaved save{step, clean_.take(fields.text("path"), kPathLimit), fields.text("complete") != "false"};
+  begun_save_ = fields.flag("until_record") && !save.complete ? save : event::CheckpointSaved();
+  put(std::move(save), line.number, line.at);
+}
+
+/// The record of a step that a save had begun at: the save has returned.
+void Interpreter::finish_save(const Pending& as) {
+  const int64_t step = as.step != kNoStep ? as.step : records_.current();
+  if (as.eval || begun_save_.step == kNoStep || begun_save_.step != step) return;
+  begun_save_.complete = true;
+  put(std::exchange(begun_save_, {}), as.number, as.at);
+}
+
 /// A save of a trainer that nobody described.
 bool Interpreter::make_save(const LogLine& line) {
   if (trainer_known()) return false;
   const auto save = read_save(line.text, line.rare);
   if (!save) return false;
   if (save->step != kNoStep) generic_.saw_step(save->step);
-  constexpr size_t kPathLimit = 400;
   put(event::CheckpointSaved{save->step, clean_.take(save->path, kPathLimit), save->complete}, line.number, line.at);
   return true;
 }
@@ -353,7 +377,6 @@ bool Interpreter::make_resume(const LogLine& line) {
   // What is loaded behind the step that it is of is loaded for something else.
   if (resume->only_loaded && records_.current() != kNoStep && resume->step <= records_.current()) return false;
   if (resume->step != kNoStep) records_.resumed(resume->step);
-  constexpr size_t kPathLimit = 400;
   put(event::Resumed{resume->step, clean_.take(resume->path, kPathLimit)}, line.number, line.at);
   return true;
 }

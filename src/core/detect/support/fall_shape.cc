@@ -7,7 +7,8 @@
 namespace mw::detect {
 namespace {
 
-constexpr double kClear = 4;    // sigma of single records: in less, one between the levels may belong to either
+// In sigma of single records: of a lower fall, one record in six of a level lies so far from it as one between the two.
+constexpr double kClear = 6;
 constexpr double kNear = 0.25;  // of the fall's height, from a level: such a record belongs to it
 constexpr size_t kBetween = 1;  // records between the levels, of a fall that takes two
 
@@ -22,6 +23,7 @@ FallShape fall_shape(const Track& track, size_t onset, size_t detected, size_t w
   shape.after = mean(after);
   const double height = shape.before - shape.after;
   if (!(height > 0) || height < kClear * std::max(noise(before), noise(after))) return shape;
+  shape.clear = true;
   size_t between = 0;
   for (size_t i = onset; i-- > from && track.values[i] < shape.before - kNear * height;) ++between;
   for (size_t i = onset; i <= detected && track.values[i] > shape.after + kNear * height; ++i) ++between;

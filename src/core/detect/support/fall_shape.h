@@ -11,7 +11,8 @@ namespace mw::detect {
 struct FallShape {
   double before = 0;     ///< mean of the records right before the fall
   double after = 0;      ///< and of those from its onset up to where it was detected
-  bool at_once = false;  ///< it took no more than two records; false as well where they scatter too widely to say
+  bool clear = false;    ///< single records scatter little enough to say how long it took
+  bool at_once = false;  ///< it is clear, and took no more than two records
 };
 
 /// Of a fall that began with the record `onset` and was found with `detected`. `width`: records that show a level.
