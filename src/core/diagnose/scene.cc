@@ -69,9 +69,9 @@ const detect::Service* Scene::unreachable_service() const {
   for (const std::string_view call : calls) {
     const detect::Service* const service = detect::service_of(call);
     if (service == nullptr || service->word.empty()) continue;  // any other address may be an engine's
-    const auto known = std::find_if(named.begin(), named.end(), [&](const auto& one) { return one.first == service; });
-    if (known == named.end()) named.emplace_back(service, 0);
-    ++(known == named.end() ? named.back() : *known).second;
+    auto known = std::find_if(named.begin(), named.end(), [&](const auto& one) { return one.first == service; });
+    if (known == named.end()) known = named.insert(known, {service, 0});
+    ++known->second;
   }
   const auto most =
       std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
