@@ -213,7 +213,7 @@ bool is_of_learning(const Signature& signature) {
 bool passed_by(const Survived& seen) {
   constexpr int64_t kSteps = 2;
   const Moment &first = seen.first->moment, &last = seen.last->moment;
-  return seen.first->signature->transient == "likely-transient" && first.attempt == last.attempt &&
+  return seen.first->signature->transient.starts_with("likely") && first.attempt == last.attempt &&
          last.step - first.step < kSteps;
 }
 
@@ -225,7 +225,7 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (loses_every_step(state, seen)) return Severity::kWarning;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
-  if (often && is_of_learning(signature) && !passed_by(seen)) return Severity::kWarning;
+  if (often && is_of_learning(signature)) return passed_by(seen) ? Severity::kInfo : Severity::kWarning;
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;
