@@ -218,7 +218,9 @@ class Folder {
 
   // ---- trouble and samples
   void operator()(const event::Matched& matched) {
-    const Place place = live();
+    Place place = live();
+    // What only says how many more there were stands where the last one did, and comes when the log ends.
+    if (matched.text.empty()) place.moment.step = step_at_line(state_, event_.where, place.moment.step);
     auto known = std::find_if(state_.signatures.begin(), state_.signatures.end(),
                               [&](const SignatureState& s) { return s.id == matched.signature; });
     if (known == state_.signatures.end()) {

@@ -466,16 +466,6 @@ TEST_CASE("a save that failed stands open until one is known to be whole") {
   }
 }
 
-TEST_CASE("a reward of zero while a server cannot be reached is the server's") {
-  PlantedRun run;
-  run.steps(1, 30);
-  for (int64_t step = 31; step <= 45; ++step) {
-    run.matched("api-connection-error-all-rollouts");
-    run.say(event::Measured{step, false, {{"reward.mean", "reward", 0}}});
-  }
-  CHECK(has(run.close(), "zero-reward", "sglang-server-down-zero-reward"));
-}
-
 TEST_CASE("what an engine says when it dies is no cause where the exception behind it is known") {
   PlantedRun run;
   run.steps(1, 20);

@@ -30,7 +30,9 @@ void add_bar_mark(const State& state, AttemptState& attempt, const event::Progre
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (!(bar.elapsed >= 0) || total <= 1 || bar.total != total || bar.done > total || !over_steps(bar.what)) return;
   auto& marks = attempt.bar;
-  if (!marks.empty() && (bar.done < marks.back().done || bar.elapsed < marks.back().elapsed)) marks.clear();
+  const bool again = !marks.empty() && (bar.done < marks.back().done || bar.elapsed < marks.back().elapsed);
+  if (again && bar.done <= attempt.last_step) return;
+  if (again) marks.clear();
   if (!marks.empty() && bar.done == marks.back().done) return;
   if (marks.size() >= AttemptState::kBarMarks) {
     size_t kept = 0;
@@ -64,6 +66,24 @@ int64_t shown_before(const AttemptState& attempt, uint32_t source, uint64_t line
     return attempt.first_step == 0 ? mark->done - 1 : mark->done;  // its records count from 0
   }
   return kNoStep;
+}
+
+BarBegun bar_begun(const State& state, const AttemptState& attempt) {
+  BarBegun begun;
+  for (const AttemptState::BarMark& mark : attempt.bar) {
+    if (mark.where.source >= state.sources.size()) continue;
+    const LineClock& clock = state.sources[mark.where.source].clock;
+    const Duration elapsed = Duration::seconds(mark.elapsed);
+    if (const Time before = clock.before(mark.where.line); before.known()) {
+      const Time then{before.ns - elapsed.ns};
+      if (!begun.not_before.known() || then > begun.not_before) begun.not_before = then;
+    }
+    if (const Time after = clock.after(mark.where.line); after.known()) {
+      const Time then{after.ns - elapsed.ns};
+      if (!begun.not_after.known() || then < begun.not_after) begun.not_after = then;
+    }
+  }
+  return begun;
 }
 
 int64_t last_saved(const State& state) {

@@ -10,6 +10,7 @@
 #include "read/files/text_log.h"
 #include "read/last_clock.h"
 #include "read/name_collector.h"
+#include "read/newest_first.h"
 #include "read/part_order.h"
 #include "read/record_relay.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr size_t kHeadBytes = 256;                   // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
+constexpr int64_t kMostTurned = int64_t{128} << 20;  // bytes of a file that is kept in memory until its end
 constexpr size_t kEnoughToSniff = 4096;              // bytes that show a growing file's kind even without a line end
 
 }  // namespace
@@ -61,6 +63,32 @@ class SourceReader::Records final : public SourceReader::Stage {
  private:
   std::unique_ptr<Decoder> decoder_;
   Relay relay_;
+};
+
+/// A file whose records come from the newest to the oldest, kept until its end is known.
+class SourceReader::Turned final : public SourceReader::Stage {
+ public:
+  Turned(FileKind kind, std::unique_ptr<Stage> stage) : kind_(kind), stage_(std::move(stage)) {}
+  void feed(std::string_view bytes) override { whole_.append(bytes); }
+  void finish() override {
+    stage_->feed(oldest_first(kind_, whole_));
+    whole_ = {};
+    stage_->finish();
+  }
+  void emit_dialects(const std::vector<Interpreter::Switch>& recorded) override { stage_->emit_dialects(recorded); }
+  void resume_recognition() override { stage_->resume_recognition(); }
+  int64_t lines() const override { return stage_->lines(); }
+  bool torn() const override { return stage_->torn(); }
+  std::string last_text() const override { return stage_->last_text(); }
+  Time last_at() override { return stage_->last_at(); }
+  bool holds_trace() const override { return stage_->holds_trace(); }
+  void end_trace() override { stage_->end_trace(); }
+  void preview(EventSink& sink) const override { stage_->preview(sink); }
+
+ private:
+  FileKind kind_;
+  std::unique_ptr<Stage> stage_;
+  std::string whole_;
 };
 
 class SourceReader::Text : public SourceReader::Stage {
@@ -218,6 +246,21 @@ void SourceReader::open_as(FileKind kind) {
   head_closed_ = head_closed_ || head_.size() == kHeadBytes;
 }
 
+/// A finished file that runs from the newest record to the oldest is read from its end.
+void SourceReader::open_turned(FileKind kind, std::string_view first) {
+  open_as(kind);
+  const bool whole = shared_.read_once && parts_.size() == 1 && plain_ == nullptr;
+  if (stage_ == nullptr || !whole || !is_newest_first(kind, first)) return;
+  if (file_.info.size > kMostTurned) {
+    problem("newest-first",
+            "it runs from the newest line to the oldest and is too long to be turned round: tac does it");
+    return;
+  }
+  problem("newest-first",
+          "it runs from the newest line to the oldest: it is read, and its lines are counted, from its end");
+  stage_ = std::make_unique<Turned>(kind, std::move(stage_));
+}
+
 /// Plain bytes: kept until their kind is recognised, then handed on.
 void SourceReader::take(std::string_view plain) {
   if (kind_known_) {
@@ -236,7 +279,7 @@ void SourceReader::take(std::string_view plain) {
     if (pending_.empty()) pending_ = plain;
     return;
   }
-  open_as(kind);
+  open_turned(kind, first);
   if (stage_ != nullptr) stage_->feed(first);
   pending_.clear();
   pending_.shrink_to_fit();
@@ -246,7 +289,7 @@ void SourceReader::close_stage(bool last) {
   Result<void> whole;
   if (plain_ != nullptr) whole = plain_->finish([this](std::string_view plain) { take(plain); });
   if (!kind_known_ && !pending_.empty()) {
-    open_as(sniff(pending_, file_.path));
+    open_turned(sniff(pending_, file_.path), pending_);
     if (stage_ != nullptr) stage_->feed(pending_);
     pending_.clear();
   }

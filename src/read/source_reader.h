@@ -88,8 +88,10 @@ class SourceReader {
   class Records;
   class Text;
   class Notebook;
+  class Turned;
   class Stage;
   void open_as(FileKind kind);
+  void open_turned(FileKind kind, std::string_view first);
   void take(std::string_view plain);
   Result<size_t> poll_part(Tail& tail, size_t budget);
   void begin_anew(const Tail& tail);

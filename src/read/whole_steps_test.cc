@@ -32,4 +32,41 @@ TEST_CASE("records of whole epochs have steps where the trainer saves by steps")
   CHECK(epochs.attempts.back().last_step == 5);
 }
 
+/// W&B's history as its API hands it out: TRL sends each profile of its own as a row, before the step's record.
+std::string exported_history(bool csv, int each) {
+  std::string rows =
+      csv ? "_step,_timestamp,train/global_step,train/reward,train/loss,profiling/Time taken: generate\n" : "";
+  int row = 0;
+  for (int step = each; step <= 40 * each; step += each) {
+    for (int profile = 0; profile < each; ++profile, ++row) {
+      const int at = 1'795'168'800 + 60 * (step - each + profile);
+      rows += csv ? cat(row, ",", at, ",,,,30.5\n")
+                  : cat(R"({"_step": )", row, R"(, "_timestamp": )", at, R"(, "profiling/Time taken: generate": 30.5})",
+                        "\n");
+    }
+    const int at = 1'795'168'800 + 60 * step;
+    const std::string reward = cat("0.", 300 + step);
+    rows += csv ? cat(row, ",", at, ",", step, ",", reward, ",0.01,\n")
+                : cat(R"({"_step": )", row, R"(, "_timestamp": )", at, R"(, "train/global_step": )", step,
+                      R"(, "train/reward": )", reward, R"(, "train/loss": 0.01})", "\n");
+    ++row;
+  }
+  return rows;
+}
+
+TEST_CASE("a history of W&B counts the trainer's steps, not the rows that it was sent") {
+  for (const bool csv : {false, true}) {
+    for (const int each : {1, 5}) {
+      CAPTURE(csv);
+      CAPTURE(each);
+      const State state = state_of(exported_history(csv, each), csv ? "history.csv" : "history.jsonl");
+      CHECK(state.attempts.size() == 1);
+      REQUIRE(state.find("reward.mean") != nullptr);
+      CHECK(state.find("reward.mean")->count() == 40);
+      CHECK(state.steps().last == 40 * each);
+      CHECK(state.steps().count <= 40 + static_cast<size_t>(each));
+    }
+  }
+}
+
 }  // namespace mw

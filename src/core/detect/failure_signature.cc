@@ -182,12 +182,24 @@ bool loses_every_step(const State& state, const Survived& seen) {
          std::max(kKnobs[4].value, static_cast<double>(std::max<int64_t>(1, state.steps().count)));
 }
 
+/// Where it was said last: of many that is known when the log ends, and before that to half of their number only.
+const Moment& said_last(const State& state, const Survived& seen) {
+  const SignatureState* const known = state.signature(seen.first->signature->id);
+  const bool rest = known != nullptr && !known->matches.empty() && known->matches.back().text.empty();
+  return rest ? known->matches.back().moment : seen.last->moment;
+}
+
 /// Again and again over several steps, up to the last one that was done: the run went on with it, and not without it.
+/// While the log grows, what has come at every step since it began is not over before as many steps lack it.
 bool up_to_the_end(const State& state, const Survived& seen) {
-  const Moment &first = seen.first->moment, &last = seen.last->moment;
+  constexpr uint64_t kKnownSingly = 32;  // as many are emitted one by one
+  const Moment &first = seen.first->moment, &last = said_last(state, seen);
   if (static_cast<double>(seen.count) < kKnobs[0].value || last.attempt + 1U != state.attempts.size()) return false;
   const int64_t done = state.attempts.back().last_step;
-  return done > 0 && last.step + 1 >= done && (first.attempt < last.attempt || first.step < last.step);
+  const uint32_t number = last.where.source;
+  const bool grows = number < state.sources.size() && !state.sources[number].ended && seen.count >= kKnownSingly;
+  const int64_t reach = grows && first.attempt == last.attempt ? std::max<int64_t>(1, last.step - first.step) : 1;
+  return done > 0 && last.step + reach >= done && (first.attempt < last.attempt || first.step < last.step);
 }
 
 /// A trainer's own words about what it learns, said by a line rather than by a figure.
@@ -195,6 +207,14 @@ bool is_of_learning(const Signature& signature) {
   const IncidentKind* kind = find_incident_kind(signature.kind);
   return kind != nullptr && kind->family == IncidentKind::Family::kLearning && signature.layer == "framework" &&
          signature.severity >= Severity::kWarning;
+}
+
+/// What mostly passes by itself did so within a step or two: each rank may say it at the same update.
+bool passed_by(const Survived& seen) {
+  constexpr int64_t kSteps = 2;
+  const Moment &first = seen.first->moment, &last = seen.last->moment;
+  return seen.first->signature->transient.starts_with("likely") && first.attempt == last.attempt &&
+         last.step - first.step < kSteps;
 }
 
 /// How much a person should care about something that did not end the run.
@@ -205,7 +225,7 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (loses_every_step(state, seen)) return Severity::kWarning;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
-  if (often && is_of_learning(signature)) return Severity::kWarning;
+  if (often && is_of_learning(signature)) return passed_by(seen) ? Severity::kInfo : Severity::kWarning;
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;

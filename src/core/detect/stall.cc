@@ -14,6 +14,7 @@
 #include "core/exit_status.h"
 #include "core/idle_line.h"
 #include "core/judge_memory.h"
+#include "core/plan_bar.h"
 
 namespace mw::detect {
 namespace {
@@ -215,10 +216,43 @@ void judge_end(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   out.push_back(std::move(finding));
 }
 
+/// The last step that the run is known to have done, when that was, and how long its steps take.
+struct Stand {
+  Time at;
+  int64_t step = kNoStep;
+  Rhythm rhythm;
+};
+
+/// By the progress bar of the last attempt and the clocks of the lines around it. A clock that was set meanwhile, or a
+/// bar that was continued, fits no begin of the bar: nothing is known then.
+Stand stand_by_bar(const State& state) {
+  const AttemptState& attempt = state.attempts.back();
+  if (attempt.bar.empty()) return {};
+  const Rhythm rhythm = rhythm_by_bar(state, kSteps.value);
+  const BarBegun begun = bar_begun(state, attempt);
+  if (!rhythm.known() || !begun.not_before.known()) return {};
+  if (begun.not_after.known() && begun.not_after + Duration::seconds(rhythm.usual) < begun.not_before) return {};
+  const AttemptState::BarMark& last = attempt.bar.back();
+  const int64_t step = attempt.first_step == 0 ? last.done - 1 : last.done;  // its records count from 0
+  if (step < attempt.last_step) return {};
+  return {std::max(begun.not_before, begun.not_after) + Duration::seconds(last.elapsed), step, rhythm};
+}
+
+/// By the clocks of its records; where these have none, or end before the bar over its steps does, by that.
+Stand stand_of(const State& state) {
+  Stand stand;
+  if (!state.anchors.empty()) {
+    const auto& [at, step] = state.anchors.back();
+    stand = {at, step, rhythm_of(state, at, kSteps.value)};
+  }
+  const Stand bar = state.closed ? stand_by_bar(state) : Stand{};  // a live watch has the machine's clock
+  return bar.step != kNoStep && (!stand.rhythm.known() || bar.step > stand.step) ? bar : stand;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
-  if (state.attempts.empty() || state.anchors.empty()) return;
-  const auto& [at, step] = state.anchors.back();
-  const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
+  if (state.attempts.empty()) return;
+  const auto [at, step, rhythm] = stand_of(state);
+  if (!at.known()) return;
   judge_gap(state, rhythm, out);
   for (size_t i = 0; i < state.attempts.size(); ++i) judge_end(state, knowledge, memory, i, out);
   const AttemptState& attempt = state.attempts.back();

@@ -220,5 +220,41 @@ TEST_CASE("what a live watch saw of a hang stays known after the end, where the 
   CHECK(stalls() == live);
 }
 
+/// Forty steps of a minute whose records have no clock, under a bar that says how long it took; then two hours with a
+/// line every minute.
+std::string stall_by_bar(bool bar, double waits, int64_t plan = 200) {
+  State state = PlantedRun().state;
+  const Knowledge knowledge;
+  uint64_t line = 0;
+  const auto say = [&](auto body, double seconds) {
+    Event event;
+    if (seconds >= 0) event.at = Time::from_seconds(1'700'000'000 + seconds);
+    event.where = {0, ++line};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state, event, knowledge, Judge::kAtClose, decided);
+  };
+  say(event::Matched{"engine-ready", "ready"}, 0);
+  say(event::Planned{plan}, -1);
+  for (int64_t step = 1; step <= 40; ++step) {
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5 + 0.01 * static_cast<double>(step % 5)}}}, -1);
+    if (bar) say(event::Progressed{"Training Progress", step, plan, 60.0 * static_cast<double>(step)}, -1);
+  }
+  for (double minute = 1; minute <= waits; ++minute) say(event::Matched{"heartbeat", "running: 244"}, 2400 + 60 * minute);
+  say(event::Closed{}, -1);
+  std::string said;
+  for (const Incident& one : judge(state, knowledge)) {
+    if (one.kind == "stall") said += one.summary;
+  }
+  return said;
+}
+
+TEST_CASE("records without a clock: the bar over the steps and the clocks of other lines show that none comes") {
+  CHECK(contains(stall_by_bar(true, 120), "No step after 40 for 1h 59m; a step usually takes 1m 00s"));
+  CHECK(stall_by_bar(true, 20).empty());
+  CHECK(stall_by_bar(false, 120).empty());
+  CHECK(stall_by_bar(true, 120, 40).empty());
+}
+
 }  // namespace
 }  // namespace mw

@@ -186,17 +186,20 @@ void cancelled(const Scene& scene, Out& out) {
 }
 
 /// What failed before is the cause, by the name that it has itself: the reward only shows it.
+/// A service that is known to fail says more than that something could not be reached.
 void outage(const Scene& scene, Out& out) {
+  const Incident* first = nullptr;
   for (const Incident& other : scene.all) {
     if (other.id >= scene.incident.id || other.severity == Severity::kInfo || other.causes.empty() ||
         !is_outage(scene.knowledge, other) || !may_have_led_to(scene.state, scene.knowledge, other, scene.incident)) {
       continue;
     }
-    const std::string before = cat(other.kind, " (#", other.id, ") came before it");
-    out.push_back({other.causes.front().id, 0.7, before});
-    out.push_back({"reward-function-broken-all-zero", -0.5, before});
-    return;
+    if (first == nullptr || (first->kind == "network" && other.kind != "network")) first = &other;
   }
+  if (first == nullptr) return;
+  const std::string before = cat(first->kind, " (#", first->id, ") came before it");
+  out.push_back({first->causes.front().id, 0.7, before});
+  out.push_back({"reward-function-broken-all-zero", -0.5, before});
 }
 
 /// Steps that do not come wait for what the requests that fail since then were to bring.
@@ -214,6 +217,22 @@ void waits_in_vain(const Scene& scene, Out& out) {
   out.push_back({"hang-no-progress-generic", -0.5, failing});
 }
 
+/// Calls that find no server: an engine's, without which there are no answers, or that of a service that rewards them.
+void no_server(const Scene& scene, Out& out) {
+  const bool answers = scene.still_answers();
+  if (answers)
+    out.push_back({"sglang-server-down-zero-reward", -0.7, "answers are as long as before: an engine gives them"});
+  if (!scene.unreachable()) return;
+  out.push_back({"reward-function-broken-all-zero", -0.5, "requests to a server fail while the reward is zero"});
+  if (const detect::Service* const service = scene.unreachable_service()) {
+    const std::string failing = cat("calls of ", service->name, " find no server while the reward is zero");
+    out.push_back({std::string(service->cause), 0.85, failing});
+    out.push_back({"sglang-server-down-zero-reward", -0.5, failing});
+  } else if (!answers) {
+    out.push_back({"sglang-server-down-zero-reward", 0.85, "requests to a server fail while the reward is zero"});
+  }
+}
+
 void lost_reward(const Scene& scene, Out& out) {
   const std::string& kind = scene.incident.kind;
   if (kind != "zero-reward" && kind != "reward-collapse") return;
@@ -222,10 +241,7 @@ void lost_reward(const Scene& scene, Out& out) {
                    "the inference engine was lost before"});
     out.push_back({"reward-function-broken-all-zero", -0.5, "the inference engine was lost before"});
   }
-  if (kind == "zero-reward" && scene.unreachable()) {
-    out.push_back({"sglang-server-down-zero-reward", 0.85, "requests to a server fail while the reward is zero"});
-    out.push_back({"reward-function-broken-all-zero", -0.5, "requests to a server fail while the reward is zero"});
-  }
+  if (kind == "zero-reward") no_server(scene, out);
   outage(scene, out);
   if (scene.preceded_by("environment-fault")) {
     out.push_back({"env-server-crash-empty-outputs", 0.5, "the environment was failing before"});

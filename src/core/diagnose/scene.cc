@@ -10,6 +10,25 @@ namespace {
 
 constexpr Duration kThatTime = Duration::seconds(120);  // within which another file's word is of the same failure
 
+/// What was said of calls that found no server, time and again, from about where the incident began; else nothing.
+std::vector<std::string_view> failed_calls(const Scene& scene) {
+  constexpr std::array<std::string_view, 2> kFailures{"connection-refused", "api-connection-error-all-rollouts"};
+  constexpr size_t kOften = 5;
+  const Moment& onset = scene.incident.onset;
+  for (const std::string_view id : kFailures) {
+    const SignatureState* failed = scene.state.signature(id);
+    if (onset.step == kNoStep || failed == nullptr || failed->sample) continue;
+    std::vector<std::string_view> near;
+    for (const SignatureState::Match& match : failed->matches) {
+      const Moment& said = match.moment;
+      if (said.attempt == onset.attempt && said.step != kNoStep && said.step + kNearSteps >= onset.step)
+        near.push_back(match.text);
+    }
+    if (near.size() >= kOften) return near;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool Scene::says(std::string_view lower) const {
@@ -42,18 +61,35 @@ bool Scene::cut_off_since() const {
   });
 }
 
-bool Scene::unreachable() const {
-  constexpr std::array<std::string_view, 2> kFailures{"connection-refused", "api-connection-error-all-rollouts"};
-  constexpr uint64_t kOften = 5;
-  return std::any_of(kFailures.begin(), kFailures.end(), [&](std::string_view id) {
-    const SignatureState* failed = state.signature(id);
-    if (failed == nullptr || failed->sample || failed->count < kOften) return false;
-    const auto near = std::count_if(failed->matches.begin(), failed->matches.end(), [&](const auto& match) {
-      return match.moment.attempt == incident.onset.attempt && match.moment.step != kNoStep &&
-             match.moment.step + kNearSteps >= incident.onset.step;
-    });
-    return incident.onset.step != kNoStep && static_cast<uint64_t>(near) >= kOften;
-  });
+bool Scene::unreachable() const { return !failed_calls(*this).empty(); }
+
+const detect::Service* Scene::unreachable_service() const {
+  const std::vector<std::string_view> calls = failed_calls(*this);
+  std::vector<std::pair<const detect::Service*, size_t>> named;
+  for (const std::string_view call : calls) {
+    const detect::Service* const service = detect::service_of(call);
+    if (service == nullptr || service->word.empty()) continue;  // any other address may be an engine's
+    auto known = std::find_if(named.begin(), named.end(), [&](const auto& one) { return one.first == service; });
+    if (known == named.end()) known = named.insert(known, {service, 0});
+    ++known->second;
+  }
+  const auto most =
+      std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == named.end() || 2 * most->second <= calls.size() ? nullptr : most->first;
+}
+
+bool Scene::still_answers() const {
+  constexpr double kAsLong = 0.5;  // a policy that is rewarded by nothing may write less, too
+  constexpr size_t kRecords = 3;   // a record may be of answers that were given before
+  const auto before = levels_of("response.length");
+  const Series* const series = state.find("response.length");
+  if (!before || before->second <= 0) return false;
+  std::vector<double> since;
+  for (const Point& point : series->points()) {
+    if (point.attempt == incident.onset.attempt && point.step >= incident.onset.step) since.push_back(point.value);
+  }
+  const auto as_long = [&](double value) { return value >= kAsLong * before->second; };
+  return since.size() >= kRecords && std::all_of(since.begin(), since.end(), as_long);
 }
 
 bool Scene::shorter_since() const {

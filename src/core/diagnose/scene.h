@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/detect/support/service_words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/incident.h"
 #include "core/knowledge.h"
@@ -35,6 +36,10 @@ struct Scene {
   bool cut_off_since() const;
   /// Connections to a server failed time and again in this attempt, from about where this began.
   bool unreachable() const;
+  /// The service that most of these calls name, by a word or by their address; nullptr: none is named.
+  const detect::Service* unreachable_service() const;
+  /// Answers are about as long as they were: there is an engine that gives them.
+  bool still_answers() const;
   /// Answers had become very short when this began, or were on their way there.
   bool shorter_since() const;
   /// The policy dissolved into noise before this. It takes more than a few updates: tokens that are random from the

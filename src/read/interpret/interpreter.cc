@@ -317,6 +317,7 @@ void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t 
   Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
   sighting.seen += count;
   ++sighting.times;
+  sighting.number = number;
   if (!is_emitted(sighting.times)) return;
   event::Matched body;
   body.signature = index_.knowledge->signatures[signature].id;
@@ -490,7 +491,7 @@ void Interpreter::finish() {
     body.signature = index_.knowledge->signatures[key / 2].id;
     body.count = sighting.seen - sighting.emitted;
     body.sample = key % 2 == 1;
-    put(std::move(body), number_, {});
+    put(std::move(body), sighting.number, {});  // of many; when is known of those that were emitted
   }
   for (auto& [pattern, message] : messages_) {
     if (message.seen != message.emitted) emit_message(pattern, message);

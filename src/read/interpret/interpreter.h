@@ -162,6 +162,7 @@ class Interpreter {
   struct Sighting {                  // of a signature
     uint64_t seen = 0, emitted = 0;  // counted as "[repeated Nx]" says
     uint64_t times = 0;
+    uint64_t number = 0;  // of its last line
   };
 
   struct Message {  // warnings and errors of one template

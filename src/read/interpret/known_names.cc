@@ -59,12 +59,14 @@ KnownName* KnownNames::find(std::string_view raw) {
   if (const auto known = names_.find(raw); known != names_.end()) return known->second.get();
   auto fresh = std::make_unique<KnownName>();
   fresh->raw = raw;
-  const auto* const step = std::find(kStepKeys.begin(), kStepKeys.end(), raw);
-  if (step != kStepKeys.end() || counts_updates(raw)) {
-    fresh->step_rank = static_cast<uint8_t>(step - kStepKeys.begin());
-  }
   const auto* const special =
       std::find_if(kSpecial.begin(), kSpecial.end(), [raw](const Special& one) { return one.name == raw; });
+  // A sink's own count of its rows is no step: a trainer may send it several rows a step.
+  const bool of_sink = special != kSpecial.end() && special->role == KnownName::Role::kBookkeeping;
+  const auto* const step = std::find(kStepKeys.begin(), kStepKeys.end(), raw);
+  if (!of_sink && (step != kStepKeys.end() || counts_updates(raw))) {
+    fresh->step_rank = static_cast<uint8_t>(step - kStepKeys.begin());
+  }
   if (special != kSpecial.end()) {
     fresh->role = special->role;
   } else if ((names_arm(raw) && !names_task(raw)) || names_run(raw)) {

@@ -37,6 +37,15 @@ TEST_CASE("a name is known again wherever it stands, and no other is taken for i
   }
 }
 
+TEST_CASE("a sink's own count of its rows is no step") {
+  KnownNames names;
+  const std::vector<std::string> own = {"_step", "_runtime", "global_step"};
+  const auto record = names.of_record(record_of(own));
+  CHECK(record[0]->step_rank == KnownName::kNoRank);
+  CHECK(record[1]->step_rank == KnownName::kNoRank);
+  CHECK(record[2]->step_rank != KnownName::kNoRank);
+}
+
 TEST_CASE("a prefix makes another name of it, and leaves the record's own") {
   KnownNames names;
   const std::vector<std::string> own = {"step", "loss"};

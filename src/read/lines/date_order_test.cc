@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "read/lines/log_line.h"
 
@@ -31,6 +32,44 @@ TEST_CASE("stamps whose day comes first, and clocks with half a day") {
   CHECK(at("20/11/2026 08:00:30.5|") == "2026-11-20T08:00:30.500Z");
   CHECK(at("2026-11-20, 08:00:30|") == "2026-11-20T08:00:30Z");
   CHECK(at("11/20/2026 08:00:30 PM|") == "2026-11-20T20:00:30Z");
+}
+
+TEST_CASE("a zone in letters, half a day behind a date, and dates with a month's name") {
+  const auto at = [](std::string_view text) {
+    CAPTURE(text);
+    const auto stamp = read_stamp(text);
+    REQUIRE(stamp);
+    CHECK(stamp->used == text.find('|'));
+    return cat(format_utc(stamp->at), stamp->zoned ? "" : " as UTC");
+  };
+  CHECK(at("2026-11-20 22:03:00 JST|") == "2026-11-20T13:03:00Z");
+  CHECK(at("2026-11-20 22:03:00 PST|") == "2026-11-21T06:03:00Z");
+  CHECK(at("2026-11-20 22:03:00 CEST|") == "2026-11-20T20:03:00Z");
+  CHECK(at("2026-11-20 22:03:00 UTC|") == "2026-11-20T22:03:00Z");
+  CHECK(at("2026-11-20 22:03:00 -0530|") == "2026-11-21T03:33:00Z");
+  CHECK(at("2026-11-20 22:03:00 CST|") == "2026-11-20T22:03:00Z as UTC");  // Chicago's or Shanghai's
+  CHECK(at("2026-11-20 10:03:00 PM|") == "2026-11-20T22:03:00Z as UTC");
+  CHECK(at("2026-11-20 10:03:00 PM KST|") == "2026-11-20T13:03:00Z");
+  CHECK(at("2026-11-20 12:03:00 AM|") == "2026-11-20T00:03:00Z as UTC");
+  CHECK(at("Fri Nov 20 22:03:00 CET 2026|") == "2026-11-20T21:03:00Z");
+  CHECK(at("Fri Nov 20 22:03:00 UTC 2026|") == "2026-11-20T22:03:00Z");
+  CHECK(at("Fri Nov 20 22:03:00 2026|") == "2026-11-20T22:03:00Z as UTC");
+  CHECK(at("Fri Nov 20 22:03:00 CST 2026|") == "2026-11-20T22:03:00Z as UTC");
+  CHECK(at("Fri Nov 20 10:03:00 PM JST 2026|") == "2026-11-20T13:03:00Z");
+  CHECK(at("Fri, 20 Nov 2026 22:03:00 +0100|") == "2026-11-20T21:03:00Z");
+  CHECK(at("Fri 20 Nov 2026 10:03:00 PM JST|") == "2026-11-20T13:03:00Z");
+  CHECK(at("20-Nov-2026 22:03:00|") == "2026-11-20T22:03:00Z as UTC");
+  CHECK(at("20/Nov/2026:22:03:00 +0000|") == "2026-11-20T22:03:00Z");
+  CHECK(at("2026年11月20日 22:03:00|") == "2026-11-20T22:03:00Z as UTC");
+  CHECK(at("20261120_220300|") == "2026-11-20T22:03:00Z as UTC");
+}
+
+TEST_CASE("words behind a clock that are no zone, and numbers that are no date") {
+  CHECK(read_stamp("2026-11-20 22:03:00 ESTIMATE 3")->used == 19);
+  CHECK(read_stamp("2026-11-20 22:03:00 Amber")->used == 19);
+  CHECK_FALSE(read_stamp("20261120_2203001 rows"));
+  CHECK_FALSE(read_stamp("20 Nov 2026 was a Friday"));
+  CHECK_FALSE(read_stamp("Fri, 20 Nov"));
 }
 
 TEST_CASE("a number above 12 shows the order of a log's dates") {

@@ -1,5 +1,8 @@
 #include "read/lines/log_time.h"
 
+#include <algorithm>
+#include <array>
+
 namespace mw {
 namespace {
 
@@ -41,17 +44,59 @@ int64_t read_clock(std::string_view text, size_t& at) {
   return ns;
 }
 
+bool ends_stamp(char c) { return c == '\0' || c == ' ' || c == ']' || c == ')' || c == ':' || c == ',' || c == '|'; }
+
 /// "09:08:11 PM": moves `at` behind the half of the day that follows a clock, and gives the clock by it.
 int64_t half_of_day(std::string_view text, size_t& at, int64_t clock) {
   constexpr int64_t kNoon = kDay / 2, kOne = 3600 * kSecond;
   const size_t half = char_at(text, at) == ' ' ? at + 1 : at;
-  const char letter = static_cast<char>(char_at(text, half) & ~0x20), end = char_at(text, half + 2);
+  const char letter = static_cast<char>(char_at(text, half) & ~0x20);
   if ((letter != 'A' && letter != 'P') || (char_at(text, half + 1) & ~0x20) != 'M') return clock;
-  const bool apart = end == '\0' || end == ' ' || end == ']' || end == ':' || end == ',' || end == '|';
-  if (!apart || clock < kOne || clock >= kNoon + kOne) return clock;
+  if (!ends_stamp(char_at(text, half + 2)) || clock < kOne || clock >= kNoon + kOne) return clock;
   at = half + 2;
   const int64_t morning = clock >= kNoon ? clock - kNoon : clock;
   return letter == 'P' ? morning + kNoon : morning;
+}
+
+/// What a clock that names its zone so is ahead of UTC, in minutes. What names several zones is none of them: CST is
+/// that of Chicago and of Shanghai, IST that of Delhi, Dublin and Jerusalem, BST that of London and of Dhaka.
+struct NamedZone {
+  std::string_view name;
+  int minutes;
+};
+constexpr int kSeveral = 24 * 60;
+constexpr std::array kZones = {
+    NamedZone{"UTC", 0},       NamedZone{"GMT", 0},    NamedZone{"JST", 540},      NamedZone{"KST", 540},
+    NamedZone{"SGT", 480},     NamedZone{"HKT", 480},  NamedZone{"CET", 60},       NamedZone{"CEST", 120},
+    NamedZone{"EET", 120},     NamedZone{"EEST", 180}, NamedZone{"MSK", 180},      NamedZone{"EST", -300},
+    NamedZone{"EDT", -240},    NamedZone{"CDT", -300}, NamedZone{"MST", -420},     NamedZone{"MDT", -360},
+    NamedZone{"PST", -480},    NamedZone{"PDT", -420}, NamedZone{"AEST", 600},     NamedZone{"AEDT", 660},
+    NamedZone{"NZST", 720},    NamedZone{"NZDT", 780}, NamedZone{"CST", kSeveral}, NamedZone{"IST", kSeveral},
+    NamedZone{"BST", kSeveral}};
+
+/// The zone behind a clock, by letters or as "+0900": moves `at` behind it, takes it off the moment, and says whether
+/// it is known.
+bool take_zone(std::string_view text, size_t& at, Time& moment) {
+  if (char_at(text, at) != ' ') return false;
+  const std::string_view rest = text.substr(at + 1);
+  const auto* const named = std::find_if(kZones.begin(), kZones.end(), [rest](const NamedZone& zone) {
+    return rest.starts_with(zone.name) && ends_stamp(char_at(rest, zone.name.size()));
+  });
+  int minutes = kSeveral;
+  size_t width = 0;
+  if (named != kZones.end()) {
+    minutes = named->minutes;
+    width = named->name.size();
+  } else if ((char_at(rest, 0) == '+' || char_at(rest, 0) == '-') && number(rest, 1, 4) >= 0 &&
+             !digit(char_at(rest, 5))) {
+    minutes = (number(rest, 1, 2) * 60 + number(rest, 3, 2)) * (rest[0] == '-' ? -1 : 1);
+    width = 5;
+  }
+  if (width == 0) return false;
+  at += 1 + width;
+  if (minutes == kSeveral) return false;
+  moment.ns -= minutes * 60 * kSecond;
+  return true;
 }
 
 int month_by_name(std::string_view text) {
@@ -60,11 +105,13 @@ int month_by_name(std::string_view text) {
   return at == std::string_view::npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
 }
 
-bool weekday(std::string_view text) {
+bool is_weekday(std::string_view name) {
   constexpr std::string_view kNames = "MonTueWedThuFriSatSun";
-  const size_t at = text.size() < 4 ? std::string_view::npos : kNames.find(text.substr(0, 3));
-  return at != std::string_view::npos && at % 3 == 0 && text[3] == ' ';
+  const size_t at = name.size() != 3 ? std::string_view::npos : kNames.find(name);
+  return at != std::string_view::npos && at % 3 == 0;
 }
+
+bool weekday(std::string_view text) { return char_at(text, 3) == ' ' && is_weekday(text.substr(0, 3)); }
 
 bool valid_date(int month, int day) { return month >= 1 && month <= 12 && day >= 1 && day <= 31; }
 
@@ -100,27 +147,32 @@ std::optional<Stamp> iso(std::string_view text) {
   size_t used = 0;
   const std::optional<Time> at = parse_time(text, &used);
   if (!at) return std::nullopt;
-  bool zoned = text.substr(19, used - 19).find_first_of("Z+-") != std::string_view::npos;
-  if (text.substr(used, 4) == " UTC" || text.substr(used, 4) == " GMT") {
-    used += 4;
-    zoned = true;
-  } else if (char_at(text, used) == ' ' && (char_at(text, used + 1) == '+' || char_at(text, used + 1) == '-') &&
-             number(text, used + 2, 4) >= 0 && !digit(char_at(text, used + 6))) {
-    const int64_t offset = number(text, used + 2, 2) * 3600 + number(text, used + 4, 2) * 60;
-    const int64_t sign = text[used + 1] == '-' ? -1 : 1;
-    return at_moment(Time{at->ns - sign * offset * kSecond}, used + 6, true);
-  }
-  return at_moment(*at, used, zoned);
+  if (text.substr(19, used - 19).find_first_of("Z+-") != std::string_view::npos) return at_moment(*at, used, true);
+  Time moment = *at;
+  const int64_t clock = moment.ns % kDay + (moment.ns % kDay < 0 ? kDay : 0);
+  moment.ns += half_of_day(text, used, clock) - clock;
+  const bool zoned = take_zone(text, used, moment);
+  return at_moment(moment, used, zoned);
 }
 
-/// "20260219-09:08:11.482" and "20260219 09:08:11".
+/// "090811", six digits and no more, at `at`; moves `at` behind it. Nanoseconds since midnight, or -1.
+int64_t read_bare_clock(std::string_view text, size_t& at) {
+  const int hour = number(text, at, 2), minute = number(text, at + 2, 2), second = number(text, at + 4, 2);
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return -1;
+  if (!ends_stamp(char_at(text, at + 6))) return -1;
+  at += 6;
+  return ((hour * 60LL + minute) * 60 + second) * kSecond;
+}
+
+/// "20260219-09:08:11.482", "20260219 09:08:11" and "20260219_090811".
 std::optional<Stamp> compact(std::string_view text) {
   const int year = number(text, 0, 4), month = number(text, 4, 2), day = number(text, 6, 2);
   if (year < 1970 || year > 2200 || !valid_date(month, day)) return std::nullopt;
   const char separator = char_at(text, 8);
   if (separator != '-' && separator != ' ' && separator != 'T' && separator != '_') return std::nullopt;
   size_t at = 9;
-  const int64_t clock = read_clock(text, at);
+  int64_t clock = read_clock(text, at);
+  if (clock < 0 && separator != ' ') clock = read_bare_clock(text, at);
   if (clock < 0) return std::nullopt;
   return full(year, month, day, clock, at);
 }
@@ -188,7 +240,7 @@ std::optional<Stamp> with_comma(std::string_view text) {
   return full(year, month, day, clock, at);
 }
 
-/// "[Thu ]Feb 19 09:08:11[ UTC][ 2026]".
+/// "[Thu ]Feb 19 09:08:11[ PM][ CET][ 2026]".
 std::optional<Stamp> named_month(std::string_view text) {
   size_t at = weekday(text) ? 4 : 0;
   const int month = month_by_name(text.substr(at));
@@ -201,15 +253,66 @@ std::optional<Stamp> named_month(std::string_view text) {
   const int64_t clock = read_clock(text, at);
   if (clock < 0) return std::nullopt;
   size_t behind = at;
-  const bool utc = text.substr(behind, 4) == " UTC";
-  if (utc) behind += 4;
+  const int64_t whole = half_of_day(text, behind, clock);
+  Time ahead;
+  const bool zoned = take_zone(text, behind, ahead);
   const int year = char_at(text, behind) == ' ' ? number(text, behind + 1, 4) : -1;
   if (year >= 1970 && year <= 2200 && !digit(char_at(text, behind + 5))) {
-    Stamp stamp = full(year, month, day, clock, behind + 5);
-    stamp.zoned = utc;
+    Stamp stamp = full(year, month, day, whole, behind + 5);
+    stamp.at.ns += ahead.ns;
+    stamp.zoned = zoned;
     return stamp;
   }
   return month_day(month, day, clock, at);
+}
+
+/// "[Thu[,] ]19 Feb 2026 09:08:11[ PM][ +0100]", "19-Feb-2026 09:08:11", "19/Feb/2026:09:08:11 +0000".
+std::optional<Stamp> named_month_second(std::string_view text) {
+  size_t at = 0;
+  if (!digit(char_at(text, 0))) {
+    const bool comma = char_at(text, 3) == ',' && char_at(text, 4) == ' ';
+    if (!weekday(text) && !(comma && is_weekday(text.substr(0, 3)))) return std::nullopt;
+    at = comma ? 5 : 4;
+  }
+  const size_t width = digit(char_at(text, at + 1)) ? 2 : 1;
+  const int day = number(text, at, width);
+  const char separator = char_at(text, at += width);
+  if (separator != ' ' && separator != '-' && separator != '/') return std::nullopt;
+  const int month = month_by_name(text.substr(std::min(at + 1, text.size())));
+  const int year = char_at(text, at + 4) == separator ? number(text, at + 5, 4) : -1;
+  if (!valid_date(month, day) || year < 1970 || year > 2200) return std::nullopt;
+  at += 9;
+  if (char_at(text, at) != ' ' && !(separator == '/' && char_at(text, at) == ':')) return std::nullopt;
+  const int64_t clock = read_clock(text, ++at);
+  if (clock < 0) return std::nullopt;
+  const int64_t whole = half_of_day(text, at, clock);
+  Stamp stamp = full(year, month, day, whole, at);
+  stamp.zoned = take_zone(text, at, stamp.at);
+  stamp.used = at;
+  return stamp;
+}
+
+/// A number of one or two digits before `unit`; moves `at` behind both. -1: it is none.
+int before_unit(std::string_view text, size_t& at, std::string_view unit) {
+  const size_t width = digit(char_at(text, at + 1)) ? 2 : 1;
+  const int value = number(text, at, width);
+  if (value < 0 || !text.substr(std::min(at + width, text.size())).starts_with(unit)) return -1;
+  at += width + unit.size();
+  return value;
+}
+
+/// "2026年2月19日 09:08:11"
+std::optional<Stamp> chinese(std::string_view text) {
+  constexpr std::string_view kYear = "年", kMonth = "月", kDayUnit = "日";
+  const int year = number(text, 0, 4);
+  if (year < 1970 || year > 2200 || !text.substr(4).starts_with(kYear)) return std::nullopt;
+  size_t at = 4 + kYear.size();
+  const int month = before_unit(text, at, kMonth), day = month < 0 ? -1 : before_unit(text, at, kDayUnit);
+  if (!valid_date(month, day)) return std::nullopt;
+  if (char_at(text, at) == ' ') ++at;
+  const int64_t clock = read_clock(text, at);
+  if (clock < 0) return std::nullopt;
+  return full(year, month, day, clock, at);
 }
 
 /// Seconds ("1771492091.48") or milliseconds since 1970, between the years 2015 and 2040, followed by a space.
@@ -233,7 +336,11 @@ std::optional<Stamp> epoch(std::string_view text) {
 
 std::optional<Stamp> read_stamp(std::string_view text) {
   if (text.size() < 8) return std::nullopt;
-  if (!digit(text[0])) return text[0] >= 'A' && text[0] <= 'W' ? named_month(text) : std::nullopt;
+  if (!digit(text[0])) {
+    if (text[0] < 'A' || text[0] > 'W') return std::nullopt;
+    const auto stamp = named_month(text);
+    return stamp ? stamp : named_month_second(text);
+  }
   if (text[2] == ':') {
     size_t at = 0;
     const int64_t clock = read_clock(text, at);
@@ -243,6 +350,10 @@ std::optional<Stamp> read_stamp(std::string_view text) {
     stamp.used = at;
     return stamp;
   }
+  const char behind = text[digit(text[1]) ? 2 : 1];
+  if ((behind == '-' || behind == '/' || behind == ' ') && text.size() > 12) {
+    if (auto stamp = named_month_second(text)) return stamp;
+  }
   if (text[2] == '-' || text[2] == '/') return month_first(text);
   if (text[2] == '.') return dotted(text);
   if (text[4] == '-' || text[4] == '/') {
@@ -250,6 +361,7 @@ std::optional<Stamp> read_stamp(std::string_view text) {
     return with_comma(text);
   }
   if (auto stamp = compact(text)) return stamp;
+  if (auto stamp = chinese(text)) return stamp;
   return epoch(text);
 }
 

@@ -151,6 +151,35 @@ TEST_CASE("a checkpoint row has its size, how long the save took, and how it was
   CHECK(checkpoint_rows(run.state, {})[2].verified == "not trusted: incident #1");
 }
 
+TEST_CASE("trainer and orchestrator that each save their share of a step have made one checkpoint") {
+  FakeRun run;
+  for (int step = 10; step <= 40; step += 10) run.measure(step, 0.5).say(event::CheckpointSaved{step, "", step < 40});
+  for (int step = 10; step <= 40; step += 10) run.say(event::CheckpointSaved{step, "", false});
+  const std::vector<CheckpointRow> rows = checkpoint_rows(run.state, {});
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].step == 10);
+  CHECK(rows[0].saved);
+  CHECK(rows[3].verified == "its save began");
+}
+
+TEST_CASE("a save whose line has no clock is of the cycle that the lines around it are of") {
+  FakeRun run;
+  run.at = clock_of("08:00");
+  for (int step = 10; step <= 40; step += 10) {
+    run.at = run.at + Duration::seconds(600);
+    run.measure(step, 0.5);
+    const Time then = run.at;
+    run.at = Time();
+    run.say(event::CheckpointSaved{step, "", true});
+    run.at = then;
+  }
+  const Cycle cycle{kNoStep, clock_of("08:25")};
+  const std::vector<CheckpointRow> rows = checkpoint_rows(run.state, cycle);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].step == 30);
+  CHECK(checkpoint_rows(run.state, Cycle{20, clock_of("08:25")}).size() == 3);  // by its step, without a guess
+}
+
 TEST_CASE("a checkpoint from after the onset of what spoils the weights is suspect") {
   FakeRun run;
   for (int step = 1; step <= 20; ++step) {

@@ -11,12 +11,14 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/removals.h"
 #include "core/resume_advice.h"
+#include "core/step_done.h"
 #include "ui/view/attempts.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kWhatShown = 80;           // bytes of what is wrong with one
+constexpr size_t kWhatShown = 80;  // bytes of what is wrong with one
+constexpr std::string_view kBegan = "its save began";
 constexpr double kDearSeconds = 3600;       // work at risk that is worth a word
 constexpr double kLongSeconds = 24 * 3600;  // a run this long will meet a failure
 
@@ -60,21 +62,47 @@ const Incident* objection(const State& state, uint16_t attempt, int64_t step) {
   return nullptr;
 }
 
+/// When a line without a clock was written: after the last one that has one, or when the step was done.
+Time about(const State& state, const Moment& moment, int64_t step) {
+  const uint32_t source = moment.where.source;
+  const Time before = source < state.sources.size() ? state.sources[source].clock.before(moment.where.line) : Time{};
+  return before.known() || step == kNoStep ? before : done_at(state, step);
+}
+
 CheckpointRow logged(const State& state, const Moment& moment, const event::CheckpointSaved& one) {
   CheckpointRow row;
   row.step = one.step != kNoStep ? one.step : moment.step;
   row.at = moment.at;
   row.attempt = moment.attempt;
   row.path = one.path;
+  if (!row.at.known()) row.about = about(state, moment, row.step);
   const bool done = one.complete || (row.step != kNoStep && trained_past(state, moment, row.step));
   row.saved = done;
-  row.verified = one.complete ? "saved, by the log" : done ? "its save began, training went on" : "its save began";
+  row.verified = one.complete ? "saved, by the log" : done ? "its save began, training went on" : std::string(kBegan);
   if (const Incident* incident = objection(state, moment.attempt, row.step); incident != nullptr) {
     row.saved = false;
     row.verified = cat("not trusted: incident #", incident->id);
   }
   if (row.step != kNoStep) row.seconds = save_seconds(state, row.attempt, row.step);
   return row;
+}
+
+/// Two lines of one save: that it began and that it was saved, or that two parts of the run each write their share.
+bool same_save(const CheckpointRow& a, const CheckpointRow& b) {
+  return a.step == b.step && a.attempt == b.attempt && a.step != kNoStep &&
+         (a.path == b.path || a.path.empty() || b.path.empty());
+}
+
+/// The later line says how it stands; that a share has begun takes nothing from another's that is there.
+void join(CheckpointRow& known, CheckpointRow later) {
+  if (later.path.empty()) later.path = known.path;
+  if (!later.at.known()) later.at = known.at;
+  if (!later.about.known()) later.about = known.about;
+  if (known.saved && !later.saved && later.verified == kBegan) {
+    later.saved = true;
+    later.verified = known.verified;
+  }
+  known = std::move(later);
 }
 
 void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
@@ -138,15 +166,13 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
   std::vector<CheckpointRow> rows;
   for (const auto& [moment, one] : state.checkpoints) {
     CheckpointRow row = logged(state, moment, one);
-    // That it began and that it was saved are two lines of one save.
-    const bool same = !rows.empty() && rows.back().step == row.step && rows.back().attempt == row.attempt &&
-                      row.step != kNoStep &&
-                      (rows.back().path == row.path || rows.back().path.empty() || row.path.empty());
-    if (same) {
-      if (row.path.empty()) row.path = rows.back().path;
-      rows.pop_back();
+    const auto known =
+        std::find_if(rows.rbegin(), rows.rend(), [&](const CheckpointRow& before) { return same_save(before, row); });
+    if (known == rows.rend()) {
+      rows.push_back(std::move(row));
+    } else {
+      join(*known, std::move(row));
     }
-    rows.push_back(std::move(row));
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     const auto match = [&of = seen](const CheckpointRow& row) {
@@ -168,7 +194,9 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
   suspect(state, rows);
   remove_from(state, rows);
   std::erase_if(rows, [&](const CheckpointRow& row) {
-    return !cycle.has(Point{row.step == kNoStep ? INT64_MAX : row.step, 0, row.at, {}, 0});
+    // A cycle that begins at a step needs no guess at the time.
+    const Time at = row.at.known() || cycle.from_step != kNoStep ? row.at : row.about;
+    return !cycle.has(Point{row.step == kNoStep ? INT64_MAX : row.step, 0, at, {}, 0});
   });
   return rows;
 }

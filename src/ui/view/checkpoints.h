@@ -12,7 +12,8 @@ namespace mw {
 
 struct CheckpointRow {
   int64_t step = kNoStep;
-  Time at;  ///< when the log says so
+  Time at;     ///< when the log says so
+  Time about;  ///< where that line has no clock: by those around it; unknown where they have none either
   uint16_t attempt = 0;
   double seconds = 0;    ///< that the save took; 0 when not known
   int64_t bytes = 0;     ///< on the disk; 0 when it was not looked at

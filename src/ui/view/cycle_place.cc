@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/plan_bar.h"
 #include "core/written_span.h"
 
 namespace mw {
@@ -36,31 +37,14 @@ Clocked clocked(const State& state, Time from) {
   return out;
 }
 
-/// When the bar over the attempt's steps was begun, by the clocks before and behind the lines that show it.
-Time bar_begun(const State& state, const AttemptState& attempt) {
-  Time earliest, latest;
-  for (const AttemptState::BarMark& mark : attempt.bar) {
-    if (mark.where.source >= state.sources.size()) continue;
-    const LineClock& clock = state.sources[mark.where.source].clock;
-    const Duration elapsed = Duration::seconds(mark.elapsed);
-    if (const Time before = clock.before(mark.where.line); before.known()) {
-      const Time begun{before.ns - elapsed.ns};
-      if (!earliest.known() || begun > earliest) earliest = begun;
-    }
-    if (const Time after = clock.after(mark.where.line); after.known()) {
-      const Time begun{after.ns - elapsed.ns};
-      if (!latest.known() || begun < latest) latest = begun;
-    }
-  }
-  return earliest.known() ? earliest : latest;
-}
-
-/// The first step that the bar shows to be done at `from` or later.
-std::optional<int64_t> step_by_bar(const State& state, Time from) {
-  if (state.attempts.empty() || seconds_by_bar(state) <= 0) return std::nullopt;
-  const AttemptState& attempt = state.attempts.back();
-  const Time begun = bar_begun(state, attempt);
-  if (!begun.known() || (from < begun && state.attempts.size() > 1)) return std::nullopt;
+/// The first step that the attempt's bar shows to be done at `from` or later; nothing where `from` lies before the bar
+/// began, or no clock shows when that was.
+std::optional<int64_t> step_by_bar(const State& state, const AttemptState& attempt, Time from) {
+  if (attempt.bar.empty()) return std::nullopt;
+  const BarBegun bar = bar_begun(state, attempt);
+  const Time begun = bar.not_before.known() ? bar.not_before : bar.not_after;
+  const bool first = &attempt == &state.attempts.front();
+  if (!begun.known() || (from < begun && !first)) return std::nullopt;
   const int64_t counted = attempt.first_step == 0 ? 1 : 0;  // its records count from 0
   const double wanted = (from - begun).seconds();
   int64_t done = 0;
@@ -76,6 +60,21 @@ std::optional<int64_t> step_by_bar(const State& state, Time from) {
     elapsed = mark.elapsed;
   }
   return std::max(attempt.bar.back().done - counted, attempt.last_step) + 1;
+}
+
+/// The same of the attempt that went on then: the last whose bar had begun. What the ones after it did again is of the
+/// cycle as well: its steps are no lower than theirs.
+std::optional<int64_t> step_by_bar(const State& state, Time from) {
+  if (state.attempts.empty() || seconds_by_bar(state) <= 0) return std::nullopt;
+  for (size_t i = state.attempts.size(); i-- > 0;) {
+    auto step = step_by_bar(state, state.attempts[i], from);
+    if (!step) continue;
+    for (size_t k = i + 1; k < state.attempts.size(); ++k) {
+      if (const int64_t begins = state.attempts[k].first_step; begins != kNoStep) step = std::min(*step, begins);
+    }
+    return step;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

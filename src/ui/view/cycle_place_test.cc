@@ -46,5 +46,33 @@ TEST_CASE("where no clock and no bar shows when a step was done, no cycle begins
   CHECK(placed(run(false, false), Cycle{50, {}}).ok());
 }
 
+TEST_CASE("of two attempts, each under a bar, a cycle begins where the one was that went on then") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](auto body, Time at = {}) { fold(state, Event{at, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 100});
+  say(event::ClockLacks{}, Time::from_seconds(kBegun));
+  say(event::Planned{100});
+  const auto steps = [&](int64_t first, int64_t last) {
+    say(event::Progressed{"", first - 1, 100, 0});
+    for (int64_t step = first; step <= last; ++step) {
+      say(event::Progressed{"", step, 100, 10.0 * static_cast<double>(step - first + 1)});
+      say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+    }
+  };
+  steps(1, 60);
+  say(event::Matched{"second-start", "start"}, Time::from_seconds(kBegun + 700));
+  steps(51, 100);
+  REQUIRE(state.attempts.size() == 2);
+  const auto first = placed(state, from(305)), second = placed(state, from(805)), late = placed(state, from(595));
+  REQUIRE(first.ok());
+  CHECK(first->from_step == 31);
+  REQUIRE(second.ok());
+  CHECK(second->from_step >= 61);  // about: the bar's first two showings were of steps that had been done before
+  CHECK(second->from_step <= 63);
+  REQUIRE(late.ok());
+  CHECK(late->from_step == 51);  // which the second attempt did again
+}
+
 }  // namespace
 }  // namespace mw

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/step_gaps.h"
+
 namespace mw::detect {
 namespace {
 
@@ -51,6 +53,21 @@ Rhythm rhythm_of(const State& state, Time at, double least) {
     rhythm.longest = std::max(rhythm.longest, gap);
   }
   if (static_cast<double>(spans.size()) < least) return {};
+  rhythm.gaps = spans.size();
+  rhythm.lately = middle_of({spans.end() - static_cast<ptrdiff_t>(std::min(kLately, spans.size())), spans.end()});
+  rhythm.usual = middle_of(std::move(spans));
+  return rhythm;
+}
+
+Rhythm rhythm_by_bar(const State& state, double least) {
+  Rhythm rhythm;
+  std::vector<double> spans;
+  for (const StepGap& gap : gaps_by_bar(state)) {
+    if (gap.steps <= 0) continue;
+    spans.push_back(gap.seconds / gap.steps);
+    rhythm.longest = std::max(rhythm.longest, gap.seconds);
+  }
+  if (spans.empty() || static_cast<double>(spans.size()) < least) return {};
   rhythm.gaps = spans.size();
   rhythm.lately = middle_of({spans.end() - static_cast<ptrdiff_t>(std::min(kLately, spans.size())), spans.end()});
   rhythm.usual = middle_of(std::move(spans));

@@ -19,6 +19,9 @@ bool restarted_between(const State& state, Time from, Time to);
 /// Of the steps that were reported by `at`. `least`: fewer steps have no rhythm.
 Rhythm rhythm_of(const State& state, Time at, double least);
 
+/// The same of the last attempt, by the progress bar over its steps.
+Rhythm rhythm_by_bar(const State& state, double least);
+
 /// The same by the clock of the watch, of the last attempt, whether or not the run's files have a clock. Zero while no
 /// watch ticks, or fewer steps were done meanwhile.
 Rhythm rhythm_by_ticks(const State& state, double least);

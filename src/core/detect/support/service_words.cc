@@ -19,6 +19,8 @@ constexpr std::array kServices = {
     Service{"reward server", "the reward server", "remote-reward-model-down"},
     Service{"reward service", "the reward service", "remote-reward-model-down"},
     Service{"reward api", "the reward service", "remote-reward-model-down"},
+    Service{"remote_rm", "the reward model", "remote-reward-model-down"},  // slime
+    Service{"remote rm", "the reward model", "remote-reward-model-down"},  // OpenRLHF
     Service{"scoring server", "the scoring server", "remote-reward-model-down"},
     Service{"scoring service", "the scoring service", "remote-reward-model-down"},
     Service{"code execution", "code execution", "sandbox-execution-failed"},
