@@ -22,8 +22,8 @@ int64_t last_saved(const State& state);
 int64_t shown_before(const AttemptState& attempt, uint32_t source, uint64_t line);
 
 /// Adds what a bar shows to the attempt's marks, if it is the bar over the steps of its plan and says how long it has
-/// taken. A bar that begins again is a new one; over steps that the attempt has records of it is the next attempt's, which
-/// begins with its first record.
+/// taken. A bar that begins again is a new one; over steps that the attempt has records of it is the next attempt's,
+/// which begins with its first record.
 void add_bar_mark(const State& state, AttemptState& attempt, const event::Progressed& bar, const Where& where);
 
 /// When the bar over the attempt's steps was begun, by the clocks of the lines before its own and of those behind them;

@@ -30,6 +30,23 @@ TEST_CASE("the bar over the steps of the plan says how long they took, other bar
   CHECK(log.marks().back().done == 1);
 }
 
+TEST_CASE("a bar over steps that were done already is the next attempt's") {
+  Log log;
+  log.say(event::Planned{200});
+  for (int64_t step = 1; step <= 60; ++step) {
+    log.say(event::Progressed{"", step, 200, 10.0 * static_cast<double>(step)});
+    log.say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+  }
+  log.say(event::Progressed{"", 50, 200, 0});
+  log.say(event::Progressed{"", 51, 200, 10});
+  CHECK(log.marks().size() == 60);
+  log.say(event::Measured{51, false, {{"reward.mean", "reward", 0.5}}});
+  log.say(event::Progressed{"", 52, 200, 20});
+  REQUIRE(log.state.attempts.size() == 2);
+  CHECK(log.state.attempts.front().bar.back().elapsed == doctest::Approx(600));
+  CHECK(log.marks().size() == 1);
+}
+
 TEST_CASE("of a long run's bar every second mark is dropped, never the last") {
   Log log;
   constexpr int64_t kSteps = 5000;

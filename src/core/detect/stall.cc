@@ -230,8 +230,8 @@ Stand stand_by_bar(const State& state) {
   if (attempt.bar.empty()) return {};
   const Rhythm rhythm = rhythm_by_bar(state, kSteps.value);
   const BarBegun begun = bar_begun(state, attempt);
-  if (!rhythm.known() || !begun.not_before.known()) return {};
-  if (begun.not_after.known() && begun.not_after + Duration::seconds(rhythm.usual) < begun.not_before) return {};
+  if (!rhythm.known() || !begun.not_after.known()) return {};  // what loads before the bar begins may take an hour
+  if (begun.not_after + Duration::seconds(rhythm.usual) < begun.not_before) return {};
   const AttemptState::BarMark& last = attempt.bar.back();
   const int64_t step = attempt.first_step == 0 ? last.done - 1 : last.done;  // its records count from 0
   if (step < attempt.last_step) return {};

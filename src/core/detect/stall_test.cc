@@ -222,14 +222,14 @@ TEST_CASE("what a live watch saw of a hang stays known after the end, where the 
 
 /// Forty steps of a minute whose records have no clock, under a bar that says how long it took; then two hours with a
 /// line every minute.
-std::string stall_by_bar(bool bar, double waits, int64_t plan = 200) {
+std::string stall_by_bar(bool bar, double waits, int64_t plan = 200, uint32_t speaker = 0) {
   State state = PlantedRun().state;
   const Knowledge knowledge;
   uint64_t line = 0;
-  const auto say = [&](auto body, double seconds) {
+  const auto say = [&](auto body, double seconds, uint32_t source = 0) {
     Event event;
     if (seconds >= 0) event.at = Time::from_seconds(1'700'000'000 + seconds);
-    event.where = {0, ++line};
+    event.where = {source, ++line};
     event.body = std::move(body);
     std::vector<Event> decided;
     advance(state, event, knowledge, Judge::kAtClose, decided);
@@ -240,7 +240,9 @@ std::string stall_by_bar(bool bar, double waits, int64_t plan = 200) {
     say(event::Measured{step, false, {{"reward.mean", "reward", 0.5 + 0.01 * static_cast<double>(step % 5)}}}, -1);
     if (bar) say(event::Progressed{"Training Progress", step, plan, 60.0 * static_cast<double>(step)}, -1);
   }
-  for (double minute = 1; minute <= waits; ++minute) say(event::Matched{"heartbeat", "running: 244"}, 2400 + 60 * minute);
+  if (speaker != 0) say(event::SourceOpened{speaker, "server.log", "text", 0}, -1, speaker);
+  for (double minute = 1; minute <= waits; ++minute)
+    say(event::Matched{"heartbeat", "running: 244"}, 2400 + 60 * minute, speaker);
   say(event::Closed{}, -1);
   std::string said;
   for (const Incident& one : judge(state, knowledge)) {
@@ -254,6 +256,7 @@ TEST_CASE("records without a clock: the bar over the steps and the clocks of oth
   CHECK(stall_by_bar(true, 20).empty());
   CHECK(stall_by_bar(false, 120).empty());
   CHECK(stall_by_bar(true, 120, 40).empty());
+  CHECK(stall_by_bar(true, 120, 200, 1).empty());  // nothing behind the bar's own lines says when it was begun
 }
 
 }  // namespace

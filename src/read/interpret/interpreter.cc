@@ -316,9 +316,8 @@ void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t 
                           Time at) {
   Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
   sighting.seen += count;
-  ++sighting.times;
   sighting.number = number;
-  if (!is_emitted(sighting.times)) return;
+  if (!is_emitted(++sighting.times)) return;
   event::Matched body;
   body.signature = index_.knowledge->signatures[signature].id;
   body.text = text;
@@ -487,10 +486,7 @@ void Interpreter::finish() {
   if (arms_.is_over()) put(event::Ended{event::Ended::How::kComplete, 0, ""}, number_, {});
   for (const auto& [key, sighting] : sightings_) {
     if (sighting.seen == sighting.emitted) continue;
-    event::Matched body;
-    body.signature = index_.knowledge->signatures[key / 2].id;
-    body.count = sighting.seen - sighting.emitted;
-    body.sample = key % 2 == 1;
+    event::Matched body{index_.knowledge->signatures[key / 2].id, {}, sighting.seen - sighting.emitted, key % 2 == 1};
     put(std::move(body), sighting.number, {});  // of many; when is known of those that were emitted
   }
   for (auto& [pattern, message] : messages_) {

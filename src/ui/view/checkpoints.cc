@@ -87,7 +87,7 @@ CheckpointRow logged(const State& state, const Moment& moment, const event::Chec
   return row;
 }
 
-/// Two lines of one save: that it began and that it was saved, or that two parts of the run each write their share.
+/// Two lines of one save: that it began and that it was saved, or that two components each write their share.
 bool same_save(const CheckpointRow& a, const CheckpointRow& b) {
   return a.step == b.step && a.attempt == b.attempt && a.step != kNoStep &&
          (a.path == b.path || a.path.empty() || b.path.empty());
