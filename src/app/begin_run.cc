@@ -108,7 +108,8 @@ Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
                "midwatch runs lists all that are known; --home says where another one is recorded."};
 }
 
-Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
+Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request,
+                              const std::string& input) {
   auto made = new_run_folder(disk, home,
                              request.name.empty() ? new_run_name(disk, home, now, request.spec.command) : request.name);
   if (!made.ok()) return made.error();
@@ -131,6 +132,10 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
+  if (!input.empty()) {
+    spec.input = cat(folder, "/", kInputFile);
+    MW_TRY(write_privately(disk, spec.input, input));
+  }
   if (!request.goes_on_from.empty())  // as of an attempt before the first
     (void)write_privately(disk, cat(folder, "/", kFingerprintFile), request.goes_on_from).ok();
   MW_TRY(write_privately(disk, cat(folder, "/", kRunSpecFile), run_spec_text(spec)));
@@ -146,14 +151,15 @@ std::vector<std::string> hidden_words(const RunSpec& spec, const std::vector<std
   return redact_words(secrets.hide(words));
 }
 
-Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request) {
+Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request,
+                                  const std::string& input) {
   if (request.reattach == "newest") return newest_supervised(doors.disk, request.home);
   if (!request.reattach.empty()) {
     return find_run(doors.disk, processes, doors.clock.now(), {request.home, request.reattach}, Purpose::kActing);
   }
   const std::string home = absolute_path(home_of(request.home));
   remember_home(doors.disk, home);
-  return begin_run(doors.disk, doors.clock.now(), home, request);
+  return begin_run(doors.disk, doors.clock.now(), home, request, input);
 }
 
 }  // namespace mw

@@ -12,8 +12,10 @@
 
 namespace mw {
 
-/// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached.
-Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request);
+/// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached. `input`
+/// is kept there for the command's attempts.
+Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request,
+                                  const std::string& input);
 
 /// What a run is called that nobody named: "20260219-090811-train", with "-2" behind it where there is one already.
 std::string new_run_name(Disk& disk, const std::string& home, Time now, const std::vector<std::string>& command);

@@ -27,7 +27,7 @@ class Notifications {
   /// Of a supervised run: also reports how its attempts end.
   void supervises(const std::string& run_folder, const RunSpec& spec);
 
-  Task* task() { return notifier_.get(); }
+  Notifier* task() { return notifier_.get(); }
 
  private:
   Notifications() = default;

@@ -1,5 +1,7 @@
 #include "app/run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <csignal>
@@ -29,10 +31,12 @@
 #include "app/start_fence.h"
 #include "app/tasks.h"
 #include "base/text.h"
+#include "core/supervise/program_on_input.h"
 #include "platform/durable.h"
 #include "platform/orphans.h"
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
+#include "platform/standard_input.h"
 #include "platform/tail.h"
 #include "sense/processes/known_environment.h"
 
@@ -301,10 +305,27 @@ TaskContext context_of(TaskContext context, const RunRequest& request, Superviso
   return context;
 }
 
+/// What the command of a new run is given as its standard input: what midwatch itself got, as far as every attempt can
+/// get the same.
+Result<std::string> input_for(const Doors& doors, const RunRequest& request) {
+  if (!request.reattach.empty()) return std::string();
+  const bool needed = reads_program_from_input(request.spec.command);
+  auto given = given_input(STDIN_FILENO, needed, [&doors] { return doors.watch.stop_came(); });
+  if (!given.ok()) return given.error();
+  if (given->open) {
+    request.say(
+        "the command's standard input is empty: midwatch gives every attempt the same input, and what comes through "
+        "this pipe has not ended; write it into a file and give that as < FILE");
+  }
+  return std::move(given->text);
+}
+
 /// Begins the run, or finds the one to reattach to, and warns of another that lives in its folder of checkpoints: two
 /// trainers there take each other's for their own.
 Result<std::string> begin_and_warn(const Doors& doors, Processes& processes, const RunRequest& request) {
-  auto folder = begin_or_find(doors, processes, request);
+  const auto input = input_for(doors, request);
+  if (!input.ok()) return input.error();
+  auto folder = begin_or_find(doors, processes, request, *input);
   const auto spec = folder.ok() ? load_run_spec(doors.disk, *folder) : Result<RunSpec>(folder.error());
   if (!spec.ok()) return folder;
   const auto [name, root] = live_run_beside(doors.disk, processes, request.home, *folder, *spec);

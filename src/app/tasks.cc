@@ -299,6 +299,15 @@ Made heartbeat(TaskContext& context) {
                      {context.say, std::string(basename(context.folder)), context.receiving, taken_away, leaves})};
 }
 
+Made notifier(TaskContext& context) {
+  if (context.notifier != nullptr) {
+    context.notifier->meanwhile(
+        [disk = std::shared_ptr<Disk>(make_posix_disk()), folder = context.folder](
+            const State& state, EventWriter& writer) { take_notes(*disk, folder, state, writer); });
+  }
+  return {nullptr, context.notifier};
+}
+
 Made live_view(TaskContext& context) {
   if (!context.live) return {};
   return {std::make_unique<LiveView>(context.doors.clock, context.live)};
@@ -364,10 +373,7 @@ constexpr TaskRow kTasks[] = {
        return Made{nullptr, context.adoption};
      }},
     {"fingerprints", kAct, Of::kSupervised, "takes the fingerprint of each attempt as it begins", fingerprints},
-    {"notifier", kNotify, Of::kAny, "notifies people",
-     [](TaskContext& context) {
-       return Made{nullptr, context.notifier};
-     }},
+    {"notifier", kNotify, Of::kAny, "notifies people", notifier},
     {"live view", kNotify, Of::kAny, "shows how the run stands, where somebody looks", live_view},
 };
 

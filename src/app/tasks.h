@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "act/cleanup/cleanup_task.h"
+#include "act/notify/notifier.h"
 #include "act/supervise/adopt.h"
 #include "act/supervise/final_scan.h"
 #include "act/supervise/supervised_components.h"
@@ -40,7 +41,7 @@ struct TaskContext {
   bool stacks = true;        ///< read stacks of processes of the run, for evidence
   double cost_per_hour = 0;  ///< of the run's machines; 0: not known
   Duration receiving = {};   ///< that onstart spent on the checkpoint that the run begins from
-  Task* notifier = nullptr;
+  Notifier* notifier = nullptr;
   ShowLive live = nullptr;  ///< for whoever looks at the run; unset: nobody does
 
   /// Of a run that midwatch supervises; else nullptr and empty.

@@ -220,12 +220,6 @@ bool RunReader::skipped(const Event& event) {
   return true;
 }
 
-/// By the keeper's file, which is the first: whatever wrote to the others has ended.
-bool RunReader::is_keepers_end(const Event& event) const {
-  return shared_.keeper_nonce && std::holds_alternative<event::Ended>(event.body) && !sources_.empty() &&
-         event.where.source == sources_.front()->number();
-}
-
 /// A watch that reads a file again finds again what its clocks do not name.
 bool RunReader::known_already(const Event& event) const {
   const auto* const lacks = std::get_if<event::ClockLacks>(&event.body);
@@ -254,9 +248,7 @@ void RunReader::put(Event&& event) {
   if (known_already(event)) return;
   if (!axes_.empty()) count_along(axes_, state_, event);
   if (!beside_.empty()) begin_another(event);
-  if (is_keepers_end(event)) {
-    for (size_t i = 1; i < sources_.size(); ++i) sources_[i]->end_trace();
-  }
+  if (is_keepers_end(event)) end_other_files(std::get<event::Ended>(event.body));
   if (clock_ != nullptr) event.received = clock_->now();
   if (has_quoted_clock(event)) event.at = {};
   door_.pass(event);

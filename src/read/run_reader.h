@@ -108,6 +108,8 @@ class RunReader final : public EventSink {
   bool has_quoted_clock(const Event& event) const;
   bool skipped(const Event& event);
   bool is_keepers_end(const Event& event) const;
+  void end_other_files(const event::Ended& end);
+  void believe_last_traces();
   void note_problem(uint32_t source, const event::SourceProblem& problem);
   void report_problems();
   void begin_another(const Event& event);

@@ -39,6 +39,8 @@ class SourceReader::Stage {
   virtual bool holds_trace() const = 0;
   virtual void end_trace() = 0;
   virtual void preview(EventSink& sink) const = 0;
+  virtual uint64_t doubted_trace() const { return 0; }
+  virtual void writer_failed() {}
 };
 
 class SourceReader::Records final : public SourceReader::Stage {
@@ -124,6 +126,8 @@ class SourceReader::Text : public SourceReader::Stage {
   Time last_at() override { return last_clock_.find(log_.last_text(), interpreter_); }
   bool holds_trace() const override { return interpreter_.holds_trace(); }
   void end_trace() override { log_.end_trace(); }
+  uint64_t doubted_trace() const override { return interpreter_.doubted_trace(); }
+  void writer_failed() override { interpreter_.writer_failed(); }
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
  protected:
@@ -212,6 +216,12 @@ bool SourceReader::holds_trace() const { return stage_ != nullptr && stage_->hol
 
 void SourceReader::end_trace() {
   if (holds_trace()) stage_->end_trace();
+}
+
+uint64_t SourceReader::doubted_trace() const { return stage_ == nullptr ? 0 : stage_->doubted_trace(); }
+
+void SourceReader::writer_failed() {
+  if (stage_ != nullptr) stage_->writer_failed();
 }
 
 void SourceReader::preview(EventSink& sink) const {

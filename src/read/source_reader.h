@@ -62,6 +62,11 @@ class SourceReader {
   void preview(EventSink& sink) const;
   /// Puts it for good: whoever wrote it has ended.
   void end_trace();
+  /// Its last traceback, behind which nothing stands, is taken for a tool's because of where its program lies: whoever
+  /// writes the file may have ended of it. The line where it begins; 0: there is none.
+  uint64_t doubted_trace() const;
+  /// Whoever wrote it has ended by an error: that traceback is put as the program's own.
+  void writer_failed();
   /// No more will come. Puts SourceEnded.
   void finish();
 

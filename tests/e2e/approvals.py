@@ -103,6 +103,21 @@ def stopped(base, _):
     assert (shown["phase"], shown["asks"], attempts(run)) == ("over", "", 1), shown
 
 
+def left_yes(base, expected):
+    """What is approved while no midwatch runs is taken by the one that reattaches: the next attempt begins."""
+    run = asking(base)
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
+    wait_until("the question", lambda: "attempt 2 would begin" in notes(base))
+    run.process.kill()
+    run.process.communicate()
+    assert "reattach with" in midwatch(base, "approve")[1]
+    run = reattach(base, "--quiet")
+    wait_until("the second attempt", lambda: attempts(run) == 2)
+    assert run.end() == 0, run.err
+    assert "nothing is asked" not in run.err and weights(base) == expected, run.err
+
+
 def dry(base, _):
     """Nothing is done, all is reported."""
     run = Run(base, silently(base), "--quiet", "--dry-run")
@@ -118,7 +133,7 @@ with Scratch() as scratch:
     first = Run(scratch, training(scratch, pace=0), "--quiet")
     assert first.end() == 0, first.err
     reference = weights(scratch)
-for test in (said_yes, said_no, nobody_there, stopped, dry):
+for test in (said_yes, left_yes, said_no, nobody_there, stopped, dry):
     with Scratch() as scratch:
         began = time.monotonic()
         test(scratch, reference)

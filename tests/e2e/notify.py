@@ -405,6 +405,29 @@ def hooks(base):
     receiver.close()
 
 
+def hook_tells(base):
+    """A note that a hook leaves when the run stops is in its record, though another channel is still tried again; and so is one that was missed."""
+    home = os.path.join(base, "home")
+    tell = [PROGRAM, "tell", "--home", home, "--run", "r"]
+    config(base, f'[notify.channel.gone]\nkind = "webhook"\nurl = "http://127.0.0.1:1/x"\n'
+                 f'[hook.tells]\nevents = ["stopped"]\ncommand = {json.dumps(["sh", "-c", " ".join(tell) + " by the hook >> " + base + "/said"])}\n')
+    code, _, err = run(base, FAILS, "--restarts", "0")
+    assert code == 1, err
+
+    def notes():
+        shown = subprocess.run([PROGRAM, "status", "--home", home, "--json", "r"], capture_output=True, text=True, timeout=60, check=True).stdout
+        return [note["text"] for note in json.loads(shown)["notes"] if note["who"] != "midwatch"]
+
+    inbox = os.path.join(home, "runs", "r", "inbox")
+    assert notes() == ["by the hook"] and os.listdir(inbox) == [], (notes(), os.listdir(inbox), err)
+    with open(os.path.join(base, "said"), encoding="utf-8") as file:
+        assert "not taken" not in file.read()
+    with open(os.path.join(inbox, "5-1.json"), "w", encoding="utf-8") as file:
+        json.dump({"version": 1, "ask": "tell", "who": "mira", "text": "missed", "at_ns": 5, "kind": ""}, file)
+    subprocess.run([*tell, "later"], capture_output=True, timeout=60, check=True)
+    assert sorted(notes()) == ["by the hook", "later", "missed"] and os.listdir(inbox) == [], notes()
+
+
 def hook_in_doubt(base):
     """midwatch is killed while a hook runs: the next one writes that down and does not run it again."""
     config(base, f'[hook.slow]\ncommand = ["sh", "-c", "echo began >> {base}/count; sleep 3; echo done >> {base}/count"]\n'
@@ -490,7 +513,7 @@ def wrong_settings(base):
         assert not os.path.exists(os.path.join(base, "home", "runs")), "something was begun"
 
 
-CASES = (wrong_settings, kinds, mail, encrypted, escalates, hooks, hook_in_doubt, notified_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
+CASES = (wrong_settings, kinds, mail, encrypted, escalates, hooks, hook_tells, hook_in_doubt, notified_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
              notified_of_a_restart, killed)
 
 

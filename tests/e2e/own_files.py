@@ -162,7 +162,20 @@ def background_stopped(base):
     assert not processes_of(base, "practice_run") and "SIGTERM" in run.err and "SIGKILL" not in run.err, run.err
 
 
-for test in (redirected, handler, background, background_stopped, appended, line_numbers, killed_midwatch, truncated, teed):
+def dies_in_it(base):
+    """A trainer in a temporary folder, or in no file, that dies of its network and says so in the file only: that is the reason which is decided on."""
+    with open(os.path.join(base, "fit.py"), "w") as file:
+        file.write("import socket, time\nfor s in range(1, 9):\n    print(f'step:{s} - actor/pg_loss:0.01 - critic/rewards/mean:0.3{s}', flush=True)\n"
+                   "    time.sleep(0.3)\nsocket.create_connection(('127.0.0.1', 1))\n")
+    for name, command in (("file", "python3 $PWD/fit.py"), ("input", "python3 - < fit.py")):
+        with open(os.path.join(base, "go.sh"), "w") as file:
+            file.write(f"{command} >> {name}.log 2>&1; r=$?; sleep 1; exit $r\n")
+        run = Run(base, ["bash", "go.sh"], "--quiet", "--restarts", "0", "--name", name)
+        run.end()
+        assert "network (connection-refused)" in run.err and "no error of its own" not in run.err, run.err
+
+
+for test in (redirected, dies_in_it, handler, background, background_stopped, appended, line_numbers, killed_midwatch, truncated, teed):
     with Scratch() as base:
         began = time.monotonic()
         test(base)

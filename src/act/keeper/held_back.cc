@@ -45,9 +45,10 @@ struct Ends {
   int gate, problem, pipe;
 };
 
-/// In the child, async-signal-safe calls only: waits to be released, then executes the command. Writes errno to
+/// In the child, async-signal-safe calls only: waits to be released, then executes the command, whose standard input
+/// the file `input` is. Writes errno to
 /// `ends.problem` when that fails.
-[[noreturn]] void become_command(const char* folder, char* const* argv, const Ends& ends) {
+[[noreturn]] void become_command(const char* folder, const char* input, char* const* argv, const Ends& ends) {
   setsid();
   struct sigaction usual = {};
   usual.sa_handler = SIG_DFL;
@@ -64,12 +65,12 @@ struct Ends {
     got = read(ends.gate, &word, 1);
   } while (got < 0 && errno == EINTR);
   if (got != 1) _exit(0);  // its keeper has ended
-  const int nothing = open("/dev/null", O_RDONLY), here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int in = open(input, O_RDONLY), here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   char held_back[kHeldBackNames] = {}, went[kHeldBackNames] = {};
   kHeldBackFile.copy(held_back, sizeof held_back - 1);
   kWentFile.copy(went, sizeof went - 1);
   int failed = 0;
-  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(ends.pipe, STDOUT_FILENO) < 0 ||
+  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(ends.pipe, STDOUT_FILENO) < 0 ||
       dup2(ends.pipe, STDERR_FILENO) < 0 || here < 0 || chdir(folder) != 0 ||
       renameat(here, held_back, here, went) != 0) {
     failed = errno;
@@ -129,7 +130,10 @@ Result<HeldBack> HeldBack::fork(const Launch& launch, int pipe) {
     return error;
   }
   const pid_t child = ::fork();
-  if (child == 0) become_command(launch.folder.c_str(), argv.data(), {gate[0], problem[1], pipe});
+  if (child == 0) {
+    const char* const input = launch.input.empty() ? "/dev/null" : launch.input.c_str();
+    become_command(launch.folder.c_str(), input, argv.data(), {gate[0], problem[1], pipe});
+  }
   const int fork_problem = errno;
   close(gate[0]);
   close(problem[1]);

@@ -41,7 +41,7 @@ std::string launch_text(const Launch& launch) {
     for (const std::string& word : launch.command) json.string(word);
     json.end_array().key("folder").string(launch.folder).key("environment").begin_object();
     for (const auto& [name, value] : launch.environment) json.key(name).string(value);
-    json.end_object().key("output").string(launch.output);
+    json.end_object().key("input").string(launch.input).key("output").string(launch.output);
     json.key("rotate_bytes").integer(static_cast<int64_t>(launch.rotate_bytes));
     json.key("mark").string(launch.marker).key("nonce").string(launch.nonce).end_object();
   }
@@ -62,6 +62,7 @@ Result<Launch> parse_launch(std::string_view text) {
   if (launch.command.front().empty()) return wrong("command");
   launch.attempt = static_cast<int64_t>(parsed->number_or("attempt", 0));
   launch.folder = parsed->string_or("folder", "");
+  launch.input = parsed->string_or("input", "");
   launch.output = parsed->string_or("output", "");
   if (launch.folder.empty()) return wrong("folder");
   if (launch.output.empty()) return wrong("output");

@@ -20,6 +20,7 @@ struct Launch {
   std::vector<std::string> command;                ///< program and arguments, as execvp takes them
   std::string folder;                              ///< working directory of the command
   std::map<std::string, std::string> environment;  ///< set for the command, on top of what the keeper inherited
+  std::string input;                               ///< file that is its stdin, from its beginning; "": it has none
   std::string output;                              ///< file that gets its stdout and stderr, appended
   uint64_t rotate_bytes = 256ULL << 20;  ///< beyond it the file becomes OUTPUT.1 (.2, …) and a new one begins
   std::string marker;  ///< in the environment of all that comes from the command (kMarkerVariable); "": none

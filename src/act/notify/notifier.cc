@@ -415,6 +415,7 @@ void Notifier::over(const State& state, EventWriter& writer) {
   Duration waited;
   do {
     work(state, writer);
+    if (meanwhile_) meanwhile_(state, writer);
     if (!unfinished(waited)) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kSoon.ns));
     waited.ns = doors_.clock.steady().ns - began.ns;

@@ -49,6 +49,9 @@ class Notifier final : public Task {
   ~Notifier() override;
   /// Sets the run to notify of; call it before the first turn.
   void watch(NoticeContext context, std::string folder);
+  /// Called again and again while the last messages are sent, when the watch is over: hooks may leave notes for the
+  /// run.
+  void meanwhile(std::function<void(const State&, EventWriter&)> act) { meanwhile_ = std::move(act); }
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
@@ -91,6 +94,7 @@ class Notifier final : public Task {
   NotifierDoors doors_;
   NotifySettings settings_;
   NoticeContext context_;
+  std::function<void(const State&, EventWriter&)> meanwhile_;
   std::string folder_, host_;
   std::vector<std::unique_ptr<Channel>> channels_;
   std::map<std::string, Duration> seen_;  ///< when a notice was first there, by its key

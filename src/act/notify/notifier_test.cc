@@ -131,6 +131,16 @@ TEST_CASE("the last message goes out though something was left to read in the tu
   CHECK(world.http.keys() == World::Keys{"r/opened:1:critical"});
 }
 
+TEST_CASE("while the last messages are sent, and once they are, what hooks leave for the run is taken") {
+  World world;
+  world.pass(1);
+  world.incident(Severity::kCritical);
+  size_t sent = 0;
+  world.notifier->meanwhile([&](const State&, EventWriter&) { sent = world.http.keys().size(); });
+  world.notifier->over(world.state, world);
+  CHECK(sent == 1);
+}
+
 TEST_CASE("an incident below a channel's severity is not notified, nor is its end") {
   World world(Severity::kCritical);
   world.incident(Severity::kWarning);

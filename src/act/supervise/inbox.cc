@@ -17,6 +17,39 @@ constexpr std::string_view kEnding = ".json";
 /// As the request names it; index = RunAsk::What.
 constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "cleanup", "approve"};
 
+/// A midwatch may have died between writing it down and removing the request; so below.
+Result<void> keep_note(const RunAsk& ask, const State& state, EventWriter& writer) {
+  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&ask](const auto& one) {
+    return one.first.at == ask.at && one.second.who == ask.who && one.second.text == ask.text;
+  });
+  return known ? Result<void>() : writer.note({ask.who, ask.text}, ask.at);
+}
+
+Result<void> keep_request(const RunAsk& ask, const State& state, EventWriter& writer) {
+  const std::string what =
+      ask.what == RunAsk::What::kTell ? ask.kind : std::string(kWords[static_cast<size_t>(ask.what)]);
+  const auto& all = state.supervision.requests;
+  const bool known = std::any_of(all.begin(), all.end(), [&](const Supervision::Request& one) {
+    return one.at == ask.at && one.who == ask.who && one.what == what;
+  });
+  return known ? Result<void>() : writer.record(event::Requested{what, ask.who}, ask.at);
+}
+
+Result<void> take_note(const RunAsk& ask, const State& state, EventWriter& writer) {
+  if (!ask.kind.empty()) MW_TRY(keep_request(ask, state, writer));
+  return keep_note(ask, state, writer);
+}
+
+/// What lies in an inbox, the first asked first.
+Result<std::vector<std::string>> asked_in(Disk& disk, const std::string& folder) {
+  auto names = disk.list(folder);
+  if (!names.ok()) return names;
+  std::erase_if(*names,
+                [](const std::string& name) { return !std::string_view(name).ends_with(kEnding); });  // half written
+  std::sort(names->begin(), names->end());
+  return names;
+}
+
 }  // namespace
 
 Result<std::string> put_ask(Disk& disk, const std::string& run_folder, const RunAsk& ask, int64_t pid) {
@@ -64,17 +97,27 @@ Result<RunAsk> parse_ask(std::string_view text) {
   return ask;
 }
 
+void take_notes(Disk& disk, const std::string& run_folder, const State& state, EventWriter& writer) {
+  const std::string folder = cat(run_folder, "/", kInboxFolder);
+  const auto names = asked_in(disk, folder);
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const std::string path = cat(folder, "/", name);
+    const auto text = read_small(disk, path);
+    const auto ask = text.ok() ? parse_ask(*text) : Result<RunAsk>(text.error());
+    if (!ask.ok() || ask->what != RunAsk::What::kTell) continue;
+    if (!take_note(*ask, state, writer).ok() || !disk.remove(path).ok()) return;  // a later one must not overtake it
+  }
+}
+
 std::optional<Duration> Inbox::turn(const State& state, bool, EventWriter& writer) {
   const std::string folder = cat(folder_, "/", kInboxFolder);
-  auto names = doors_.disk.list(folder);
+  const auto names = asked_in(doors_.disk, folder);
   if (!names.ok()) {
     (void)doors_.disk.make_folders(folder).ok();  // from where it is, the next request is heard of at once
     doors_.watch.add(folder);
     return kPatience;
   }
-  std::sort(names->begin(), names->end());
   for (const std::string& name : *names) {
-    if (!std::string_view(name).ends_with(kEnding)) continue;      // half written
     if (!take(cat(folder, "/", name), state, writer).ok()) break;  // later ones must not overtake it
   }
   doors_.watch.add(folder);
@@ -87,31 +130,12 @@ Result<void> Inbox::take(const std::string& path, const State& state, EventWrite
   const auto ask = parse_ask(*text);
   if (!ask.ok()) return doors_.disk.rename(path, path + ".refused");
   if (ask->what == RunAsk::What::kTell) {
-    if (!ask->kind.empty()) MW_TRY(request(*ask, state, writer));
-    MW_TRY(note(*ask, state, writer));
+    MW_TRY(take_note(*ask, state, writer));
   } else {
-    MW_TRY(request(*ask, state, writer));
+    MW_TRY(keep_request(*ask, state, writer));
     MW_TRY(handle_(*ask, state, writer));
   }
   return doors_.disk.remove(path);
-}
-
-/// A midwatch may have died between writing it down and removing the request; so below.
-Result<void> Inbox::note(const RunAsk& ask, const State& state, EventWriter& writer) {
-  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&ask](const auto& one) {
-    return one.first.at == ask.at && one.second.who == ask.who && one.second.text == ask.text;
-  });
-  return known ? Result<void>() : writer.note({ask.who, ask.text}, ask.at);
-}
-
-Result<void> Inbox::request(const RunAsk& ask, const State& state, EventWriter& writer) {
-  const std::string what =
-      ask.what == RunAsk::What::kTell ? ask.kind : std::string(kWords[static_cast<size_t>(ask.what)]);
-  const auto& all = state.supervision.requests;
-  const bool known = std::any_of(all.begin(), all.end(), [&](const Supervision::Request& one) {
-    return one.at == ask.at && one.who == ask.who && one.what == what;
-  });
-  return known ? Result<void>() : writer.record(event::Requested{what, ask.who}, ask.at);
 }
 
 }  // namespace mw

@@ -20,6 +20,9 @@ Result<std::string> put_ask(Disk& disk, const std::string& run_folder, const Run
 /// kInvalid with what is wrong.
 Result<RunAsk> parse_ask(std::string_view text);
 
+/// Takes the notes that were left for the run in `run_folder`, in order, each once; what is asked otherwise stays.
+void take_notes(Disk& disk, const std::string& run_folder, const State& state, EventWriter& writer);
+
 /// Takes what is asked, in order, each once.
 class Inbox final : public Task {
  public:
@@ -29,11 +32,11 @@ class Inbox final : public Task {
   Inbox(const Doors& doors, std::string run_folder, Handle handle)
       : doors_(doors), folder_(std::move(run_folder)), handle_(std::move(handle)) {}
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  /// Nothing can be done any more, but a note can be kept.
+  void over(const State& state, EventWriter& writer) override { take_notes(doors_.disk, folder_, state, writer); }
 
  private:
   Result<void> take(const std::string& path, const State& state, EventWriter& writer);
-  static Result<void> note(const RunAsk& ask, const State& state, EventWriter& writer);
-  static Result<void> request(const RunAsk& ask, const State& state, EventWriter& writer);
 
   Doors doors_;
   std::string folder_;

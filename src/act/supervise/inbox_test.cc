@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "core/event_writer.h"
 #include "core/notes.h"
+#include "core/state.h"
 #include "platform/fake/fake_disk.h"
 
 namespace mw {
@@ -40,6 +42,50 @@ TEST_CASE("the kind of a note goes through the inbox's file") {
   REQUIRE(back.ok());
   CHECK(back->kind == kTag);
   CHECK(back->text == "ablation");
+}
+
+/// Keeps what it is given.
+class Pages final : public EventWriter {
+ public:
+  explicit Pages(State& state) : state_(state) {}
+  Result<uint32_t> intend(event::Intended) override { return uint32_t{1}; }
+  void acted(event::Acted) override {}
+  Result<void> note(event::Note words, Time at) override {
+    fold(state_, {at, {}, std::move(words)});
+    return {};
+  }
+  using EventWriter::record;
+  Result<void> record(SupervisionEvent event, Time at) override {
+    std::visit([&](auto& body) { fold(state_, {at, {}, std::move(body)}); }, event);
+    return {};
+  }
+
+ private:
+  State& state_;
+};
+
+TEST_CASE("when a run is over its notes are still taken, once, and nothing else is") {
+  FakeDisk disk;
+  State state;
+  Pages pages(state);
+  RunAsk ask;
+  ask.who = "mira";
+  for (const char* const text : {"first", "second"}) {
+    ask.text = text;
+    ask.at.ns += 10;
+    REQUIRE(put_ask(disk, "/run", ask, 1).ok());
+  }
+  ask.what = RunAsk::What::kStop;
+  ask.at.ns += 10;
+  REQUIRE(put_ask(disk, "/run", ask, 1).ok());
+  for (int again = 0; again < 2; ++again) {
+    take_notes(disk, "/run", state, pages);
+    REQUIRE(state.notes.size() == 2);
+    CHECK(state.notes[0].second.text == "first");
+    CHECK(state.notes[1].second.text == "second");
+    CHECK_FALSE(state.supervision.stop);
+    CHECK(disk.list("/run/inbox")->size() == 1);
+  }
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ inline constexpr std::string_view kRunSpecFile = "run.json";
 inline constexpr std::string_view kOldRunSpecFile = "charge.json";  ///< of midwatch 0.1; still read
 inline constexpr std::string_view kAttemptsFolder = "attempts";  ///< attempts/1, attempts/2, …: a keeper's folder each
 inline constexpr std::string_view kFilesBeforeFile =
-    "files-before.json";  ///< what its files held before (read/new_content.h)
+    "files-before.json";                                 ///< what its files held before (read/new_content.h)
+inline constexpr std::string_view kInputFile = "input";  ///< what the command is given as its standard input
 inline constexpr std::string_view kOutputFile = "output/train.log";  ///< of all attempts, one after another
 
 /// Where the specification of the run in `run_folder` lies, under its present or its old name; "": nowhere.

@@ -50,6 +50,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.attempt = number;
   launch.command = with_resume(spec_.command, number == 1 ? spec_.first_words : resume_.words);
   launch.folder = spec_.folder;
+  launch.input = spec_.input;
   launch.environment = spec_.environment;
   launch.environment["MIDWATCH_RUN"] = folder_;
   launch.environment["MIDWATCH_ATTEMPT"] = cat(number);

@@ -108,8 +108,10 @@ Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer)
 
 Result<void> Supervisor::approve(const State& state, EventWriter& writer) {
   const SupervisedAttempt* known = state.supervision.attempt(attempt_);
-  const bool breaking = known != nullptr && phase_ == Phase::kRunning && known->breaking.asked;
-  const bool restarting = known != nullptr && phase_ == Phase::kWaiting && spec_.restarting == Mode::kAsk;
+  // By the journal: whoever reattaches takes what was left for it before its own first look at the run.
+  const bool over = known != nullptr && known->decided;
+  const bool breaking = known != nullptr && !over && phase_ == Phase::kRunning && known->breaking.asked;
+  const bool restarting = over && known->restart && phase_ != Phase::kOver && spec_.restarting == Mode::kAsk;
   if (breaking || restarting) {
     const char* action = breaking ? kBreak : kRestart;
     MW_TRY(writer.record(event::Answered{attempt_, action, "yes"}));

@@ -182,6 +182,25 @@ TEST_CASE("the next midwatch goes on in every state that the last one left") {
   CHECK(world.turn());
 }
 
+TEST_CASE("an approval that was left while no midwatch ran lets the next attempt begin, whatever else was asked") {
+  for (const bool was_to_be_ended : {false, true}) {
+    World world;
+    RunSpec spec = world.one->spec();
+    spec.restarting = Mode::kAsk;
+    world.disk.put("run/run.json", run_spec_text(spec));
+    world.open();
+    world.turn();
+    if (was_to_be_ended) REQUIRE(world.writer.record(event::Asked{1, "break", "attempt 1 would be ended"}).ok());
+    world.end(1);
+    world.pass(30);
+    REQUIRE(world.state.supervision.attempt(1)->restarting.waits());
+    world.open();  // the inbox has its turn before the supervisor
+    REQUIRE(world.one->approve(world.state, world.writer).ok());
+    world.pass(30);
+    CHECK(world.one->attempt() == 2);
+  }
+}
+
 TEST_CASE("a run that midwatch 0.1 began is reattached: its files have other names") {
   World world;
   const std::string spec = world.disk.content("run/run.json");

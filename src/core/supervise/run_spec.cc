@@ -13,6 +13,7 @@ using Member = RunSetting::Member;
 constexpr std::array kSettings = {
     RunSetting{"command", "run.command", [](RunSpec& spec) -> Member { return &spec.command; }},
     RunSetting{"folder", "", [](RunSpec& spec) -> Member { return &spec.folder; }},
+    RunSetting{"input", "", [](RunSpec& spec) -> Member { return &spec.input; }},
     RunSetting{"environment", "", [](RunSpec& spec) -> Member { return &spec.environment; }},
     RunSetting{"config", "", [](RunSpec& spec) -> Member { return &spec.config; }},
     RunSetting{"also", "run.watch", [](RunSpec& spec) -> Member { return &spec.also; }},

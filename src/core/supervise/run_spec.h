@@ -20,6 +20,7 @@ namespace mw {
 struct RunSpec {
   std::vector<std::string> command;
   std::string folder;                              ///< working directory of the command
+  std::string input;                               ///< file that is the standard input of each attempt; "": none
   std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
   std::string config;                              ///< file of settings, "": none; whom to notify is read from there
   std::vector<std::string> also;                   ///< further files and folders of the run to read

@@ -92,6 +92,11 @@ class Interpreter {
   void row(const Row& row, bool failed = false);
   /// A setting or fact of the run ("config/trainer/lr" = "1e-6").
   void property(std::string_view key, std::string_view value);
+  /// The last traceback, behind which nothing stands, is taken for a tool's because of where its program lies: whoever
+  /// writes this log may have ended of it. The line where it begins; 0: there is none.
+  uint64_t doubted_trace() const;
+  /// Whoever writes this log has ended by an error: that traceback is put as the program's own.
+  void writer_failed();
   /// The file says that the run ended with this exit code.
   void ended(int64_t code, Time at);
   /// Tracebacks wait for the line after their last one, which may be long in coming (attach).

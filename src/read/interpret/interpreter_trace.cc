@@ -264,6 +264,15 @@ void Interpreter::emit_temporary_program(bool fileless) {
   last_temporary_.reset();
 }
 
+uint64_t Interpreter::doubted_trace() const {
+  if (!last_temporary_ || temporary_outlived_ >= kToolsPrograms || last_temporary_->lines_after > kBetween) return 0;
+  return last_temporary_->program || number_ <= kExcerptLines ? last_temporary_->number : 0;
+}
+
+void Interpreter::writer_failed() {
+  if (doubted_trace() != 0) emit_temporary_program(true);
+}
+
 /// The log went on after it: a tool's.
 void Interpreter::drop_temporary_program() {
   if (last_temporary_ && last_temporary_->program) ++temporary_outlived_;
