@@ -8,6 +8,7 @@
 #include "core/attempt_share.h"
 #include "core/mixed_runs.h"
 #include "core/next_log.h"
+#include "core/outermost_frame.h"
 
 namespace mw {
 namespace {
@@ -67,7 +68,15 @@ bool has_figures(const State& state, size_t attempt) {
   });
 }
 
-bool counter_went_back(const State& state, const SourceState& source, int64_t step) {
+/// Did an exception that no part of the program caught come with the last step that the source spoke of?
+bool failed_there(const State& state, const SourceState& source, uint32_t number) {
+  return std::any_of(state.traces.begin(), state.traces.end(), [&](const TraceState& seen) {
+    return !seen.trace.sample && !seen.trace.handled && seen.moment.where.source == number &&
+           seen.moment.step == source.step && seen.moment.attempt == source.attempt && is_from_module(state, seen);
+  });
+}
+
+bool counter_went_back(const State& state, const SourceState& source, uint32_t file, int64_t step) {
   if (step == kNoStep || source.step == kNoStep || source.step - step <= kStepSlack) return false;
   const size_t number = static_cast<size_t>(source.attempt);
   // "Step 3/4: preparing the data": steps without figures, and so few of them, are those of a script.
@@ -80,7 +89,7 @@ bool counter_went_back(const State& state, const SourceState& source, int64_t st
     if (next.resumed_at != kNoStep && next.resumed_at <= step) return true;
   }
   if (attempt.last_checkpoint != kNoStep && step <= attempt.last_checkpoint + 1) return true;
-  return source.step - step > kStepRewind;
+  return source.step - step > kStepRewind || failed_there(state, source, file);
 }
 
 /// A record of the past, by its own clock: W&B writes what it has of a console's lines behind and before the figures.
@@ -372,7 +381,7 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
     if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));
   }
   if (is_late(source, event)) return;
-  if (!counter_went_back(state, source, step)) return;
+  if (!counter_went_back(state, source, event.where.source, step)) return;
   const LogBoundary boundary{event.where.source, event.where.source, source.step, step, event.at};
   const size_t known = state.attempts.size();
   go_on(state, source, event, kWentBack);

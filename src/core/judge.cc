@@ -159,6 +159,15 @@ void join_last_lines(std::vector<Draft>& kept) {
   }
 }
 
+/// "; the like in 4 attempts, last in attempt 4 at step 80".
+std::string in_attempts(const Draft& draft) {
+  const Moment& last = draft.incident.latest;
+  std::string words = cat(draft.other_steps ? "; the like in " : "; the same in ", draft.attempts.size(), " attempts");
+  if (draft.other_steps && last.step != kNoStep && last.attempt != draft.incident.onset.attempt)
+    words += cat(", last in attempt ", last.attempt + 1, " at step ", last.step);
+  return words;
+}
+
 std::vector<Draft> grouped(const State& state, std::vector<Finding>&& findings) {
   std::vector<Draft> all;
   all.reserve(findings.size());
@@ -184,9 +193,7 @@ std::vector<Draft> grouped(const State& state, std::vector<Finding>&& findings) 
   for (Draft& draft : kept) {
     const bool figures = draft.detector != "crash-trace" && draft.detector != "failure-signature";
     if (figures && draft.attempts.size() == 1) draft.incident.summary += draft.end;
-    if (draft.attempts.size() > 1)
-      draft.incident.summary +=
-          cat(draft.other_steps ? "; the like in " : "; the same in ", draft.attempts.size(), " attempts");
+    if (draft.attempts.size() > 1) draft.incident.summary += in_attempts(draft);
   }
   return kept;
 }

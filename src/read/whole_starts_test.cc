@@ -254,5 +254,65 @@ TEST_CASE("a model's path that the Hub does not have either is a path that is wr
   CHECK(of_kind(name, "credentials") != nullptr);
 }
 
+/// A start of transformers' Trainer: its bar at 0, then from the step on that it resumed at.
+std::string trainer(int first, int last) {
+  std::string log = "Loading checkpoint shards: 100%|##########| 4/4 [00:05<00:00,  1.40s/it]\n";
+  log += "  0%|          | 0/200 [00:00<?, ?it/s]\n";
+  for (int i = first; i <= last; ++i) {
+    const int done = i - first + 1;
+    log += cat(" 10%|#         | ", i, "/200 [", done / 60, ":", done % 60 < 10 ? "0" : "", done % 60,
+               ":00<9:00:00, 60.00s/it]\n");
+    log += cat("{'loss': '0.0", 100 + i * 7 % 13, "', 'grad_norm': '0.4', 'learning_rate': '1e-06', 'reward': '0.",
+               300 + i, "', 'reward_std': '0.3', 'kl': '0.001', 'epoch': '", i / 100, ".", i % 100 + 100, "'}\n");
+    if (i % 10 == 0) log += cat("Saving model checkpoint to out/checkpoint-", i, "\n");
+  }
+  return log;
+}
+
+TEST_CASE("each start of a trainer into one log is an attempt, wherever it goes on") {
+  const std::string fault = fails("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB.");
+  const State after_save = state_of(trainer(1, 30) + fault + trainer(31, 60));
+  REQUIRE(after_save.attempts.size() == 2);
+  CHECK(after_save.attempts[0].last_step == 30);
+  CHECK(after_save.attempts[1].first_step == 31);
+  CHECK(after_save.attempts[1].last_step == 60);
+  const State near = state_of(trainer(1, 27) + fault + trainer(21, 35) + fault + trainer(31, 60));
+  REQUIRE(near.attempts.size() == 3);
+  CHECK(near.attempts[1].last_step == 35);
+  CHECK(near.attempts[2].first_step == 31);
+  const State same =
+      state_of(trainer(1, 25) + fault + trainer(21, 25) + fault + trainer(21, 25) + fault + trainer(21, 60));
+  CHECK(same.attempts.size() == 4);
+  // One that says nothing of its end.
+  CHECK(state_of(trainer(1, 33) + trainer(31, 60)).attempts.size() == 2);
+}
+
+TEST_CASE("a bar of as many batches as there are steps is no start") {
+  const std::string batches =
+      "  0%|          | 0/200 [00:00<?, ?it/s]\n  1%|          | 2/200 [00:02<03:00,  1.00s/it]\n";
+  std::string log = trainer(1, 30);
+  CHECK(state_of(log + batches).attempts.size() == 1);
+  CHECK(state_of(log + "Map: 100%|##########| 9/9 [00:01<00:00,  9.00it/s]\n" + batches).attempts.size() == 1);
+}
+
+TEST_CASE("the first rollouts of an attempt that goes back are of its own steps") {
+  const auto trains = [](int first, int last) {
+    std::string log = "Job submission server address: http://127.0.0.1:8265\n";
+    for (int i = first; i <= last; ++i)
+      log += cat("(RolloutManager pid=800) [2026-11-20 08:", 10 + i, ":35] rollout_metrics.py:268 - perf ", i,
+                 ": {'rollout/response_len/mean': 5", i, ".3, 'rollout/truncated_ratio': 0.02}\n",
+                 "(MegatronTrainRayActor pid=900) [2026-11-20 08:", 10 + i, ":35] train_metric_utils.py:135 - rollout ",
+                 i, ": {'rollout/raw_reward': 0.", 300 + i,
+                 "}\n(MegatronTrainRayActor pid=900) [2026-11-20 08:", 10 + i, ":59] model.py:918 - step ", i,
+                 ": {'train/loss': 0.00", i, ", 'train/grad_norm': 0.4, 'train/step': ", i, "}\n");
+    return log;
+  };
+  const State state = state_of(trains(0, 27) + fails("torch.OutOfMemoryError: CUDA out of memory.") + trains(20, 35));
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[0].last_step == 27);
+  CHECK(state.attempts[1].first_step == 20);
+  CHECK(state.attempts[1].last_step == 35);
+}
+
 }  // namespace
 }  // namespace mw

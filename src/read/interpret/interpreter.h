@@ -23,6 +23,7 @@
 #include "read/interpret/first_lines.h"
 #include "read/interpret/generic.h"
 #include "read/interpret/leading_rank.h"
+#include "read/interpret/loop_again.h"
 #include "read/interpret/recogniser.h"
 #include "read/interpret/records.h"
 #include "read/interpret/score_sums.h"
@@ -326,6 +327,7 @@ class Interpreter {
   Arms arms_;
   FirstLines first_lines_;
   StartBanner banner_;
+  LoopAgain loop_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool emits_dialects_ = false, following_ = false;

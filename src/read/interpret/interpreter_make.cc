@@ -290,6 +290,7 @@ void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
     went_on(line);
   }
   first_lines_.failed();
+  loop_.may_begin();
   cell_tables_.ended();
   put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
       line.number, line.at);
@@ -331,6 +332,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     bar_what_ = clip(redact_secrets(sanitize_utf8(title)), 80);
   }
   body.what = bar_what_;
+  if (bar_title_.starts_with("Loading ")) loop_.may_begin();
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
   body.elapsed = elapsed_of_bar(line.text);
@@ -346,7 +348,9 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     if (steps_total_ == body.total) {
       steps_complete_ = body.done == body.total;
       prepared_ = steps_complete_ && is_too_fast(body);
+      const bool again = loop_.bar(body.done, body.elapsed);
       records_.steps_done(body.done, body.total);
+      if (again) put(event::AttemptBegan{std::string(kLoopAgain)}, line.number, line.at);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
     } else {

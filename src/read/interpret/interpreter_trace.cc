@@ -347,7 +347,10 @@ void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   judge_trace(stream, trace);
   const bool sample = trace.sample;
   const bool interrupted = ends_the_run(trace);
-  if (!sample && !trace.handled) first_lines_.failed();
+  if (!sample && !trace.handled) {
+    first_lines_.failed();
+    loop_.may_begin();
+  }
   const uint64_t last = trace.last_line;
   const uint64_t first = stream.reader.first_line();
   put(std::move(trace), first != 0 ? first : number_, stream.at);

@@ -321,6 +321,7 @@ void Records::begin_unnamed() {
   unnamed_.finish(out_);
   put_all(out_);
   unnamed_ = {};
+  trained_ = kNoStep;  // its rollouts may be of steps that were done before
 }
 
 void Records::put_all(std::vector<Event>& events) {

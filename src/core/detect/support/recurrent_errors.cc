@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "core/outermost_frame.h"
 
 namespace mw::detect {
 namespace {
@@ -42,17 +43,6 @@ using RecurrentErrors = std::map<std::string, RecurrentError>;
 
 uint64_t lines_of(const TraceState& seen) {
   return seen.trace.last_line - std::min(seen.trace.last_line, seen.moment.where.line);
-}
-
-/// Its outermost frame is a module's: nothing of the program lies above what raised.
-bool is_from_module(const State& state, const TraceState& trace) {
-  constexpr uint64_t kNextLines = 3;  // from the head to its first frame, where lines of others cut in
-  const SignatureState* const frames = state.signature("frame-of-module");
-  if (frames == nullptr) return false;
-  return std::any_of(frames->matches.begin(), frames->matches.end(), [&trace](const SignatureState::Match& match) {
-    const Where &frame = match.moment.where, &head = trace.moment.where;
-    return frame.source == head.source && frame.line > head.line && frame.line <= head.line + kNextLines;
-  });
 }
 
 /// Its log ends with it.
