@@ -46,6 +46,7 @@ constexpr IncidentKind kKinds[] = {
     {"checkpoint-overdue", kRecord, 0, "stop-and-notify", ""},
     {"restart-from-scratch", kRecord, 0, "stop-and-notify", ""},
     {"logging-gap", kRecord, 0, "ignore", ""},
+    {"interleaved-runs", kRecord, 0, "stop-and-notify", "no-learning reward-collapse checkpoint-overdue instability"},
     {"non-finite", kLearning, kTaints | kTrips, "rollback-before-onset",
      "reward-collapse zero-reward zero-advantage no-learning length-collapse degenerate-output"},
     {"reward-collapse", kLearning, 0, "stop-and-notify", "zero-reward zero-advantage"},
