@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/detect/support/other_weights.h"
 #include "core/incident_kind.h"
 
 namespace mw {
@@ -83,6 +84,12 @@ bool ended_with_its_attempt(const State& state, const Knowledge& knowledge, cons
                       : trained_before(state, effect.onset);
 }
 
+/// What the resume brought about is none of what ended the attempt before.
+bool came_of_resume(const Incident& cause, const Incident& effect) {
+  return cause.onset.attempt < effect.onset.attempt && !effect.causes.empty() &&
+         effect.causes.front().id == detect::kOtherWeights;
+}
+
 }  // namespace
 
 size_t seen_with(const State& state, const Incident& cause, const Incident& effect) {
@@ -110,7 +117,7 @@ bool is_outage(const Knowledge& knowledge, const Incident& cause) {
 
 bool may_have_led_to(const State& state, const Knowledge& knowledge, const Incident& cause, const Incident& effect) {
   if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
-  if (ended_with_its_attempt(state, knowledge, cause, effect)) return false;
+  if (ended_with_its_attempt(state, knowledge, cause, effect) || came_of_resume(cause, effect)) return false;
   if (!may_lead_to(cause.kind, effect.kind) || began_later(cause, effect) || !reaches(state, knowledge, cause, effect))
     return false;
   return cause.kind != "network" || !is_of(effect.kind, Family::kLearning) || carries_answers(knowledge, cause);

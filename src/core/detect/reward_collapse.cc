@@ -7,6 +7,7 @@
 #include "core/detect/support/fall_shape.h"
 #include "core/detect/support/low_points.h"
 #include "core/detect/support/objective_changed.h"
+#include "core/detect/support/other_weights.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
@@ -286,6 +287,7 @@ void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, 
     add_figure(finding, track, onset > 0 ? onset - 1 : 0);
     add_figures(finding, track, onset, hit.detected);
     suggest(state, finding, track.points[onset], track.points[hit.detected], sudden, true);
+    suggest_other_weights(track, track.points[onset], finding);
     if (hit.back) {
       finding.severity = brief(onset, *hit.back + 1) ? Severity::kInfo : Severity::kWarning;
       resolve(finding, track.points[*hit.back]);
@@ -297,8 +299,7 @@ void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, 
   }
 }
 
-/// A drop by degrees: the mean of the last window against the best window before it. Windows grow with the run, so that
-/// the best of many windows of noise does not pass for a level.
+/// A drop by degrees: the last window's mean against the best before it. Windows grow with the run: the best is luck.
 struct Decline {
   size_t onset = 0, width = 0;
   double best = 0, now = 0;
@@ -357,8 +358,7 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }
 
-/// A clear drop shows within half a window, against a whole one or (of a young or rising run) half of one; a slight one
-/// needs whole windows.
+/// A clear drop shows within half a window, against a whole one or (of a young run) half of one; a slight one in whole.
 std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, const BestMeans& best) {
   const size_t width = best.width, half = width / 2;
   const auto slight =
@@ -390,6 +390,7 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
                           records == decline.width ? std::string() : cat(" and ", records), " records)", further));
   add_figures(finding, track, decline.onset, decline.detected);
   suggest(state, finding, onset, now, shape.at_once, shape.clear);
+  suggest_other_weights(track, onset, finding);
   if (decline.back) {
     resolve(finding, track.points[*decline.back]);
     finding.severity = Severity::kInfo;
