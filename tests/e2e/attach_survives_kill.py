@@ -2,9 +2,10 @@
 import os
 import random
 import signal
+import subprocess
 import time
 
-from watching import Scratch, append, attach, event_type, incident_keys, incidents, journal, pieces, recording, seen
+from watching import MIDWATCH, Scratch, append, attach, event_type, incident_keys, incidents, journal, pieces, recording, seen, wait_until
 
 KILLS = int(os.environ.get("MIDWATCH_KILLS", "100"))
 
@@ -57,7 +58,27 @@ def strip_path(event):
     return event
 
 
+def checked(folder):
+    done = subprocess.run([MIDWATCH, "status", "--check", "--home", os.path.join(folder, "home")], capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def left(data):
+    """A run that was well when its watch was killed: whoever asks learns that nobody watches it."""
+    with Scratch() as folder:
+        path = os.path.join(folder, "train.log")
+        append(path, data[:len(data) // 4])
+        watch = attach(folder, path)
+        wait_until(lambda: checked(folder)[1].startswith("RUNNING"))
+        assert checked(folder)[0] == 0, checked(folder)
+        watch.send_signal(signal.SIGKILL)
+        watch.communicate()
+        code, text = checked(folder)
+        assert code == 10 and text.startswith("NOT WATCHED") and "NOBODY" in text, (code, text)
+
+
 def main():
+    left(recording("verl-engine-killed"))
     for name, kills in (("areal-engine-killed", KILLS // 2), ("verl-engine-killed", KILLS - KILLS // 2)):
         data = recording(name)
         whole, whole_incidents = uninterrupted(data)

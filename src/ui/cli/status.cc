@@ -22,7 +22,7 @@ void declare(ArgSpec& spec) {
 }
 
 bool needs_somebody(const State& state, const RunStatus& status) {
-  return should_be_watched(status) || !status.asks.empty() ||
+  return should_be_watched(status) || was_left(state, status) || !status.asks.empty() ||
          std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
            return incident.open && incident.severity == Severity::kCritical;
          });

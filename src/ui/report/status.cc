@@ -64,11 +64,13 @@ std::string command_text(const RunStatus& status) {
   return text;
 }
 
-std::string who_watches(const RunStatus& status) {
+std::string who_watches(const State& state, const RunStatus& status) {
   if (status.watcher_stopped) return cat("NOBODY: ", stopped_watcher(status.watcher));
   if (status.watcher != 0) return cat("midwatch process ", status.watcher);
   if (status.supervised && status.phase == Phase::kOver) return "nobody: the run is over";
   if (status.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
+  if (was_left(state, status))
+    return "NOBODY: whatever becomes of it would not be noticed. midwatch attach watches it again";
   if (!status.supervised) return "nobody now";
   return cat("NOBODY: ", status.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
              "Reattach: midwatch run --reattach ", status.name);
@@ -237,20 +239,16 @@ void add_words(const State& state, const Line& line) {
 }
 
 /// The first word where the run's files cannot know it: paused, between attempts, watched by nobody.
-std::string status_word(const RunStatus& status) {
+std::string status_word(const State& state, const RunStatus& status) {
   // What follows is what was recorded before nobody watched any more.
   if (should_be_watched(status) && status.phase == Phase::kEnded) return "ENDED, AND NOBODY WATCHED; BEFORE THAT  ";
-  if (should_be_watched(status)) return "NOT WATCHED  ";
+  if (should_be_watched(status) || was_left(state, status)) return "NOT WATCHED  ";
   if (status.phase == Phase::kPaused) return "PAUSED  ";
   if (status.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
   return "";
 }
 
 }  // namespace
-
-bool should_be_watched(const RunStatus& status) {
-  return !is_watched_here(status) && !status.elsewhere && status.supervised && status.phase != Phase::kOver;
-}
 
 std::string_view phase_word(const RunStatus& status) {
   if (!status.supervised && !status.adopted) return "read-only";
@@ -275,7 +273,7 @@ std::string_view phase_word(const RunStatus& status) {
 
 std::string terminal_run_status(const State& state, const RunStatus& status, const Console& console) {
   const Painter paint(console);
-  std::string out = paint.yellow(status_word(status)) + terminal_status(state, console) + "\n";
+  std::string out = paint.yellow(status_word(state, status)) + terminal_status(state, console) + "\n";
   const auto line = [&](std::string_view head, const std::string& text, Painter::Colour colour = nullptr) {
     if (!text.empty()) out += paint.hanging(head, text, kLines, colour, &Painter::dim);
   };
@@ -285,7 +283,8 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   if (status.supervised && status.attempt > 0)
     line("  attempt     ", cat(attempt_text(status), requested_by(state, status)));
   if (status.adopted) line("  process     ", process_text(status));
-  line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
+  const bool alone = should_be_watched(status) || was_left(state, status);
+  line("  watched by  ", who_watches(state, status), alone ? &Painter::red : nullptr);
   line("  output      ", ages_text(state, status));
   line("  cost        ", cost_text(run_seconds(state), cost_per_hour(state)));
   line("  lost        ", lost_time_text(record_of(state)));

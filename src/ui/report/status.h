@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ui/cli/verb.h"
+#include "ui/view/watched.h"
 
 namespace mw {
 
@@ -11,9 +12,6 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
 
 /// One JSON object with a line end, schema midwatch.status/1 (docs/formats/status-json.md).
 std::string status_json(const State& state, const RunStatus& status);
-
-/// Its command goes on, and no midwatch watches it.
-bool should_be_watched(const RunStatus& status);
 
 /// "running", "paused", "waiting", "over", "read-only" (an attached run), …
 std::string_view phase_word(const RunStatus& status);
