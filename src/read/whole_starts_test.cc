@@ -287,6 +287,12 @@ TEST_CASE("each start of a trainer into one log is an attempt, wherever it goes 
   CHECK(state_of(trainer(1, 33) + trainer(31, 60)).attempts.size() == 2);
 }
 
+TEST_CASE("a start that says so and has a failure of its own before its bar is one attempt") {
+  const std::string banner = "=== midwatch: attempt 2 began 2026-11-29T15:21:04.752Z, process 9633 ===\n";
+  const std::string import = fails("ImportError: flash_attn is not installed");
+  CHECK(state_of(trainer(1, 30) + banner + import + trainer(31, 60)).attempts.size() == 2);
+}
+
 TEST_CASE("a bar of as many batches as there are steps is no start") {
   const std::string batches =
       "  0%|          | 0/200 [00:00<?, ?it/s]\n  1%|          | 2/200 [00:02<03:00,  1.00s/it]\n";

@@ -25,7 +25,6 @@ constexpr uint64_t kIgnoredLines = 3;                                // within w
 constexpr size_t kPendingMatches = 32;                               // signature matches inside one traceback
 constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
 constexpr uint64_t kEmittedSingly = 32;     // matches of a signature that are emitted singly; then at doubling counts
-
 constexpr std::string_view kKeeperDialect = "midwatch";
 
 bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
@@ -224,6 +223,7 @@ void Interpreter::heed_first_lines(const LogLine& line) {
   const auto begin = behind_failure ? behind_failure : again;
   if (!begin) return;
   for (auto& [key, stream] : streams_) end_trace(*stream);
+  loop_ = {};
   put(event::AttemptBegan{std::string(behind_failure ? kSameFirstLines : kBannerAgain)}, begin->number, begin->at);
 }
 

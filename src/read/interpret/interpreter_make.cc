@@ -269,6 +269,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
 void Interpreter::begin_attempt(std::string_view why, const LogLine& line) {
   steps_total_ = other_total_ = 0;
   steps_complete_ = false;
+  loop_ = {};  // the next bar is this attempt's
   code_done();
   for (auto& [key, stream] : streams_) end_trace(*stream);
   records_.begin_unnamed();
