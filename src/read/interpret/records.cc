@@ -321,6 +321,7 @@ void Records::begin_unnamed() {
   unnamed_.finish(out_);
   put_all(out_);
   unnamed_ = {};
+  trained_ = kNoStep;  // its first rollouts come before its first steps
 }
 
 void Records::put_all(std::vector<Event>& events) {
