@@ -28,8 +28,8 @@ struct PushTarget {
   std::vector<std::string> notes;   ///< why it, and not a later one; what its trainer cannot do with it
 };
 
-/// kInvalid: it is not one checkpoint, no checkpoint at all, or a part of one. Likewise, unless `request.suspect`, where
-/// it is suspect, and where it lacks what a resume needs and one before it has all.
+/// kInvalid: it is not one checkpoint, no checkpoint at all, or a part of one. Likewise, unless `request.suspect`,
+/// where it is suspect, and where it lacks what a resume needs and one before it has all.
 Result<PushTarget> what_to_push(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request);
 
 }  // namespace mw
