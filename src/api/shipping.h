@@ -51,11 +51,13 @@ struct PushAnswer {
   std::string path, checkpoint;  ///< the folder; its id in the store
   int64_t step = kNoStep;
   int64_t files = 0, bytes = 0;
-  int64_t sent = 0;      ///< bytes that went over the wire; the others were there
-  bool there = false;    ///< all of it was in the store before
-  std::string scanned;   ///< "whole" or "unknown"
-  std::string verified;  ///< how the store's copies were compared: "checksums" or "sizes"
-  bool swaps = true;     ///< the store keeps conditions: `latest` has one owner at a time
+  int64_t sent = 0;                ///< bytes that went over the wire; the others were there
+  bool there = false;              ///< all of it was in the store before
+  std::string scanned;             ///< "whole" or "unknown"
+  std::string lacks;               ///< what a resume needs and is not in it: "optimizer"; "": nothing, or nobody knows
+  std::vector<std::string> notes;  ///< why it was chosen of several, and what it is not good for
+  std::string verified;            ///< how the store's copies were compared: "checksums" or "sizes"
+  bool swaps = true;               ///< the store keeps conditions: `latest` has one owner at a time
   Latest latest = Latest::kMoved;
   int64_t latest_before = kNoStep;
   int64_t epoch = 0;

@@ -131,6 +131,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.older = request.older;
   options.suspect = request.suspect;
   options.repair = true;
+  options.beside = what->beside;
   options.one_framework = true;
   options.pace = pace_of(request.store);
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
@@ -147,6 +148,8 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   answer.sent = pushed->moved.moved;
   answer.there = pushed->there;
   answer.scanned = pushed->manifest.scanned;
+  answer.lacks = pushed->manifest.lacks;
+  answer.notes = what->notes;
   answer.verified = pushed->manifest.verified;
   answer.swaps = pushed->promise == vault::Promise::kSwap;
   answer.latest = pushed->latest == vault::Moved::kMoved  ? PushAnswer::Latest::kMoved

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
+#include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/manifest.h"
@@ -19,6 +20,9 @@
 
 namespace mw {
 namespace {
+
+constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, with which it is compared
+constexpr size_t kLooked = 64;          // that are looked at for one from which a resume has all
 
 /// The digits that a name ends in.
 std::string_view digits_at_end(std::string_view name) {
@@ -125,16 +129,45 @@ bool was_found_bad(Disk& disk, const std::string& folder) {
   });
 }
 
-/// The newest that its files prove to be whole; where there is none, the newest that is not broken. `suspect`: what
-/// `verify --deep` found does not count.
-Result<PushTarget> newest_of(Disk& disk, const KnowledgeBase& knowledge, const std::string& path, const Steps& below,
-                             bool suspect) {
+/// As `verify` has it: beside those next to it.
+VerifyOptions beside_others(Disk& disk, const std::string& path) {
+  VerifyOptions how;
+  how.beside = nearest_beside(disk, path, kNearest);
+  return how;
+}
+
+/// What its trainer does not find in it, though it is whole; "": nothing, or nobody knows.
+std::string lacks_for_resume(const CheckpointVerdict& verdict) {
+  return verdict.state == CheckpointVerdict::State::kWhole ? lacks_of(verdict) : "";
+}
+
+bool is_resumable_for(const CheckpointVerdict& verdict, std::string_view framework) {
+  return verdict.state == CheckpointVerdict::State::kWhole && verdict.framework == framework &&
+         verdict.resumable == CheckpointVerdict::Resumable::kYes;
+}
+
+/// What is meant, and what was found in it; nothing where it was not looked at yet.
+struct Chosen {
+  PushTarget target;
+  std::optional<CheckpointVerdict> verdict;
+  bool is_best = false;  ///< it is the one to take of those beside it
+};
+
+/// The newest that its files prove to be whole and from which a resume has all; where there is none, the newest that is
+/// whole; else the newest that is not broken. `request.suspect`: what `verify --deep` found, and what it lacks, do not
+/// count.
+Result<Chosen> newest_of(Disk& disk, const KnowledgeBase& knowledge, const std::string& path, const Steps& below,
+                         const PushRequest& request) {
   using State = CheckpointVerdict::State;
-  std::string unknown;
+  const bool suspect = request.suspect, is_best = request.step == kNoStep;
+  std::optional<Chosen> unknown, lacking;
+  size_t looked = 0;
   for (const auto& [step, name] : below) {
+    if (lacking && ++looked > kLooked) break;
     std::optional<CheckpointVerdict> verdict;
     const std::string folder = cat(path, "/", name);
-    const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr, &verdict);
+    const VerifyOptions how = beside_others(disk, folder);
+    const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr, &verdict, how);
     const bool wrong = verdict && (verdict->state == State::kCorrupt || verdict->state == State::kPartial);
     const bool foreign = verdict && verdict->state == State::kForeign;
     const bool known = wrong && (!verdict->framework.empty() || !verdict->layouts.empty());
@@ -143,43 +176,74 @@ Result<PushTarget> newest_of(Disk& disk, const KnowledgeBase& knowledge, const s
     const bool broken = scan.seen.how == event::CheckpointSeen::How::kBroken || (wrong && !other) || foreign ||
                         (!suspect && was_found_bad(disk, folder));
     if (broken && below.size() > 1) continue;
-    if (broken || (verdict && verdict->state == State::kWhole)) return PushTarget{folder, name_of(knowledge, name)};
-    if (unknown.empty()) unknown = name;
+    const bool whole = verdict && verdict->state == State::kWhole;
+    Chosen one{{folder, name_of(knowledge, name), how.beside, {}}, std::move(verdict), is_best};
+    if (lacking) {
+      if (!one.verdict || !is_resumable_for(*one.verdict, lacking->verdict->framework)) continue;
+      one.target.notes.push_back(cat("step ", lacking->target.named.step,
+                                     " was passed over: nothing can resume from it, as it lacks ",
+                                     lacks_of(*lacking->verdict)));
+      return one;
+    }
+    if (whole && !suspect && !lacks_of(*one.verdict).empty()) {
+      lacking = std::move(one);
+    } else if (broken || whole) {
+      return one;
+    } else if (!unknown) {
+      unknown = std::move(one);
+    }
   }
-  if (!unknown.empty()) return PushTarget{cat(path, "/", unknown), name_of(knowledge, unknown)};
+  if (lacking) return std::move(*lacking);
+  if (unknown) return std::move(*unknown);
   return Error{Error::Code::kInvalid, cat("every checkpoint in ", path, " is broken"), ""};
 }
 
-/// A checkpoint that is a file.
-Result<PushTarget> file_of_step(const std::string& path, int64_t step) {
+/// The last one before it from which the same trainer could resume; "": there is none.
+std::string resumable_before(Disk& disk, const std::string& path, std::string_view framework) {
+  const std::vector<FoundCheckpoint> all = checkpoints_beside(disk, path);
+  auto one =
+      std::find_if(all.rbegin(), all.rend(), [&path](const FoundCheckpoint& found) { return found.path == path; });
+  for (size_t looked = 0; one != all.rend() && ++one != all.rend() && looked < kLooked; ++looked) {
+    const auto verdict = verify_checkpoint(disk, one->path, {});
+    if (verdict.ok() && is_resumable_for(*verdict, framework) && !was_found_bad(disk, one->path)) return one->path;
+  }
+  return "";
+}
+
+/// A checkpoint that is a file. `verdict`: of it, where it was looked at.
+Result<Chosen> file_of_step(const std::string& path, int64_t step, std::optional<CheckpointVerdict> verdict) {
   if (step == kNoStep) {
     return Error{Error::Code::kInvalid, cat("which step ", escape_terminal(path), " is cannot be seen from its name"),
                  "Say --step N."};
   }
   NamedStep named;
   named.step = step;
-  return PushTarget{path, named};
+  return Chosen{{path, std::move(named), {}, {}}, std::move(verdict)};
 }
 
-/// The step that the files of a checkpoint say, whatever it is called ("restored2", "epoch=2.ckpt").
-std::optional<int64_t> step_of_files(Disk& disk, const std::string& path) {
-  const auto verdict = verify_checkpoint(disk, path, {});
-  return verdict.ok() && verdict->step != kNoStep ? std::optional(verdict->step) : std::nullopt;
+/// Its verdict says the step that its files say, whatever it is called ("restored2", "epoch=2.ckpt").
+Chosen looked_at(Disk& disk, const std::string& path) {
+  const VerifyOptions how = beside_others(disk, path);
+  auto verdict = verify_checkpoint(disk, path, how);
+  Chosen out{{path, {}, how.beside, {}}, std::nullopt};
+  if (verdict.ok()) out.verdict = std::move(*verdict);
+  return out;
 }
 
 /// Of a folder in which each file is a checkpoint of its own: the newest that is not broken, or that of `step`.
-Result<PushTarget> newest_file(Disk& disk, const std::vector<FoundCheckpoint>& files, const std::string& folder,
-                               int64_t step) {
+Result<Chosen> newest_file(Disk& disk, const std::vector<FoundCheckpoint>& files, const std::string& folder,
+                           int64_t step) {
   size_t numbered = 0;
   for (auto one = files.rbegin(); one != files.rend(); ++one) {
     if (one->step == kNoStep) continue;
-    const auto verdict = verify_checkpoint(disk, one->path, {});
+    auto verdict = verify_checkpoint(disk, one->path, {});
     const int64_t own = verdict.ok() && verdict->step != kNoStep ? verdict->step : one->step;
     if (step != kNoStep && own != step) continue;
     ++numbered;
     const bool broken = verdict.ok() && (verdict->state == CheckpointVerdict::State::kPartial ||
                                          verdict->state == CheckpointVerdict::State::kCorrupt);
-    if (!broken || step != kNoStep) return file_of_step(one->path, own);  // the push says what breaks it
+    if (!broken || step != kNoStep)  // the push says what breaks it
+      return file_of_step(one->path, own, verdict.ok() ? std::optional(std::move(*verdict)) : std::nullopt);
   }
   if (step != kNoStep)
     return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", step, " in ", folder), ""};
@@ -202,15 +266,15 @@ std::string one_file_in(const std::vector<std::string>& names, const std::string
 
 /// AReaL's one place to resume from: its trial's name says nothing of the step, as it is written over at every save.
 /// Unset: `path` holds none, and is no part of one.
-Result<std::optional<PushTarget>> slot_at(Disk& disk, const std::string& path, const std::vector<std::string>& names,
-                                          int64_t step) {
+Result<std::optional<Chosen>> slot_at(Disk& disk, const std::string& path, const std::vector<std::string>& names,
+                                      int64_t step) {
   std::vector<std::string> slots;
   if (is_part_of_slot(path)) slots.push_back(recover_slot_of(disk, path));
   if (is_recover_slot(disk, path)) slots = {path};
   for (size_t i = 0; i < names.size() && slots.empty(); ++i) {
     if (is_recover_slot(disk, cat(path, "/", names[i]))) slots.push_back(cat(path, "/", names[i]));
   }
-  if (slots.empty() || slots.front().empty()) return std::optional<PushTarget>();
+  if (slots.empty() || slots.front().empty()) return std::optional<Chosen>();
   const std::string& slot = slots.front();
   const auto others = std::count_if(names.begin(), names.end(), [&](const std::string& name) {
     return slot != path && is_recover_slot(disk, cat(path, "/", name));
@@ -228,17 +292,20 @@ Result<std::optional<PushTarget>> slot_at(Disk& disk, const std::string& path, c
   if (step != kNoStep && step != named.step)
     return Error{Error::Code::kNotFound,
                  cat(slot, " is of step ", named.step, ", and no training resumes from another"), ""};
-  return std::optional(PushTarget{slot, named});
+  return std::optional(Chosen{{slot, std::move(named), {}, {}}, std::nullopt});
 }
 
 /// Which folder or file is meant, and which step it is.
-Result<PushTarget> chosen(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
+Result<Chosen> choose(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   std::string path = absolute_path(request.path);
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   path = behind_link(disk, path);
   if (const auto info = disk.info(path); info.ok() && info->kind == FileInfo::Kind::kFile) {
-    if (request.step != kNoStep) return file_of_step(path, request.step);
-    return file_of_step(path, step_of_files(disk, path).value_or(step_of_file(basename(path))));
+    if (request.step != kNoStep) return file_of_step(path, request.step, std::nullopt);
+    Chosen file = looked_at(disk, path);
+    const bool says = file.verdict && file.verdict->step != kNoStep;
+    const int64_t step = says ? file.verdict->step : step_of_file(basename(path));
+    return file_of_step(path, step, std::move(file.verdict));
   }
   const auto all = disk.list(path);
   if (!all.ok()) return all.error();
@@ -250,8 +317,7 @@ Result<PushTarget> chosen(Disk& disk, const KnowledgeBase& knowledge, const Push
   const std::vector<std::string> names = without_steps(*all, steps);
   const bool several = holds_several(path, own, names, steps);
   const Steps below = steps_below(disk, knowledge, path, *all, request.step);
-  if ((several || own.step == kNoStep) && !below.empty())
-    return newest_of(disk, knowledge, path, below, request.suspect);
+  if ((several || own.step == kNoStep) && !below.empty()) return newest_of(disk, knowledge, path, below, request);
   if (several)
     return Error{Error::Code::kNotFound, cat("there is no checkpoint of step ", request.step, " in ", path), ""};
   if (sanitize_utf8(basename(path)) != basename(path))
@@ -260,13 +326,15 @@ Result<PushTarget> chosen(Disk& disk, const KnowledgeBase& knowledge, const Push
   const bool named = !own.layout.empty() || step_of_name(basename(path)) != kNoStep;
   if (!named && !files.empty()) return newest_file(disk, files, path, request.step);
   MW_TRY(check_below(disk, path, names));
-  if (request.step == kNoStep && !named) own.step = step_of_files(disk, path).value_or(own.step);
+  Chosen out = looked_at(disk, path);
+  if (!named && out.verdict && out.verdict->step != kNoStep) own.step = out.verdict->step;
   if (request.step != kNoStep) own.step = request.step;
   if (own.step == kNoStep) {
     return Error{Error::Code::kInvalid, cat("which step ", path, " is cannot be seen from its name"),
                  one_file_in(names, path)};
   }
-  return PushTarget{path, own};
+  out.target.named = std::move(own);
+  return out;
 }
 
 /// The checkpoint of which `path` is a part, as NeMo-RL's step_20/policy is one of step_20; "": it is none. `verdict`:
@@ -291,23 +359,48 @@ std::string whole_of(Disk& disk, const KnowledgeBase& knowledge, const std::stri
   return "";
 }
 
+/// Nobody begins from such a one where there is a better one.
+Result<void> check_use(Disk& disk, const PushRequest& request, Chosen& chosen) {
+  const CheckpointVerdict& verdict = *chosen.verdict;
+  const std::string& path = chosen.target.path;
+  if (verdict.state == CheckpointVerdict::State::kSuspect && !request.suspect) {
+    const CheckpointProblem& first = verdict.problems.front();
+    return Error{Error::Code::kInvalid,
+                 cat("the checkpoint is suspect: ", first.path, first.path.empty() ? "" : ": ", first.what),
+                 cat("midwatch checkpoint verify ", path, " says more. Push an earlier one, or say --allow-suspect.")};
+  }
+  const std::string lacks = lacks_for_resume(verdict);
+  if (lacks.empty()) return {};
+  const bool alone = chosen.is_best || request.suspect;
+  const std::string before = alone ? "" : resumable_before(disk, path, verdict.framework);
+  if (!before.empty()) {
+    return Error{Error::Code::kInvalid,
+                 cat("nothing can resume from ", path, ": it lacks ", lacks, ", and ", basename(before), " has all"),
+                 cat("Push ", before, ", or say --allow-suspect.")};
+  }
+  chosen.target.notes.push_back(cat("its trainer cannot resume from it: it lacks ", lacks));
+  return {};
+}
+
 }  // namespace
 
 Result<PushTarget> what_to_push(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
-  auto target = chosen(disk, knowledge, request);
-  if (!target.ok()) return target;
-  const auto verdict = verify_checkpoint(disk, target->path, {});
-  if (!verdict.ok()) return target;  // the push says it
-  if (std::string whole = whole_of(disk, knowledge, target->path, *verdict); !whole.empty()) {
+  auto chosen = choose(disk, knowledge, request);
+  if (!chosen.ok()) return chosen.error();
+  PushTarget& target = chosen->target;
+  if (!chosen->verdict) chosen->verdict = looked_at(disk, target.path).verdict;
+  if (!chosen->verdict) return std::move(target);  // the push says it
+  if (std::string whole = whole_of(disk, knowledge, target.path, *chosen->verdict); !whole.empty()) {
     return Error{Error::Code::kInvalid,
-                 cat(target->path, " is a part of the checkpoint ", whole, ", and none to resume from by itself"),
+                 cat(target.path, " is a part of the checkpoint ", whole, ", and none to resume from by itself"),
                  cat("Push the whole: ", whole, ".")};
   }
-  if (verdict->state == CheckpointVerdict::State::kForeign) {
-    return Error{Error::Code::kInvalid, cat(target->path, " is no checkpoint: no weights are in it"),
+  if (chosen->verdict->state == CheckpointVerdict::State::kForeign) {
+    return Error{Error::Code::kInvalid, cat(target.path, " is no checkpoint: no weights are in it"),
                  "midwatch checkpoint list DIR shows which folders are."};
   }
-  return target;
+  MW_TRY(check_use(disk, request, *chosen));
+  return std::move(target);
 }
 
 }  // namespace mw

@@ -24,9 +24,12 @@ struct NamedStep {
 struct PushTarget {
   std::string path;  ///< of a folder, or of a file
   NamedStep named;
+  std::vector<std::string> beside;  ///< the checkpoints nearest to it, with which it was compared
+  std::vector<std::string> notes;   ///< why it, and not a later one; what its trainer cannot do with it
 };
 
-/// kInvalid: it is not one checkpoint, no checkpoint at all, or a part of one.
+/// kInvalid: it is not one checkpoint, no checkpoint at all, or a part of one. Likewise, unless `request.suspect`,
+/// where it is suspect, and where it lacks what a resume needs and one before it has all.
 Result<PushTarget> what_to_push(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request);
 
 }  // namespace mw

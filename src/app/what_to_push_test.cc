@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/verify.h"
 
 namespace mw {
 namespace {
@@ -19,13 +21,21 @@ struct Samples {
     REQUIRE(loaded.ok());
     knowledge = std::move(*loaded);
   }
-  std::string push(const std::string& path, int64_t step = kNoStep) {
+  std::string push(const std::string& path, int64_t step = kNoStep, bool suspect = false) {
     PushRequest request;
+    request.suspect = suspect;
     request.path = path;
     request.step = step;
     const auto target = what_to_push(disk, *knowledge, request);
     if (!target.ok()) return cat(target.error().what, ". ", target.error().hint);
-    return cat("step ", target->named.step, ": ", target->path);
+    std::string out = cat("step ", target->named.step, ": ", target->path);
+    for (const std::string& note : target->notes) out += cat("; ", note);
+    return out;
+  }
+  void remove(std::string_view folder, std::string_view part) {
+    for (const std::string& path : disk.paths()) {
+      if (path.starts_with(folder) && contains(path, part)) disk.unlink(path);
+    }
   }
   void copy(const std::string& from, const std::string& to) {
     for (const std::string& path : disk.paths()) {
@@ -85,6 +95,61 @@ TEST_CASE("of Lightning's folders the newest is pushed, or that of the step, and
     if (contains(path, "step=30") && contains(path, "zero_pp_rank_1")) on.disk.unlink(path);
   }
   CHECK(on.push("/ck/ld") == "step 20: /ck/ld/epoch=0-step=20.ckpt");
+}
+
+TEST_CASE("of several the newest from which a resume has all is pushed, and one that lacks something is not") {
+  struct Case {
+    const char *folder, *part, *lacks;
+  };
+  for (const Case& one : {Case{"/ck/verl/global_step_", "optim_world", "optimizer"},
+                          {"/ck/skyrl/global_step_", "optim_world", "optimizer"},
+                          {"/ck/trl/checkpoint-", "optimizer.pt", "optimizer"},
+                          {"/ck/nemo-rl/step_", "policy/optimizer", "optimizer"}}) {
+    Samples on;
+    CAPTURE(one.folder);
+    const std::string older = cat(one.folder, "10"), newer = cat(one.folder, "20");
+    on.remove(newer, one.part);
+    CHECK(on.push(folder_of(newer)) ==
+          cat("step 10: ", older, "; step 20 was passed over: nothing can resume from it, as it lacks ", one.lacks));
+    CHECK(on.push(newer) == cat("nothing can resume from ", newer, ": it lacks ", one.lacks, ", and ", basename(older),
+                                " has all. Push ", older, ", or say --allow-suspect."));
+    CHECK(on.push(folder_of(newer), 20) == on.push(newer));
+    const std::string anyway = cat("step 20: ", newer, "; its trainer cannot resume from it: it lacks ", one.lacks);
+    CHECK(on.push(newer, kNoStep, true) == anyway);
+    CHECK(on.push(folder_of(newer), 20, true) == anyway);
+    on.remove(older, one.part);  // the run saves none
+    CHECK(on.push(folder_of(newer)) == anyway);
+    CHECK(on.push(newer) == anyway);
+  }
+}
+
+TEST_CASE("a suspect checkpoint is not pushed unless somebody says so") {
+  Samples on;
+  const std::string rank = "/ck/verl/global_step_20/actor/model_world_size_2_rank_";
+  on.disk.put(cat(rank, "0.pt"), on.disk.content(cat(rank, "1.pt")));
+  CHECK(
+      contains(on.push("/ck/verl/global_step_20"), "the checkpoint is suspect: actor/model_world_size_2_rank_0.pt: "));
+  CHECK(on.push("/ck/verl/global_step_20", kNoStep, true) == "step 20: /ck/verl/global_step_20");
+  CHECK(on.push("/ck/verl") == "step 10: /ck/verl/global_step_10");
+}
+
+TEST_CASE("a checkpoint is verified once before it is pushed") {
+  for (const char* path : {"/ck/trl", "/ck/trl/checkpoint-20", "/ck/areal", "/ck/prime-rl/checkpoints"}) {
+    Samples on;
+    CAPTURE(path);
+    const std::string target = std::string(path) == "/ck/areal"                  ? path
+                               : std::string(path) == "/ck/trl"                  ? "/ck/trl/checkpoint-20"
+                               : std::string(path) == "/ck/prime-rl/checkpoints" ? "/ck/prime-rl/checkpoints/step_20"
+                                                                                 : path;
+    VerifyOptions how;
+    how.beside = nearest_beside(on.disk, target, 2);
+    uint64_t before = on.disk.calls();
+    REQUIRE(verify_checkpoint(on.disk, target, how).ok());
+    const uint64_t once = on.disk.calls() - before;
+    before = on.disk.calls();
+    CHECK(contains(on.push(path), "step 20: "));
+    CHECK(on.disk.calls() - before < once * 3 / 2);
+  }
 }
 
 }  // namespace

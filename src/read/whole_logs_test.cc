@@ -124,6 +124,26 @@ TEST_CASE("the report that midwatch run printed below the command's output is no
   CHECK_FALSE(forged.incidents.empty());
 }
 
+TEST_CASE("rollouts of an attempt that begins again are of none of the steps before it") {
+  const std::string line = "(MegatronTrainRayActor pid=9) [2026-11-30 10:00:00] ";
+  std::string log;
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    log += cat("=== midwatch: attempt ", attempt, " began 2026-01-02T1", attempt,
+               ":20:30Z (0123abcd), process 4711 ===\n");
+    for (int step = 0; step <= 12; ++step) {
+      log += cat(line, "train_metric_utils.py:135 - rollout ", step, ": {'rollout/raw_reward': 0.3, ",
+                 "'rollout/response_lengths': 421.0}\n", line, "model.py:918 - step ", step,
+                 ": {'train/loss': 0.001, 'train/grad_norm': 0.41, 'train/step': ", step, "}\n");
+    }
+    log += cat("=== midwatch: attempt ", attempt, " ended 2026-01-02T1", attempt,
+               ":50:30Z (0123abcd), exit status 1 ===\n");
+  }
+  const State state = state_of(log);
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[1].first_step == 0);
+  CHECK(state.attempts[1].why == "midwatch started the command");
+}
+
 TEST_CASE("of ranks that print into one log the first one counts") {
   std::string text;
   for (int step = 1; step <= 8; ++step) {

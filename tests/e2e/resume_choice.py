@@ -54,6 +54,39 @@ def the_newest_that_lost_its_optimizer(base):
     assert code == 0 and answer["resume_from"] is None and not answer["checkpoints"][-1]["unresumable"], answer
 
 
+def pushed(base, *args):
+    code, text = midwatch(base, "push", "--json", *args)
+    return code, json.loads(text) if code == 0 else " ".join(text.split())
+
+
+def what_cannot_be_resumed_from_is_pushed_only_where_nothing_can_be(base):
+    root, store = base + "/trl", base + "/store"
+    shutil.copytree(SAMPLES / "trl", root)
+    os.unlink(root + "/checkpoint-20/optimizer.pt")
+    age(root)
+    code, answer = pushed(base, root, store)
+    assert code == 0 and answer["step"] == 10 and answer["lacks"] == "" and "step 20 was passed over" in answer["notes"][0], answer
+    code, said = pushed(base, root + "/checkpoint-20", store)
+    assert code == 2 and "nothing can resume from" in said and f"Push {root}/checkpoint-10, or say --allow-suspect" in said, said
+    os.unlink(root + "/checkpoint-10/optimizer.pt")  # nobody saves one here; in the store lies one from before
+    age(root)
+    code, answer = pushed(base, root, store)
+    assert code == 0 and answer["step"] == 20 and answer["lacks"] == "optimizer" and answer["latest"] == "kept", answer
+    code, answer = pushed(base, root, store, "--allow-suspect")
+    assert code == 0 and answer["latest"] == "moved", answer
+    code, answer = pushed(base, root, base + "/another")
+    assert code == 0 and answer["latest"] == "moved" and "cannot resume from it: it lacks optimizer" in answer["notes"][0], answer
+
+
+def what_its_neighbours_show_to_be_broken_is_not_pushed(base):
+    root = base + "/verl"
+    shutil.copytree(SAMPLES / "verl", root)
+    shutil.copytree(root + "/global_step_10/actor", root + "/global_step_10/critic")
+    age(root)
+    code, said = pushed(base, root + "/global_step_20", base + "/store")
+    assert code == 2 and "critic" in said, said
+
+
 def an_older_one_without_an_optimizer_is_nothing(base):
     root = base + "/trl"
     shutil.copytree(SAMPLES / "trl", root)
@@ -151,7 +184,8 @@ def cleanup_names_prune(base):
 
 
 def main():
-    for case in (the_newest_that_lost_its_optimizer, an_older_one_without_an_optimizer_is_nothing, a_step_that_one_role_lacks,
+    for case in (the_newest_that_lost_its_optimizer, what_cannot_be_resumed_from_is_pushed_only_where_nothing_can_be,
+                 what_its_neighbours_show_to_be_broken_is_not_pushed, an_older_one_without_an_optimizer_is_nothing, a_step_that_one_role_lacks,
                  what_is_no_lack_of_a_role, a_broken_one_that_is_named_alone, two_of_one_step_are_named, what_cannot_be_compared_is_said,
                  cleanup_names_prune):
         with Scratch() as base:

@@ -53,7 +53,9 @@ struct Sorted {
 /// What became of the pointer: "; PATH said 50 and says 40 now".
 std::string said_of_pointer(const Quarantined& done) {
   if (done.pointer.empty()) return "";
-  const std::string before = done.pointer_before.empty() ? "was empty" : cat("said ", clip(done.pointer_before, 100));
+  const std::string before = done.pointer_missed           ? "was missing"
+                             : done.pointer_before.empty() ? "was empty"
+                                                           : cat("said ", clip(done.pointer_before, 100));
   return done.pointer_after ? cat("; ", done.pointer, " ", before, " and says ", *done.pointer_after, " now")
                             : cat("; ", done.pointer, ", which ", before, ", is out of the way");
 }
@@ -79,7 +81,9 @@ class RootPlan {
       const bool half = scope_.way && scope_.way->halves.count(item.step) != 0;
       return !half && !is_broken(item.step);
     });
-    if (any && plan.keep == kNoStep) from_nothing = true;
+    const bool had = scope_.had_whole && !plan.items.empty();
+    if ((any || had) && plan.keep == kNoStep) from_nothing = true;
+    if (trouble.empty() && !scope_.resume_given) unproven();
     return {};
   }
 
@@ -126,7 +130,11 @@ class RootPlan {
     const auto asked = ask_pointer(disk_, root_, scope_.layout);
     if (!asked.ok()) return asked.error();
     const auto& text = *asked;
-    if (!text) return {};
+    if (!text) {
+      const bool lost = scope_.way && scope_.way->pointerless.count(root_) != 0;
+      plan.set_pointer = lost && plan.keep != kNoStep && !scope_.resume_given;
+      return {};
+    }
     const auto named = step_in(scope_.layout.pointer_text, *text);
     const bool dangles = pointer_dangles(disk_, root_, scope_.layout);
     if (named && *named < from_ && sorted_.own.count(*named) == 0) {
@@ -153,6 +161,15 @@ class RootPlan {
     if (sorted_.items.empty() || sorted_.older.empty()) return;
     const int64_t next = *sorted_.older.rbegin();
     if (sorted_.own.count(next) == 0) not_ours(next, cat("without them the trainer would resume in ", root_, " from"));
+  }
+
+  /// The last whole one is there, and may not be pointed at: with the pointer out of the way the trainer would begin
+  /// from nothing, and save over it.
+  void unproven() {
+    const int64_t kept = scope_.way ? scope_.way->kept : kNoStep;
+    if (!plan.set_pointer || plan.keep != kNoStep || sorted_.older.count(kept) == 0 || is_broken(kept)) return;
+    trouble = cat(checkpoint_called(scope_.layout, kept), " in ", root_,
+                  " is whole and not proven to be this run's own, and without it the trainer would begin from nothing");
   }
 
   void not_ours(int64_t step, const std::string& what) {

@@ -26,7 +26,7 @@ struct RollbackPlan {
   Rollback back;              ///< no plans: there is nothing to do
   std::string from = {};      ///< what a person calls `back.from`: "step 30", "checkpoint_3"
   bool from_nothing = false;  ///< done so, the trainer would begin from nothing although it has saved,
-                              ///< and not only what is broken
+                              ///< and not at any time only what is broken
   std::string trouble;        ///< why it cannot be done at all; "": it can
 };
 
@@ -38,6 +38,7 @@ struct RollbackScope {
   const std::optional<LastWhole>& way;    ///< what the disk shows
   bool resume_given = false;              ///< midwatch says what the trainer resumes from
   std::string label;                      ///< nobody else's, below kQuarantineFolder
+  bool had_whole = false;                 ///< the run had saved one that was whole, whether it is there or not
 };
 
 /// Works out what rollback_from() asks for. In trouble: a checkpoint that is not proven to be this run's would be

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "base/text.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/quarantine_for_test.h"
@@ -128,6 +130,87 @@ TEST_CASE("no attempt begins where roles would be resumed from different steps")
   broken.how = event::CheckpointSeen::How::kBroken;
   CHECK(plan_from(40).trouble == "_actor would resume from step 30 and _critic from step 20");
   CHECK(plan_from(40).back.plans.empty());
+}
+
+TEST_CASE("a pointer that is missing is set to what the run is to resume from") {
+  QuarantineFolder f;
+  for (const int step : {10, 20, 30, 40}) f.checkpoint(cat("global_step_", step));
+  const std::vector<std::string> roots{f.root};
+  std::optional<LastWhole> way = LastWhole();
+  way->kept = 40;
+  way->from = 41;
+  const auto plan_with = [&](bool resume_given) {
+    Rollback back;
+    back.from = 41;
+    auto plan = plan_rollback(*f.disk, {saved_by_tens(f), kVerl, roots, way, resume_given, "x"}, std::move(back));
+    REQUIRE(plan.ok());
+    return *plan;
+  };
+  CHECK(plan_with(false).back.plans.empty());  // nobody found that it was lost
+  way->pointerless = {f.root};
+  CHECK(plan_with(true).back.plans.empty());
+  const RollbackPlan plan = plan_with(false);
+  CHECK_MESSAGE(plan.trouble.empty(), plan.trouble);
+  REQUIRE(plan.back.plans.size() == 1);
+  const auto done = roll_back(*f.disk, kVerl, plan.back, of_run("/home/runs/a"), nullptr);
+  REQUIRE(done.ok());
+  CHECK_MESSAGE(contains(*done, "latest_checkpointed_iteration.txt was missing and says 40 now"), *done);
+  CHECK(f.content("latest_checkpointed_iteration.txt") == "40");
+}
+
+TEST_CASE("a run that had saved whole ones does not begin from nothing when only a broken one is left") {
+  QuarantineFolder f;
+  f.checkpoint("global_step_30");  // its trainer deleted the earlier ones
+  point(f, "30");
+  const std::vector<std::string> roots{f.root};
+  std::optional<LastWhole> way = LastWhole();
+  way->from = 30;
+  event::CheckpointSeen& broken = way->seen.emplace_back();
+  broken.path = cat(f.root, "/global_step_30");
+  broken.how = event::CheckpointSeen::How::kBroken;
+  for (const bool had_whole : {false, true}) {
+    Rollback back;
+    back.from = 30;
+    const auto plan =
+        plan_rollback(*f.disk, {saved_by_tens(f), kVerl, roots, way, false, "x", had_whole}, std::move(back));
+    REQUIRE(plan.ok());
+    CHECK(plan->from_nothing == had_whole);
+    CHECK(plan->trouble.empty());
+  }
+}
+
+TEST_CASE("where the last whole one is not proven to be the run's own the pointer is not taken away") {
+  QuarantineFolder f;
+  for (const int step : {20, 30}) f.checkpoint(cat("global_step_", step));
+  point(f, "30");
+  Ownership own = saved_by_tens(f);
+  own.lives = {{Time::from_seconds(1), Time::from_seconds(2)}};  // by the clock of the file server
+  own.last_said = {30};
+  const std::vector<std::string> roots{f.root};
+  std::optional<LastWhole> way = LastWhole();
+  way->from = 30;
+  event::CheckpointSeen& broken = way->seen.emplace_back();
+  broken.path = cat(f.root, "/global_step_30");
+  broken.how = event::CheckpointSeen::How::kBroken;
+  const auto plan_of_30 = [&] {
+    Rollback back;
+    back.from = 30;
+    auto plan = plan_rollback(*f.disk, {own, kVerl, roots, way, false, "x"}, std::move(back));
+    REQUIRE(plan.ok());
+    return *plan;
+  };
+  const auto times = [&](std::string_view name, int64_t seconds) {
+    CHECK(std::system(cat("touch -d @", seconds, " ", f.root, "/", name, "/model ", f.root, "/", name).c_str()) == 0);
+  };
+  times("global_step_30", 2);
+  CHECK(plan_of_30().trouble.empty());  // nothing that is whole is known
+  way->kept = 20;
+  CHECK(plan_of_30().trouble ==
+        cat("the checkpoint of step 20 in ", f.root,
+            " is whole and not proven to be this run's own, and without it the trainer would begin from nothing"));
+  CHECK(plan_of_30().back.plans.empty());
+  times("global_step_20", 2);
+  CHECK_MESSAGE(plan_of_30().trouble.empty(), plan_of_30().trouble);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/exit_status.h"
+#include "core/shipments.h"
 #include "core/supervise/decide.h"
 #include "core/supervise/decide_component.h"
 #include "core/supervise/outcome_json.h"
@@ -20,6 +21,14 @@
 
 namespace mw {
 namespace {
+
+/// What the run shipped can be brought back by a person. "": it shipped nothing.
+std::string shipped_text(const State& state, const std::string& store) {
+  const auto shipped = last_shipped(state);
+  if (!shipped || store.empty()) return "";
+  return cat(" Step ", shipped->step, " is in ", store, ": midwatch checkpoint pull ", store, " ", shipped->path,
+             " --step ", shipped->step, " brings it back.");
+}
 
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kRemainingLimit = Duration::seconds(60);  // what not even SIGKILL ends does not delay a restart
@@ -226,10 +235,11 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   Judgement judgement;
   judgement.outcome = outcome(state);
   const CheckpointLayout layout = doors_.layout(state.saver());
-  const auto plan = plan_rollback(doors_.disk,
-                                  {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
-                                   quarantine_label(folder_, attempt_, kept_.started)},
-                                  rollback_from(remains_->suspect, way_));
+  const auto plan =
+      plan_rollback(doors_.disk,
+                    {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
+                     quarantine_label(folder_, attempt_, kept_.started), left_whole(state, state.attempts.size())},
+                    rollback_from(remains_->suspect, way_));
   if (!plan.ok()) return plan.error();
   judgement.back = plan->back;
   judgement.framework = state.saver();
@@ -243,6 +253,7 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   judgement.decision = after_end(all, spec_.limits);
   judgement.facts = facts_json({judgement.outcome, spec_.limits, judgement.decision});
   guard_rollback(*plan, spec_, judgement);
+  if (plan->from_nothing && !judgement.decision.restart) judgement.decision.why += shipped_text(state, spec_.store);
   if (judgement.decision.restart && spec_.restarting == Mode::kWatch) {
     judgement.decision = {judgement.decision.end,
                           false,

@@ -140,10 +140,12 @@ class Push {
     tree_ = std::move(*tree);
     std::optional<CheckpointVerdict> verdict;
     const std::string place = cat(options_.folder, options_.file.empty() ? "" : "/", options_.file);
-    CheckpointScan scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict);
+    VerifyOptions how;
+    how.beside = options_.beside;
+    CheckpointScan scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict, how);
     // The manifest keeps what is found now: a disk that did not answer once must not leave it unproven for ever.
     if (scan.seen.how != How::kWhole || (verdict && verdict->state == CheckpointVerdict::State::kUnknown))
-      scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict);
+      scan = scan_checkpoint(doors_.disk, place, options_.step, nullptr, &verdict, how);
     if (!scan.there) return Error{Error::Code::kNotFound, cat(place, " cannot be read"), ""};
     std::string broken = scan.seen.what;
     if (scan.seen.how != How::kBroken) {
@@ -353,14 +355,16 @@ class Push {
     return Error{Error::Code::kIo, "the store gives another manifest than was put there", "Push again."};
   }
 
-  /// Nothing proves that this one is whole, and what `latest` names is.
+  /// What `latest` names is whole, and nothing proves that of this one; or that one has all that a resume needs.
   Result<bool> stays_at_whole() {
     const std::string& named = out_.before.checkpoint;
-    if (out_.manifest.scanned == "whole" || options_.older || options_.suspect || named.empty()) return false;
+    const bool whole = out_.manifest.scanned == "whole";
+    if ((whole && out_.manifest.lacks.empty()) || options_.older || options_.suspect || named.empty()) return false;
     const auto text = get_small(doors_.store, keys_.manifest(named), kManifestBytes);
     if (!text.ok() && text.error().code != Error::Code::kNotFound) return text.error();
     const auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
-    return manifest.ok() && named != out_.manifest.id && manifest->scanned == "whole";
+    return manifest.ok() && named != out_.manifest.id && manifest->scanned == "whole" &&
+           (!whole || manifest->lacks.empty());
   }
 
   /// A push of a later step may have come to its end meanwhile, without `latest`, as this one had begun after it:
@@ -375,6 +379,7 @@ class Push {
       const auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
       if (!manifest.ok() || manifest->id != id || !is_current(out_.before, *manifest)) continue;
       if (out_.manifest.scanned == "whole" && manifest->scanned != "whole") continue;
+      if (out_.manifest.lacks.empty() && !manifest->lacks.empty()) continue;
       const auto missing = files_are_there(doors_.store, keys_, *manifest);
       if (!missing.ok()) return missing.error();
       if (!missing->empty()) continue;

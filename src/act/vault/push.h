@@ -48,6 +48,8 @@ struct PushOptions {
   const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files
   bool suspect = false;                              ///< also where that one found it suspect
   bool one_framework = false;                        ///< not where `latest` names another framework's, unless `suspect`
+  /// Checkpoints next to it, which may show that a part of it is lost; empty: it is looked at alone.
+  std::vector<std::string> beside = {};
   bool repair = false;  ///< what the store has of it is compared by checksums, where it keeps any, and mended
 };
 

@@ -56,7 +56,7 @@ class Records {
   void resumed(int64_t step);
   /// The trainer was started again: the bar that is shown next is another one. Where none is, epochs may go on.
   void another_process();
-  /// Another attempt begins: records that nobody named are counted from 1 again.
+  /// Another attempt begins: records that nobody named are counted from 1 again, and rollouts are of no step before it.
   void begin_unnamed();
   /// The attempt is over, as the keeper says.
   void attempt_over();

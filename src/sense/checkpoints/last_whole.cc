@@ -44,6 +44,23 @@ class Search {
   }
 
   LastWhole find() {
+    LastWhole found = look();
+    // Where nothing proves that a trainer would take it (an export, say) a missing pointer is none that was lost.
+    const bool proven = std::all_of(found.pointerless.begin(), found.pointerless.end(), [&](const std::string& root) {
+      return found.kept != kNoStep && scan(root, found.kept, nullptr).resumable;
+    });
+    if (proven) return found;
+    takes_missing_ = false;
+    found_ = {};
+    found_.seen = std::move(found.seen);
+    found_.written = std::move(found.written);
+    cut_.clear();
+    further_ = kNoStep;
+    return look();
+  }
+
+ private:
+  LastWhole look() {
     if (all_.empty()) return {};
     bool dangling = false;
     std::optional<int64_t> newest = *all_.rbegin();
@@ -57,7 +74,7 @@ class Search {
       if (further_ == kNoStep && cut_.empty()) return std::move(found_);
       const auto next = all_.upper_bound(*newest);
       found_.from = next == all_.end() ? *newest + 1 : *next;
-      found_.why = further_ == kNoStep ? cat("the pointer in ", cut_, " names none that is there")
+      found_.why = further_ == kNoStep ? cat("the pointer in ", cut_, wrong_pointer(cut_))
                                        : cat("each role is resumed by its own pointer, and one is led to step ",
                                              further_, " and another to step ", *newest);
       return std::move(found_);
@@ -71,11 +88,15 @@ class Search {
     }
     const auto next = found_.kept == kNoStep ? all_.begin() : all_.upper_bound(found_.kept);
     found_.from = next == all_.end() ? found_.kept + 1 : *next;
-    if (found_.why.empty()) found_.why = "the pointer to the newest checkpoint names none that is there";
+    const std::string lost = found_.pointerless.empty() ? "" : *found_.pointerless.begin();
+    if (found_.why.empty()) found_.why = cat("the pointer to the newest checkpoint", wrong_pointer(lost));
     return std::move(found_);
   }
 
- private:
+  std::string_view wrong_pointer(const std::string& root) const {
+    return found_.pointerless.count(root) != 0 ? " is missing" : " names none that is there";
+  }
+
   /// Which of the folders hold what a resume takes together. A critic's that the run left behind is none of them.
   void find_roles() {
     std::map<std::string, std::set<int64_t>> ever = tainted_;
@@ -97,15 +118,26 @@ class Search {
   std::optional<int64_t> named(bool* dangling) {
     std::optional<int64_t> lowest;
     int64_t furthest = kNoStep;
+    std::vector<std::string> without;
+    bool any = false;
     for (const std::string& root : roots_) {
       if (left_behind_.count(root) != 0) continue;
-      const auto text = read_pointer(disk_, root, layout_);
+      const auto asked = ask_pointer(disk_, root, layout_);
+      const auto text = asked.ok() ? *asked : std::nullopt;
+      any = any || !asked.ok() || text;
+      if (takes_missing_ && asked.ok() && !text && steps_.count(root) != 0) without.push_back(root);
       if (!text) continue;
       const auto step = step_in(layout_.pointer_text, *text);
       if (step && (!lowest || *step < *lowest)) lowest = step;
       if (step && roles_.count(root) != 0) furthest = std::max(furthest, *step);
       if (step) continue;
       if (!text->empty() && !pointer_dangles(disk_, root, layout_)) return std::nullopt;
+      *dangling = true;
+      if (roles_.count(root) != 0) cut_ = root;
+    }
+    for (const std::string& root : without) {
+      if (any && roles_.count(root) == 0) continue;  // exports, say: the pointer lies elsewhere
+      found_.pointerless.insert(root);
       *dangling = true;
       if (roles_.count(root) != 0) cut_ = root;
     }
@@ -240,6 +272,7 @@ class Search {
   std::map<std::string, std::string> roles_;     // by the folder of each role, that of the other
   std::set<std::string> left_behind_;            // of critics that are trained no more
   std::string cut_;                              // the folder of a role whose pointer names nothing
+  bool takes_missing_ = true;                    // a missing pointer for one that was lost
   int64_t further_ = kNoStep;                    // what one role's pointer names, and another's an earlier step
   std::map<std::string, CheckpointScan> scans_;  // by folder
   std::set<std::string> compared_;               // with the one before

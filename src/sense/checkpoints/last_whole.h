@@ -23,15 +23,19 @@ struct LastWhole {
   std::vector<event::CheckpointSeen> seen;  ///< that were looked at, the newest first
   std::string writing = {};                 ///< one that counts is not whole as it is being written; "": none
   std::set<std::string> written = {};       ///< by their real paths: that somebody writes just now, as far as was asked
-  std::set<int64_t> halves = {};            ///< steps that only one of two roles has, of those that were looked at
+  /// Folders whose pointer is missing and belongs there: `kept`, proven to be resumed from, is what it is to name.
+  std::set<std::string> pointerless = {};
+  std::set<int64_t> halves = {};  ///< steps that only one of two roles has, of those that were looked at
 };
 
 /// Looks at what the framework would resume from, in all `roots` of one run (of an actor and a critic there may be one
 /// each: a resume takes each by its own pointer, so only a step counts that both have, and both pointers are to name
 /// it), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
 /// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer checkpoints
-/// do no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
-/// run's: they are not looked at, and a pointer that names one is left alone. What reading all bytes found wrong
+/// do no harm and stay; what it names under another name than a step's is left alone. A trainer begins from nothing
+/// where its pointer is missing: that counts as a broken one where no folder has any, or a role lost its own. Folders
+/// of `skip` are none of the run's: they are not looked at, and a pointer that names one is left alone. What reading
+/// all bytes found wrong
 /// (`unsound`, by path) is not resumed from, unless it was saved anew since. What is not whole and `is_written` (by
 /// whomever: another run may save into the same folder) is not broken, and is none of `seen`.
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,

@@ -2,6 +2,7 @@
 // what is called broken is quarantined before a restart, and may be deleted.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/text.h"
@@ -226,6 +227,61 @@ TEST_CASE("what somebody made of one of Megatron's folders, beside it, needs no 
   disk.unlink("/ck/slime/iter_0000020/common.pt");
   disk.unlink("/ck/slime/iter_0000020/metadata.json");
   CHECK(mw::testing::verified(disk, "/ck/slime/iter_0000020").state == CheckpointVerdict::State::kPartial);
+}
+
+TEST_CASE("AReaL's weights alone are partial where their trial has no recover_info") {
+  FakeDisk disk;
+  mw::testing::put_samples(disk);
+  const std::string weights = "/ck/areal/default/recover_checkpoint";
+  CHECK(mw::testing::verified(disk, weights).state == CheckpointVerdict::State::kWhole);
+  for (const std::string& file : disk.paths()) {
+    if (file.starts_with("/ck/areal/recover_info/")) disk.unlink(file);
+  }
+  disk.unlink_folder("/ck/areal/recover_info");
+  const CheckpointVerdict verdict = mw::testing::verified(disk, weights);
+  CHECK(verdict.state == CheckpointVerdict::State::kPartial);
+  CHECK(verdict.framework == "areal");
+  REQUIRE_FALSE(verdict.problems.empty());
+  CHECK(verdict.problems[0].path == "../../recover_info");
+}
+
+TEST_CASE("files that an earlier save by another number of ranks left are opened by none") {
+  constexpr int64_t kSaved = 1768465800;
+  const std::string folder = "/ck/verl/global_step_20/actor/";
+  const auto with_earlier = [&](FakeDisk& disk, int64_t seconds, int ranks) {
+    mw::testing::put_samples(disk);
+    disk.set_time(Time::from_seconds(static_cast<double>(kSaved + seconds)));
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (const char* const kind : {"model", "optim", "extra_state"})
+        disk.put(cat(folder, kind, "_world_size_4_rank_", rank, ".pt"),
+                 disk.content(cat(folder, kind, "_world_size_2_rank_", rank % 2, ".pt")));
+    }
+    return mw::testing::verified(disk, "/ck/verl/global_step_20");
+  };
+  using State = CheckpointVerdict::State;
+  for (const bool said : {true, false}) {
+    FakeDisk disk;
+    const auto look = [&](int64_t seconds, int ranks) {
+      if (!said) mw::testing::put_samples(disk);
+      const CheckpointVerdict verdict = with_earlier(disk, seconds, ranks);
+      if (said) return verdict;
+      disk.unlink(folder + "fsdp_config.json");
+      return mw::testing::verified(disk, "/ck/verl/global_step_20");
+    };
+    const CheckpointVerdict whole = look(-86'400, 4);
+    CAPTURE(text_of(whole));
+    CHECK(whole.state == State::kWhole);
+    CHECK(whole.resumable == CheckpointVerdict::Resumable::kYes);
+    const auto noted = [](const std::string& note) {
+      return contains(note, "of an earlier save by another number of ranks");
+    };
+    CHECK(std::count_if(whole.notes.begin(), whole.notes.end(), noted) == 1);
+    CHECK(look(86'400, 3).state != State::kWhole);  // written since, and not whole: no save is
+  }
+  FakeDisk cut;
+  with_earlier(cut, -86'400, 4);
+  cut.unlink(folder + "model_world_size_2_rank_1.pt");
+  CHECK(mw::testing::verified(cut, "/ck/verl/global_step_20").state != State::kWhole);
 }
 
 }  // namespace

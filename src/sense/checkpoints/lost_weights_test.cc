@@ -205,6 +205,41 @@ TEST_CASE("a rank's part of ZeRO that is zero, and whose moments are none, is lo
   }
 }
 
+TEST_CASE("a rank's piece of ZeRO 3 that is of another size than the others' is none of this model's") {
+  for (const float other : {50.0F, 0.5F, 1.0F}) {
+    CAPTURE(other);
+    Zero zero;
+    zero.save(3, {2000, 2000, 2000}, other);
+    const CheckpointVerdict verdict = zero.look(true);
+    CAPTURE(text_of(verdict));
+    CHECK(verdict.state == (other > 2 ? State::kSuspect : State::kWhole));
+    CHECK(contains(text_of(verdict), "zero_pp_rank_1_mp_rank_00_optim_states.pt: its numbers are") == (other > 2));
+  }
+  Zero small;
+  small.save(3, {2000, 2000, 2000}, 0.01F);
+  CHECK(small.look(true).state == State::kSuspect);
+  Zero two;
+  two.save(3, {2000, 2000}, 50);
+  CHECK(contains(text_of(two.look(true)), "zero_pp_rank_1_mp_rank_00_optim_states.pt: its numbers are 50 in size"));
+  Zero stage_2;  // the other weights of another rank
+  stage_2.save(2, {2000, 2000, 2000}, 50);
+  CHECK(stage_2.look(true).state == State::kWhole);
+}
+
+TEST_CASE("what a save of ZeRO 3 by more ranks left is opened by none") {
+  Zero zero;
+  zero.save(3, {48, 48, 48, 48});
+  zero.disk.set_time(Time::from_seconds(1'768'465'800 + 86'400));
+  zero.save(3, {48, 48});
+  const CheckpointVerdict verdict = zero.look();
+  CAPTURE(text_of(verdict));
+  CHECK(verdict.state == State::kWhole);
+  Zero fresh;  // of one save
+  fresh.save(3, {48, 48, 48, 48});
+  fresh.save(3, {48, 48});
+  CHECK(fresh.look().state != State::kWhole);
+}
+
 // ---- what a loader asks for
 
 struct Trl {

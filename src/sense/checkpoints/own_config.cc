@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/tensor_scan.h"
 
 namespace mw {
@@ -54,14 +55,17 @@ int64_t layers_of(const Json& config) {
 struct Layers {
   std::map<std::string_view, std::set<int64_t>> of;  ///< by what stands before the number
   bool embedding = false, end = false;               ///< its first and its last part are there
-  void add(std::string_view name) {
-    constexpr std::array<std::string_view, 5> kBefore = {"model.layers.", "transformer.h.",
-                                                         "model.language_model.layers.", "language_model.model.layers.",
-                                                         "model.decoder.layers."};
+  void add_end(std::string_view name) {
     embedding = embedding || name.ends_with("embed_tokens.weight") || name.ends_with("wte.weight");
     end = end || name == "model.norm.weight" || name.ends_with("language_model.norm.weight") ||
           name.ends_with("language_model.model.norm.weight") || name.ends_with("ln_f.weight") ||
           name.ends_with("lm_head.weight");
+  }
+  void add(std::string_view name) {
+    add_end(name);
+    constexpr std::array<std::string_view, 5> kBefore = {"model.layers.", "transformer.h.",
+                                                         "model.language_model.layers.", "language_model.model.layers.",
+                                                         "model.decoder.layers."};
     for (const std::string_view before : kBefore) {
       if (!name.starts_with(before)) continue;
       const std::string_view rest = name.substr(before.size());
@@ -71,15 +75,33 @@ struct Layers {
   }
 };
 
+/// The tensors that the index beside it names; none: there is no index.
+std::set<std::string> named_beside(Examination& exam, const TreeFile& config, std::string* index) {
+  constexpr size_t kIndexBytes = size_t{32} << 20;
+  for (const TreeFile& file : exam.tree().files()) {
+    const bool is_index = is_shard_index(file.name(), ".safetensors") || is_shard_index(file.name(), ".bin");
+    if (!is_index || folder_in_tree(file.path) != folder_in_tree(config.path)) continue;
+    const auto text = exam.text(file, kIndexBytes);
+    *index = file.name();
+    return text ? names_of_index(*text) : std::set<std::string>();
+  }
+  return {};
+}
+
 void look_at_layers(Examination& exam, const TreeFile& config) {
   const auto json = settings_in(exam, config);
   const int64_t stated = json ? layers_of(*json) : 0;
   if (stated <= 0 || json->find("block_configs") != nullptr) return;  // some of those layers hold nothing
   std::string first;
   const auto files = weights_beside(exam, config, {"model", "pytorch_model"}, &first);
+  std::string index;
+  const std::set<std::string> named = named_beside(exam, config, &index);
   Layers layers;
   for (const FileDirectory* file : files) {
-    for (const TensorPlace& tensor : file->tensors) layers.add(tensor.name);
+    for (const TensorPlace& tensor : file->tensors) {
+      const bool loaded = named.empty() || named.count(tensor.name) != 0;
+      loaded ? layers.add(tensor.name) : layers.add_end(tensor.name);
+    }
   }
   if (!layers.embedding || !layers.end || layers.of.size() != 1) return;
   const std::set<int64_t>& there = layers.of.begin()->second;
@@ -88,8 +110,9 @@ void look_at_layers(Examination& exam, const TreeFile& config) {
   int64_t missing = 0;
   while (there.count(missing) != 0) ++missing;
   exam.problem(Trouble::kUnlike, first,
-               cat("it has ", below, " of the ", stated, " layers that ", config.path, " states, and not layer ",
-                   missing, ": what loads it fills that with random numbers"));
+               cat(named.empty() ? "it has " : cat("it has, as far as ", index, " names them, "), below, " of the ",
+                   stated, " layers that ", config.path, " states, and not layer ", missing,
+                   ": what loads it fills that with random numbers"));
 }
 
 /// Of the part that makes text.

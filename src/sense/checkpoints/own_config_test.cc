@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "base/json.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/verify.h"
@@ -98,6 +100,44 @@ TEST_CASE("words and inner width that the settings state and the tensors have no
   CHECK(contains(said(R"("intermediate_size":99)"), "the inner width of its layers is 4"));
   CHECK(said(R"("text_config":{"vocab_size":100})") != "");
   CHECK(said(R"("intermediate_size":[4,8])") == "");
+}
+
+/// A model of six layers in three shards; `left_out`: of what the index names.
+State state_of_shards(const std::string& ending, const std::function<bool(const std::string&, int)>& left_out,
+                      bool config = true) {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(1768465800));
+  std::string map;
+  for (int shard = 1; shard <= 3; ++shard) {
+    std::vector<std::string> names = model({2 * shard - 2, 2 * shard - 1}, false);
+    if (shard == 1) names.emplace_back("model.embed_tokens.weight");
+    if (shard == 3) names.emplace_back("model.norm.weight");
+    const std::string file = cat("model-0000", shard, "-of-00003", ending);
+    disk.put(cat("/m/", file), weights(names));
+    for (const std::string& name : names) {
+      if (!left_out(name, shard)) map += cat(map.empty() ? "" : ",", "\"", name, "\":\"", file, "\"");
+    }
+  }
+  disk.put(cat("/m/model", ending, ".index.json"), cat(R"({"metadata":{},"weight_map":{)", map, "}}"));
+  if (config) disk.put("/m/config.json", R"({"hidden_size":4,"num_hidden_layers":6})");
+  return state_of(disk, "/m");
+}
+
+TEST_CASE("an index that does not name a layer, or a shard, leaves it at random numbers") {
+  const std::string ending = ".safetensors";
+  const auto layer = [](int number) {
+    return [number](const std::string& name, int) { return contains(name, cat("layers.", number, ".")); };
+  };
+  const auto in_shard = [](int number) { return [number](const std::string&, int shard) { return shard == number; }; };
+  for (const bool config : {true, false}) {
+    CAPTURE(config);
+    CHECK(state_of_shards(
+              ending, [](const std::string&, int) { return false; }, config) == State::kWhole);
+    for (const int number : {0, 1, 3, 4}) CHECK(state_of_shards(ending, layer(number), config) == State::kSuspect);
+    for (const int number : {1, 2, 3}) CHECK(state_of_shards(ending, in_shard(number), config) == State::kSuspect);
+  }
+  CHECK(state_of_shards(ending, layer(5)) == State::kSuspect);
+  CHECK(state_of_shards(ending, layer(5), false) == State::kWhole);  // one that predicts further ahead, left out
 }
 
 }  // namespace

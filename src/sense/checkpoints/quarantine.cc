@@ -155,19 +155,19 @@ class Mover {
     return {};
   }
 
-  /// While it names what is moved, or what is not there.
+  /// While it names what is moved, or what is not there, or is missing.
   Result<bool> wants_pointer() {
     if (!plan_.set_pointer || layout_.pointer.empty()) return false;
     const auto asked = ask_pointer(disk_, plan_.root, layout_);
     if (!asked.ok()) return asked.error();
     const auto& text = *asked;
-    if (!text) return false;
-    const auto step = step_in(layout_.pointer_text, *text);
+    if (!text && plan_.keep == kNoStep) return false;
+    const auto step = text ? step_in(layout_.pointer_text, *text) : std::nullopt;
     const bool moves = step && std::any_of(plan_.items.begin(), plan_.items.end(),
                                            [&step](const QuarantinePlan::Item& item) { return item.step == *step; });
-    if (!moves && !pointer_dangles(disk_, plan_.root, layout_)) return false;
-    if (manifest_.pointer.empty()) {
-      manifest_.pointer = layout_.pointer;
+    if (text && !moves && !pointer_dangles(disk_, plan_.root, layout_)) return false;
+    if (manifest_.pointer.empty()) manifest_.pointer = layout_.pointer;
+    if (text && !manifest_.pointer_before && !manifest_.pointer_after) {
       auto exact = read_small(disk_, cat(plan_.root, "/", layout_.pointer));
       if (!exact.ok()) return exact.error();
       manifest_.pointer_before = std::move(*exact);
@@ -181,6 +181,7 @@ class Mover {
     const std::string path = cat(plan_.root, "/", layout_.pointer);
     done.pointer = path;
     done.pointer_before = trim(manifest_.pointer_before.value_or(""));
+    done.pointer_missed = !manifest_.pointer_before;
     done.pointer_after = manifest_.pointer_after;
     if (manifest_.pointer_after) return write_durably(disk_, path, *manifest_.pointer_after);
     return disk_.rename(path, cat(folder(), "/", layout_.pointer));

@@ -105,15 +105,16 @@ struct Quarantined {
   /// of the way.
   std::string pointer = {}, pointer_before = {};
   std::optional<std::string> pointer_after = {};
+  bool pointer_missed = false;  ///< it was not there before
 };
 
 /// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
 /// newest first. Done again after it was cut short, it finishes; what a person has put back stays. The pointer is set
-/// only while it names what is moved, or nothing that is there. Links that led to what is moved, if through others,
-/// are set likewise, or moved with it where none at all is left in the folder; one that cannot be set holds nothing up.
-/// `of`: run, attempt and reason for the manifest. `elsewhere`: writes the manifest where the disk of the checkpoints
-/// has no room for it; unset: then nothing moves. Errors: the disk's; kInvalid for a root that midwatch refuses ("/",
-/// no folder), or where the label is another run's.
+/// only while it names what is moved, or nothing that is there, or is missing. Links that led to what is moved, if
+/// through others, are set likewise, or moved with it where none at all is left in the folder; one that cannot be set
+/// holds nothing up. `of`: run, attempt and reason for the manifest. `elsewhere`: writes the manifest where the disk of
+/// the checkpoints has no room for it; unset: then nothing moves. Errors: the disk's; kInvalid for a root that midwatch
+/// refuses ("/", no folder), or where the label is another run's.
 Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
                                const QuarantineManifest& of, const KeepManifest& elsewhere = nullptr);
 

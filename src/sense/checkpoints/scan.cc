@@ -377,10 +377,10 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
 }  // namespace
 
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
-                               std::optional<CheckpointVerdict>* verdict) {
+                               std::optional<CheckpointVerdict>* verdict, const VerifyOptions& how) {
   CheckpointScan out = Scanner(disk, folder, step).scan(before);
   if (!out.there || out.seen.how == How::kBroken) return out;
-  VerifyOptions options;
+  VerifyOptions options = how;
   if (before != nullptr && before->verified) options.before = before->seen.path;
   auto verified = verify_checkpoint(disk, folder, options);
   if (!verified.ok()) return out;

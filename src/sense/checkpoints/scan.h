@@ -47,9 +47,9 @@ struct CheckpointScan {
 /// is `seen.lacks`, and it is not whole. Where there is no such `before`, and
 /// nothing in this one can hold weights, what verify_checkpoint() finds is `seen.doubt`. `step`: its own, or
 /// kNoStep. `before`: one beside it that is not broken, or nullptr. `verdict`: what verify_checkpoint() found,
-/// where it was asked and had an answer.
+/// where it was asked and had an answer. `how`: with what it compares, besides `before`.
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before,
-                               std::optional<CheckpointVerdict>* verdict = nullptr);
+                               std::optional<CheckpointVerdict>* verdict = nullptr, const VerifyOptions& how = {});
 
 /// Nothing was taken out of `broken` since `next`, a whole one that was saved after it, was done: it never was whole.
 /// What a framework clears away it clears away once the save that takes its place is there.

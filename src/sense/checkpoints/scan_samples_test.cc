@@ -79,5 +79,40 @@ TEST_CASE("a restart passes over a checkpoint that verify calls broken, once it 
   CHECK(scan_checkpoint(trl.disk, trl.folder, 20, nullptr).seen.how == How::kUnknown);  // nothing to compare with
 }
 
+TEST_CASE("a pointer that is missing is set again where a trainer would resume from what it is to name") {
+  struct Case {
+    const char *root, *folder, *pointer, *optimizer;
+  };
+  for (const Case& one : {Case{"/ck/verl", "global_step_{step}", "latest_checkpointed_iteration.txt", "optim_world"},
+                          {"/ck/skyrl", "global_step_{step}", "latest_ckpt_global_step.txt", "optim_world"},
+                          {"/ck/slime", "iter_{step:07}", "latest_checkpointed_iteration.txt", ""},
+                          {"/ck/openrlhf/_actor", "global_step{step}", "latest", ""}}) {
+    CAPTURE(one.root);
+    FakeDisk disk;
+    testing::put_samples(disk);
+    const std::string root = one.root, pointer = cat(root, "/", one.pointer);
+    if (disk.exists(pointer)) disk.unlink(pointer);
+    const CheckpointLayout layout{one.folder, one.pointer, "{step}"};
+    const auto find = [&](const std::vector<std::string>& roots) {
+      return find_last_whole(disk, roots, layout, kNoStep);
+    };
+    const LastWhole found = find({root});
+    CHECK(found.kept == 20);
+    CHECK(found.from == 21);
+    CHECK(found.why == "the pointer to the newest checkpoint is missing");
+    CHECK(found.pointerless == std::set<std::string>{root});
+    disk.put("/ck/other/latest_of_it", "");
+    disk.put(cat("/ck/other/", one.pointer), "20");  // the folder that the trainer resumes from; those here are exports
+    disk.put(cat("/ck/other/", with_step(layout.folder, 20), "/model.bin"), "weights");
+    CHECK(find({root, "/ck/other"}).pointerless.empty());
+    if (*one.optimizer == '\0') continue;
+    for (const std::string& path : disk.paths()) {  // a trainer resumes from none of them
+      if (path.starts_with(root) && contains(path, one.optimizer)) disk.unlink(path);
+    }
+    CHECK(find({root}).from == kNoStep);
+    CHECK(find({root}).pointerless.empty());
+  }
+}
+
 }  // namespace
 }  // namespace mw

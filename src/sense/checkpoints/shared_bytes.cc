@@ -165,9 +165,9 @@ class Comparison {
       if (there_last && !last) return std::nullopt;
       out.how = last && !there_last ? SharedBytes::How::kCannot : SharedBytes::How::kOneOfTwo;
     } else if (!strong) {
-      if (!changes_elsewhere(file) || times_tell(*other)) return std::nullopt;
+      out.breaks = changes_around(file, *other);
+      if (!out.breaks && (!changes_elsewhere(file) || times_tell(*other))) return std::nullopt;
       out.how = SharedBytes::How::kOneOfTwo;
-      out.breaks = false;
     }
     const std::string one = exam_.tree().full(own.path), that = tree.full(there.path);
     if (!cannot && is_one_file(exam_.disk(), one, that)) return std::nullopt;  // linked because nothing changed in it
@@ -189,6 +189,29 @@ class Comparison {
   /// Is it another one in another checkpoint: not frozen for good?
   bool changes_elsewhere(size_t file) const {
     return std::find(same_[file].begin(), same_[file].end(), Same::kNo) != same_[file].end();
+  }
+
+  /// It was another one between the two; or before and after both, and all of its kind are others in the two. What a
+  /// trainer freezes or thaws stays so, and methods that train some layers at a time leave more than one as they are.
+  bool changes_around(size_t file, size_t other) const {
+    constexpr size_t kSisters = 2;
+    const int64_t own = step_of_name(exam_.tree().own_name()), its = step_of_name(beside_[other].tree.own_name());
+    bool before = false, after = false;
+    for (size_t i = 0; i < beside_.size(); ++i) {
+      const int64_t step = step_of_name(beside_[i].tree.own_name());
+      if (same_[file][i] != Same::kNo || step == kNoStep) continue;
+      if (step > std::min(own, its) && step < std::max(own, its)) return true;
+      before = before || step < std::min(own, its);
+      after = after || step > std::max(own, its);
+    }
+    if (!before || !after) return false;
+    size_t differ = 0;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (i == file || family_of(parts_[i]->path) != family_of(parts_[file]->path)) continue;
+      if (same_[i][other] != Same::kNo) return false;
+      ++differ;
+    }
+    return differ >= kSisters;
   }
 
   /// Both checkpoints have the times of two saves, one after the other.

@@ -122,6 +122,29 @@ TEST_CASE("where the times of two saves are lost, an equal shard is worth knowin
   CHECK(run.verdict(20, {10}).problems.empty());  // frozen for all that is known
 }
 
+TEST_CASE("a shard with the bytes of another step and the time of its own save is found by those around it") {
+  Saves run;
+  for (const int step : {10, 20, 30, 40}) run.save(step, static_cast<uint64_t>(step) + 100);
+  const auto found = [&run](int step, const std::vector<int>& beside) {
+    const CheckpointVerdict verdict = run.verdict(step, beside);
+    const bool of_shard = verdict.problems.size() == 1 && verdict.problems[0].path == kShard;
+    return verdict.state == State::kSuspect && of_shard;
+  };
+  CHECK_FALSE(found(30, {20, 40, 10}));
+  run.put(30, kShard, weights(120));  // changed before and after, and not between the two, in which all others changed
+  CHECK(found(30, {20, 40, 10}));
+  CHECK(found(20, {10, 30, 40}));
+  CHECK(run.verdict(30, {20, 40}).problems.empty());  // frozen up to there
+  CHECK(run.verdict(30, {20, 10}).problems.empty());  // and from there on
+  CHECK(run.verdict(40, {30, 20}).problems.empty());
+  run.put(30, "layers_1.safetensors", weights(20));  // a method that trains some layers at a time
+  CHECK(run.verdict(30, {20, 40, 10}).state == State::kWhole);
+  run.save(30, 110);  // as it was at step 10, and not at 20: no training does that
+  CHECK(found(30, {20, 40, 10}));
+  CHECK(found(10, {20, 30}));
+  CHECK(run.verdict(20, {10, 30, 40}).problems.empty());
+}
+
 TEST_CASE("few numbers that differ between the samples are enough to be no copy") {
   Saves run;
   run.save(10, 7);

@@ -20,6 +20,7 @@
 #include "sense/checkpoints/role_weights.h"
 #include "sense/checkpoints/stood_still.h"
 #include "sense/checkpoints/tensor_scan.h"
+#include "sense/checkpoints/zero_partition.h"
 
 namespace mw {
 namespace {
@@ -424,6 +425,11 @@ const CheckpointManifest* nearest_before(const std::vector<const CheckpointManif
   return found;
 }
 
+/// DeepSpeed keeps a rank's weights beside its moments, which may be of any size.
+WeightFigures weights_in(const TreeFile& file, const ManifestFile& read) {
+  return file.role == FileRole::kWeights ? WeightFigures{read.numbers, read.norm} : partition_figures(read);
+}
+
 }  // namespace
 
 void look_at_shapes(Examination& exam, const std::vector<std::string>& beside) {
@@ -472,14 +478,15 @@ void look_at_norms(Examination& exam, const std::vector<ManifestFile>& hashed,
   for (const ManifestFile& now : hashed) {
     const auto was = then.find(now.path);
     const TreeFile* const file = exam.tree().find(now.path);
-    if (was == then.end() || file == nullptr || file->role != FileRole::kWeights) continue;
-    const ManifestFile& old = *was->second;
-    if (now.numbers == 0 || now.numbers != old.numbers) continue;
+    if (was == then.end() || file == nullptr) continue;
+    const WeightFigures own = weights_in(*file, now), old = weights_in(*file, *was->second);
+    if (own.numbers == 0 || own.numbers != old.numbers) continue;
     if (old.norm < kBegan * std::sqrt(static_cast<double>(old.numbers))) continue;  // LoRA's B, a new head
-    if (now.norm < old.norm * kApart && now.norm * kApart > old.norm) continue;
+    if (own.norm < old.norm * kApart && own.norm * kApart > old.norm) continue;
     exam.problem(Trouble::kUnlike, now.path,
-                 cat("the norm of its numbers is ", format_short(now.norm), ", and was ", format_short(old.norm),
-                     " in ", basename(before->path), ": no training does that and goes on well"),
+                 cat("the norm of its ", file->role == FileRole::kWeights ? "numbers" : "weights", " is ",
+                     format_short(own.norm), ", and was ", format_short(old.norm), " in ", basename(before->path),
+                     ": no training does that and goes on well"),
                  true, CheckDepth::kSane);
   }
 }

@@ -14,6 +14,7 @@
 #include "sense/checkpoints/layouts/optimizer_steps.h"
 #include "sense/checkpoints/lost_part.h"
 #include "sense/checkpoints/lost_state.h"
+#include "sense/checkpoints/nearer_step.h"
 #include "sense/checkpoints/other_content.h"
 #include "sense/checkpoints/other_format.h"
 #include "sense/checkpoints/role_weights.h"
@@ -217,8 +218,7 @@ class Verification {
     if (is_optimizers_own())
       return exam_.note(
           "it is the state of an optimizer, and a checkpoint only with the weights beside it: verify the folder that "
-          "it "
-          "lies in");
+          "it lies in");
     if (known()) say_metadata_only();
   }
   /// A folder for nothing else, in a checkpoint or beside those of weights.
@@ -256,10 +256,12 @@ class Verification {
   /// has the bytes of that one's file, and when it was written.
   void look_beside() {
     if (tree_.single_file()) return;
-    if (options_.deep && !deep_.stopped) look_at_distributed_steps(exam_, options_.beside);
+    const bool deep = options_.deep && !deep_.stopped;
+    if (deep) look_at_distributed_steps(exam_, options_.beside);
     look_at_exchanged(exam_, options_.beside);
     const SharedBytesAnswer shared = bytes_of_another(exam_, options_.beside, options_.deep);
     beside_ = shared.compared;
+    if (deep && shared.files.empty() && !exam_.broken()) look_for_exchanged_weights(exam_, options_.beside);
     for (const SharedBytes& one : shared.files) {
       if (is_known(one.path, true)) continue;
       exam_.problem(Trouble::kSameBytes, one.path, sentence_of(one), one.breaks, CheckDepth::kContent);

@@ -16,9 +16,10 @@ void declare(ArgSpec& spec) {
   spec.positional("place", "s3://BUCKET/RUN, or a folder, also on a file server", false, true);
   spec.option("step", "N", "its step (default: as its name says), or which one of several");
   spec.flag("allow-older", "let latest go back to this step where it names a later one");
-  spec.flag(
-      "allow-suspect",
-      "ship it, and move latest to it, also where 'verify --deep' found it suspect or latest is another framework's");
+  spec.flag("allow-suspect",
+            "ship it, and move latest to it, also where 'verify' finds it suspect, a resume needs what is not in it, "
+            "or latest "
+            "is another framework's");
   declare_store(spec);
   spec.flag("json", "print it as JSON, schema midwatch.push/1");
 }
@@ -39,7 +40,9 @@ std::string push_json(const PushAnswer& answer) {
     json.key("latest_before");
     answer.latest_before == kNoStep ? json.null() : json.integer(answer.latest_before);
     json.key("epoch").integer(answer.epoch).key("conditional_writes").boolean(answer.swaps);
-    json.key("seconds").number(answer.seconds).end_object();
+    json.key("lacks").string(answer.lacks).key("notes").begin_array();
+    for (const std::string& note : answer.notes) json.string(note);
+    json.end_array().key("seconds").number(answer.seconds).end_object();
   }
   return out + "\n";
 }
@@ -53,6 +56,9 @@ std::string latest_text(const PushAnswer& answer) {
       if (answer.scanned != "whole" && answer.latest_before < answer.step)
         return cat("latest stays at step ", answer.latest_before,
                    ", which is whole as far as its files prove it. --allow-suspect moves it to this one");
+      if (!answer.lacks.empty() && answer.latest_before < answer.step)
+        return cat("latest stays at step ", answer.latest_before,
+                   ", from which a trainer can resume. --allow-suspect moves it to this one");
       return "latest names a later step. --allow-older moves it back to this one";
     case Latest::kFenced:
       return "latest was left alone: another midwatch began to push meanwhile, and only that one may move it";
@@ -75,6 +81,7 @@ std::string push_text(const PushAnswer& answer) {
              answer.scanned == "whole" ? "; whole, as far as its files prove it"
                                        : "; nothing proves that it is whole, and nothing speaks against it",
              "\n  ", latest_text(answer), "\n");
+  for (const std::string& note : answer.notes) out += cat("  note: ", escape_terminal(note), "\n");
   if (!answer.swaps) {
     out +=
         "  This store keeps no conditions on writes: latest is never torn and never goes back by itself, but two\n"
@@ -113,8 +120,9 @@ const Verb checkpoint_push = {
     "  midwatch checkpoint push ckpts /mnt/share/run --step 40 --limit 50MB\n"
     "  midwatch checkpoint push ckpts/ckpt_40.pt s3://bucket/run a file: it comes back in a folder, step_40\n"
     "\nInterrupted or killed, the same command goes on where it was. latest moves only when every file is verified. A\n"
-    "checkpoint that is broken, still being written, or was found suspect by 'verify --deep' is refused. Credentials\n"
-    "are those of AWS's own tools.\n"
+    "checkpoint that is broken, still being written, or found suspect by 'verify' is refused, and so is one that "
+    "lacks\n"
+    "what a resume needs where one before it has all. Credentials are those of AWS's own tools.\n"
     "Exit codes: 0 shipped · 2 refused · 3 no credentials, no such bucket · 5 shipped, but latest is another "
     "midwatch's.\n",
     declare, run};

@@ -27,6 +27,9 @@ bool is_optimizer(std::string_view name) {
   constexpr std::array<std::string_view, 6> kMarks = {"exp_avg", "momentum_buffer", "max_exp_avg",
                                                       "optim.",  "optim_",          "optimizer"};
   constexpr std::array<std::string_view, 2> kWeights = {"fp32_flat_groups.", "single_partition_of_fp32_groups."};
+  // Megatron's rank has both in one file, whose name speaks of the optimizer.
+  constexpr std::string_view kBoth = "model_optim_rng.pt:";
+  if (const size_t both = name.find(kBoth); both != std::string_view::npos) name.remove_prefix(both + kBoth.size());
   const auto is_in = [name](std::string_view part) { return contains(name, part); };
   if (std::any_of(kWeights.begin(), kWeights.end(), is_in)) return false;  // DeepSpeed keeps them with it
   return std::any_of(kMarks.begin(), kMarks.end(), [name](std::string_view mark) { return contains(name, mark); });

@@ -284,6 +284,27 @@ TEST_CASE("checkpoint diff counts an optimizer's steps neither as weights nor as
   CHECK(contains(tensors_text(found, false, Console{}), "the weights together changed by 0 %"));
 }
 
+TEST_CASE("checkpoint diff counts the weights in a file of Megatron's rank as weights") {
+  const auto tensor = [](std::string name, double change) {
+    return TensorsAnswer::Tensor{cat("mp_rank_00/model_optim_rng.pt:", name),
+                                 {"F32", "F32"},
+                                 {"2", "2"},
+                                 {10, 10},
+                                 {0, 0},
+                                 2,
+                                 2U,
+                                 change,
+                                 change,
+                                 true};
+  };
+  TensorsAnswer found;
+  found.tensors = {tensor("model.layers.0.weight", 0.1), tensor("optimizer.state.0.exp_avg", 5)};
+  std::string text = tensors_text(found, false, Console{});
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  CHECK(contains(text, "the weights together changed by 1 %"));
+  CHECK(contains(text, "the optimizer's state changed by 50 %"));
+}
+
 TEST_CASE("checkpoint diff takes two, and shows first what is not finite") {
   FakeServices services(sick());
   CHECK(run(services, {"checkpoint", "diff", "a"}) == static_cast<int>(Exit::kUsage));

@@ -70,8 +70,10 @@ class Examiner {
 
   void run(const std::vector<const TreeFile*>& files) {
     for (const TreeFile* file : files) pipelined_ = pipelined_ || file->name().starts_with("layer_");
+    const std::set<const TreeFile*> earlier = of_earlier_save(files);
     for (const TreeFile* file : files) {
-      if (const auto name = parse_name(file->name())) take(*file, *name);
+      const auto name = parse_name(file->name());
+      if (name && earlier.count(file) == 0) take(*file, *name);
     }
     if (models_.empty() && optimizers_.by_tensor.empty()) return;
     exam_.found_layout("DeepSpeed ZeRO");
@@ -100,6 +102,36 @@ class Examiner {
   }
 
  private:
+  /// Of ranks that there are no more, as the first rank's file says, and older than all of those that there are: stage
+  /// 3 saved into a folder in which files of more ranks lay, and nobody opens those.
+  std::set<const TreeFile*> of_earlier_save(const std::vector<const TreeFile*>& files) {
+    constexpr Duration kApart = Duration::seconds(60);
+    int64_t ranks = 0;
+    for (const TreeFile* const file : files) {
+      const auto name = parse_name(file->name());
+      if (!name || !name->model || name->data != 0 || name->tensor != 0) continue;
+      const auto& numbers = exam_.directory(*file).numbers;
+      const auto said = numbers.find("dp_world_size");
+      if (said != numbers.end()) ranks = said->second;
+    }
+    std::set<const TreeFile*> beyond;
+    Time first, last;
+    for (const TreeFile* const file : files) {
+      const auto name = parse_name(file->name());
+      if (!name) continue;
+      if (name->data >= ranks) {
+        beyond.insert(file);
+        last = std::max(last, file->changed);
+      } else if (!first.known() || file->changed < first) {
+        first = file->changed;
+      }
+    }
+    if (ranks <= 0 || beyond.empty() || first - last < kApart) return {};
+    exam_.note(cat(beyond.size(), beyond.size() == 1 ? " file" : " files",
+                   " of an earlier save by more ranks lie beside those of ", ranks, ": nobody opens them"));
+    return beyond;
+  }
+
   void take(const TreeFile& file, const Name& name) {
     tensors_ = std::max(tensors_, name.tensor + 1);
     if (name.model) models_.push_back(&file);

@@ -20,7 +20,7 @@ std::string recover_folder(const CheckpointTree& tree) {
   return "";
 }
 bool is_areal(const CheckpointTree& tree) {
-  return tree.has_folder("recover_info") || !recover_folder(tree).empty() ||
+  return tree.has_folder("recover_info") || tree.own_name() == "recover_checkpoint" || !recover_folder(tree).empty() ||
          (named(tree, "epoch") && contains(tree.own_name(), "globalstep"));
 }
 /// It writes the weights first. Where all of `recover_info` is older than all of them, by more than a copy of them
@@ -43,9 +43,19 @@ void require_later_info(Examination& exam, const std::string& weights) {
                    "Z on: AReaL writes it after them, so they are of a later step than it says"));
 }
 
+/// Of the weights alone, whose trial is two folders above them.
+void require_info_above(Examination& exam) {
+  const auto info = exam.disk().info(cat(folder_of(folder_of(exam.tree().root())), "/recover_info"));
+  if (info.ok() || info.error().code != Error::Code::kNotFound) return;
+  exam.finished(false);
+  exam.problem(Trouble::kMissing, "../../recover_info",
+               "it is missing: AReaL writes it after the weights, and resumes from nothing without");
+}
+
 void examine_areal(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   const std::string folder = recover_folder(tree);
+  if (tree.own_name() == "recover_checkpoint") return require_info_above(exam);
   if (!tree.has_folder("recover_info")) {
     if (folder.empty()) return;  // an export
     exam.finished(false);

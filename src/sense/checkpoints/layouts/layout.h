@@ -44,6 +44,11 @@ std::string in_folder(std::string_view folder, std::string_view name);
 /// Each file in `names` must be there, beside `by` and because of it. How many are.
 size_t require_named(Examination& exam, const TreeFile& by, const std::vector<std::string>& names,
                      std::string_view what);
+/// What an index (`text`) names, against the shards that are there: shards of the same set and weights of layers that
+/// it does not name; `all_listed`: and those that it names and are not in their shard.
+void examine_index_names(Examination& exam, const TreeFile& index, const std::string& text, bool all_listed);
+/// The tensors that an index names; none where they are more than are kept.
+std::set<std::string> names_of_index(const std::string& text);
 /// "model-00002-of-00004.safetensors": all four must be there, and an index, which says what is in which.
 void require_numbered(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files,
                       std::string_view ending);

@@ -19,6 +19,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
       const auto shards = shards_of_index(*text);
       if (shards.ok()) {
         require_named(exam, *file, *shards, name);
+        examine_index_names(exam, *file, *text, false);
       } else {
         exam.problem(file->bytes == 0 ? Trouble::kEmpty : Trouble::kDamaged, file->path, shards.error().what);
       }
