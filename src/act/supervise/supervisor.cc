@@ -1,6 +1,7 @@
 #include "act/supervise/supervisor.h"
 
 #include <algorithm>
+#include <set>
 
 #include "act/keeper/launch.h"
 #include "act/supervise/members.h"
@@ -20,6 +21,15 @@
 
 namespace mw {
 namespace {
+
+/// In which a checkpoint of the run was found whole, by whichever scan.
+std::set<std::string> folders_with_whole(const State& state) {
+  std::set<std::string> folders;
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.how == event::CheckpointSeen::How::kWhole && seen.lacks.empty()) folders.insert(folder_of(seen.path));
+  }
+  return folders;
+}
 
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kRemainingLimit = Duration::seconds(60);  // what not even SIGKILL ends does not delay a restart
@@ -206,7 +216,8 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   CheckpointLayout layout = doors_.layout(state.saver());
   if (!layout.known()) return true;
   if (names_checkpoint(layout, spec_)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
-  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
+  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip,
+                           {unsound_reads(state), folders_with_whole(state)});
   if (!way_) return false;
   for (event::CheckpointSeen& seen : way_->seen) {
     seen = with_logged_step(state, layout, std::move(seen));
