@@ -255,7 +255,7 @@ void CheckpointSurvey::find_other(const Checkpoint& broken, const Checkpoint* ne
 std::vector<FoundCheckpoint> CheckpointSurvey::siblings(const Checkpoint& broken, bool* exports) {
   std::vector<FoundCheckpoint> beside;
   if (step_of_name(basename(broken.path)) != kNoStep) beside = neighbours(folder_of(broken.path)).checkpoints;
-  if (beside.empty() && step_of_file(basename(broken.path)) != kNoStep) {
+  if (beside.empty() && (step_of_file(basename(broken.path)) != kNoStep || broken.path.ends_with(".ckpt"))) {
     // Of a checkpoint that is a file: those in its folder.
     const std::string folder = folder_of(broken.path);
     const auto names = disk_.list(folder);

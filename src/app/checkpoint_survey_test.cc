@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "sense/checkpoints/samples_for_test.h"
+#include "sense/checkpoints/torch_save_for_test.h"
 
 namespace mw {
 namespace {
@@ -40,6 +41,32 @@ TEST_CASE("where a run's newest export is being written, the newest checkpoint t
   answer.run = "a";
   survey.find_resume(answer);
   CHECK(answer.resume_from.path == "/ck/skyrl/global_step_20");
+}
+
+TEST_CASE("beside a cut file that is named after a metric the newest whole one is named") {
+  FakeDisk disk;
+  const auto saved = [](int32_t step) {
+    testing::TorchSave save;
+    const std::string model = testing::TorchSave::dict({{testing::TorchSave::text("w"), save.tensor({4, 4})}});
+    return save.archive(
+        testing::TorchSave::dict({{testing::TorchSave::text("global_step"), testing::TorchSave::whole(step)},
+                                  {testing::TorchSave::text("state_dict"), model}}),
+        "archive");
+  };
+  disk.put("/ck/model-val_reward=0.31.ckpt", saved(10));
+  disk.put("/ck/model-val_reward=0.40.ckpt", saved(20));
+  disk.put("/ck/model-val_reward=0.29.ckpt", saved(30).substr(0, 300));
+  CheckpointsRequest request;
+  request.home = "/home";
+  CheckpointSurvey survey(disk, request, Time::from_seconds(4e9));
+  CheckpointsAnswer answer;
+  auto cut = survey.look("/ck/model-val_reward=0.29.ckpt");
+  REQUIRE(cut.ok());
+  REQUIRE(cut->state == "partial");
+  answer.checkpoints.push_back(*cut);
+  survey.find_resume(answer);
+  CHECK(answer.resume_from.path == "/ck/model-val_reward=0.40.ckpt");
+  CHECK(answer.resume_from.step == 20);
 }
 
 TEST_CASE("what a killed save of NeMo-RL had put out of its way comes back by its name") {

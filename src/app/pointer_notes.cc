@@ -60,6 +60,8 @@ void note_pointer(Disk& disk, const CheckpointPointer& pointer, bool nothing, Ch
   const std::string_view name = basename(pointer.path);
   if (pointer.leads_nowhere) {
     out.notes.push_back(cat(name, " is a link that leads nowhere: a resume by it finds nothing"));
+  } else if (pointer.is_folder) {
+    out.notes.push_back(cat(name, " is a folder, and its trainer reads a file there: a resume fails on it"));
   } else if (pointer.text.empty()) {
     out.notes.push_back(cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
   } else if (is_zeros(pointer)) {
@@ -111,7 +113,7 @@ void note_pointers(Disk& disk, const CheckpointNeighbours& beside, Checkpoint& o
                          (pointer.step != kNoStep ? !there : !names_something(disk, pointer));
     const bool unread = is_no_number(pointer);
     out.unnamed = out.unnamed || ((nothing || unread) && newest);
-    const bool cut = pointer.text.empty() && !pointer.leads_nowhere;
+    const bool cut = pointer.text.empty() && !pointer.leads_nowhere && !pointer.is_folder;
     if (cut || (nothing || unread ? newest : pointer.step != kNoStep)) note_pointer(disk, pointer, nothing, out);
   }
   const std::string_view own = pointer_of(out.framework);

@@ -86,17 +86,23 @@ Result<std::vector<FoundManifest>> manifests_of(Disk& disk, const std::string& r
   return found;
 }
 
-/// What `onstart` moved out of the way of a run that never began, so that nothing but this records it.
-std::vector<FoundManifest> manifests_without_run(Disk& disk, const std::string& root) {
+/// What nothing but this records, the oldest move first: `onstart` moved it out of the way of a run that never began,
+/// or the run's record is gone. `of_run`: becomes a recorded run that moved something from there.
+std::vector<FoundManifest> manifests_without_run(Disk& disk, const std::string& root, std::string* of_run = nullptr) {
   std::vector<FoundManifest> found;
   for_each_label(disk, root, [&](const std::string& folder) {
     std::string path;
     auto manifest = find_manifest(disk, folder, "", &path);
-    if (!manifest.ok() || manifest->attempt != 0 || manifest->restored) return;
-    if (!run_spec_path(disk, manifest->run_folder).empty()) return;
+    if (!manifest.ok() || manifest->restored) return;
+    if (!run_spec_path(disk, manifest->run_folder).empty()) {
+      if (of_run != nullptr) *of_run = manifest->run_folder;
+      return;
+    }
     manifest->root = root;
     found.push_back({path, std::move(*manifest)});
   });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const FoundManifest& a, const FoundManifest& b) { return a.manifest.at < b.manifest.at; });
   return found;
 }
 
@@ -286,9 +292,13 @@ Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
   if (!request.checkpoints.empty()) {
     RestoreAnswer answer;
     answer.run = root_of(request);
-    for (const FoundManifest& found : manifests_without_run(disk, answer.run)) {
+    std::string run;
+    for (const FoundManifest& found : manifests_without_run(disk, answer.run, &run)) {
       for (Candidate& one : candidates_of(disk, found.manifest)) answer.things.push_back(std::move(one.thing));
     }
+    if (answer.things.empty() && !run.empty())
+      return Error{Error::Code::kInvalid, cat("what is quarantined in ", answer.run, " is of the run ", basename(run)),
+                   cat("midwatch restore --run ", run)};
     return answer;
   }
   const auto folder = supervised_folder(disk, request);

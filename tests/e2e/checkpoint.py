@@ -139,6 +139,13 @@ def a_pointer_is_looked_at_beside_several(base):
         code, shown = words_of(base, "verify", pointer)
         assert code == wanted and said in shown, (text, code, shown)
     os.unlink(pointer)
+    os.mkdir(pointer)
+    for verb in ("verify", "list"):
+        code, shown = words_of(base, verb, root)
+        assert code == (10 if verb == "verify" else 0) and "latest_checkpointed_iteration.txt is a folder" in shown, shown
+    code, shown = words_of(base, "verify", pointer)
+    assert code == 3 and "is a folder" in shown, (code, shown)
+    os.rmdir(pointer)
     os.symlink("iter_0000030", root + "/latest")
     code, shown = words_of(base, "verify", root)
     assert code == 10 and "latest is a link that leads nowhere" in shown, (code, shown)

@@ -125,6 +125,15 @@ def beside_others():
         assert code == 0 and result["items"] and all(item["why"] for item in result["items"]), result
         code, text = midwatch(base, "restore", "--json")
         assert code == 7, (code, text)
+        code, text = midwatch(base, "restore", "--checkpoints", root, "--list")
+        assert code == 2 and "midwatch restore --run" in text, (code, text)  # a recorded run's: that run restores them
+        # Without the run's record the folder alone says what was moved.
+        os.rename(os.path.join(base, "home"), os.path.join(base, "lost"))
+        code, text = midwatch(base, "restore", "--checkpoints", root, "--list", "--json")
+        items = json.loads(text)["items"]
+        assert code == 0 and [item["path"] for item in items if item["can"]] == [item["path"] for item in result["items"] if item["can"]], (items, result)
+        shutil.rmtree(os.path.join(base, "home"), ignore_errors=True)
+        os.rename(os.path.join(base, "lost"), os.path.join(base, "home"))
         code, text = midwatch(base, "restore", "--yes", "--json")
         result = json.loads(text)
         for item in result["items"]:

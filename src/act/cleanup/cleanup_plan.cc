@@ -53,6 +53,7 @@ class Planner {
         plan_stale_resources(disk_, doors_, scope_, word, settings_.shared, plan_);
       } else if (scope_.layout.known()) {
         for (const std::string& root : roots()) unfinished(root, word);
+        if (word == kOld) note_what_no_rule_removes(disk_, scope_, settings_.keep_last, plan_);
         if (word == kUnfinished || !answers()) continue;
         for (const std::string& root : roots()) checkpoints(root, word);
       }
@@ -333,8 +334,7 @@ class Planner {
   }
 
   void note(const std::string& words) {
-    const bool known = std::find(plan_.notes.begin(), plan_.notes.end(), words) != plan_.notes.end();
-    if (!known && !words.empty()) plan_.notes.push_back(words);
+    if (!words.empty() && std::count(plan_.notes.begin(), plan_.notes.end(), words) == 0) plan_.notes.push_back(words);
   }
 
   const std::string& best_of_trainer(const std::string& root) {

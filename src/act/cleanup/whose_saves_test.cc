@@ -1,7 +1,9 @@
 // Whose checkpoints go by a rule.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "act/cleanup/place_for_test.h"
 #include "sense/checkpoints/manifest.h"
@@ -256,6 +258,44 @@ TEST_CASE("what another run may have written stays, and the plan names that run"
   CHECK(p.plan().empty());
   REQUIRE(p.all().notes.size() == 1);
   CHECK(contains(p.all().notes[0], "Run night-2 saves in /data/ck, too"));
+}
+
+TEST_CASE("where no rule removes what the run's own log names, the plan says so") {
+  Place p;
+  p.settings.keep_last = 2;
+  p.settings.what = {"old-checkpoints"};
+  p.scope.own.said = p.scope.own.logged;
+  for (const int step : {10, 20, 30, 40}) p.whole(step);
+  CHECK(p.plan() == Names{"step_10", "step_20"});
+  CHECK(p.all().notes.empty());
+  p.scope.own.lives = {{Time::from_seconds(4000), Time()}};  // by the clock of the file server an hour earlier
+  CHECK(p.plan().empty());
+  REQUIRE(p.all().notes.size() == 1);
+  CHECK(contains(p.all().notes[0],
+                 "No rule removes some of the checkpoints in /data/ck: nothing proves that this run wrote them"));
+  CHECK(contains(p.all().notes[0], "is their file server's clock off?"));
+  p.settings.keep_last = 4;  // no rule would
+  CHECK(p.all().notes.empty());
+  p.settings.keep_last = 2;
+  p.scope.own.logged.clear();  // somebody else's, for all that is known
+  p.scope.own.said.clear();
+  CHECK(p.all().notes.empty());
+}
+
+TEST_CASE("a declared folder to which a link leads by now is named") {
+  Place p;
+  p.settings.what = {"old-checkpoints"};
+  std::string folder = "/tmp/midwatch-linked-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  p.scope.roots = {folder + "/ck"};
+  CHECK(p.all().notes.empty());
+  REQUIRE(symlink(folder.c_str(), p.scope.roots[0].c_str()) == 0);  // moved to a larger disk, say
+  const auto notes = p.all().notes;
+  unlink(p.scope.roots[0].c_str());
+  rmdir(folder.c_str());
+  REQUIRE(notes.size() == 1);
+  CHECK(contains(notes[0], cat("No rule removes any of the checkpoints in ", p.scope.roots[0])));
+  CHECK(contains(notes[0], "leads through a link"));
 }
 
 TEST_CASE("what a trainer's roles save below the declared folder is its own, and a role that saves nothing is none") {

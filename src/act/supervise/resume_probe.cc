@@ -25,7 +25,7 @@ std::vector<int64_t> processes_of(System& system) {
 
 std::optional<LastWhole> ResumeProbe::ask(const std::vector<std::string>& roots, const CheckpointLayout& layout,
                                           int64_t before, const std::set<std::string>& skip,
-                                          const UnsoundReads& unsound) {
+                                          const EarlierFindings& earlier) {
   if (aside_.busy()) {
     if (!given_up_ && clock_.steady().ns - since_.ns < kLongest.ns) return std::nullopt;
     given_up_ = true;
@@ -47,9 +47,9 @@ std::optional<LastWhole> ResumeProbe::ask(const std::vector<std::string>& roots,
   }
   if (clock_.steady().ns < again_.ns) return std::nullopt;
   since_ = clock_.steady();
-  aside_.start([disk = disk_, system = system_, roots, layout, before, skip, unsound] {
+  aside_.start([disk = disk_, system = system_, roots, layout, before, skip, earlier] {
     const auto is_written = [&system](const std::string& path) { return !writer_of(*system, path).empty(); };
-    LastWhole found = find_last_whole(*disk, roots, layout, before, skip, unsound,
+    LastWhole found = find_last_whole(*disk, roots, layout, before, skip, earlier,
                                       system == nullptr ? std::function<bool(const std::string&)>() : is_written);
     const bool moves = found.from != kNoStep || before != kNoStep;
     if (moves && system != nullptr) found.written = written_now(*system, processes_of(*system), layout);

@@ -30,13 +30,13 @@ class ResumeProbe {
 
   /// As find_last_whole(); empty while the answer is out: ask again, with the same words.
   std::optional<LastWhole> ask(const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
-                               const std::set<std::string>& skip, const UnsoundReads& unsound);
+                               const std::set<std::string>& skip, const EarlierFindings& earlier);
 
   /// ask(), for SupervisorDoors::last_whole. Lives as long as this does.
   auto door() {
     return [this](const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
                   const std::set<std::string>& skip,
-                  const UnsoundReads& unsound) { return ask(roots, layout, before, skip, unsound); };
+                  const EarlierFindings& earlier) { return ask(roots, layout, before, skip, earlier); };
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "act/supervise/supervisor.h"
 
 #include <algorithm>
+#include <set>
 
 #include "act/keeper/launch.h"
 #include "act/supervise/members.h"
@@ -28,6 +29,15 @@ std::string shipped_text(const State& state, const std::string& store) {
   if (!shipped || store.empty()) return "";
   return cat(" Step ", shipped->step, " is in ", store, ": midwatch checkpoint pull ", store, " ", shipped->path,
              " --step ", shipped->step, " brings it back.");
+}
+
+/// In which a checkpoint of the run was found whole, by whichever scan.
+std::set<std::string> folders_with_whole(const State& state) {
+  std::set<std::string> folders;
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.how == event::CheckpointSeen::How::kWhole && seen.lacks.empty()) folders.insert(folder_of(seen.path));
+  }
+  return folders;
 }
 
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
@@ -215,7 +225,8 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   CheckpointLayout layout = doors_.layout(state.saver());
   if (!layout.known()) return true;
   if (names_checkpoint(layout, spec_)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
-  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip, unsound_reads(state));
+  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip,
+                           {unsound_reads(state), folders_with_whole(state)});
   if (!way_) return false;
   for (event::CheckpointSeen& seen : way_->seen) {
     seen = with_logged_step(state, layout, std::move(seen));

@@ -45,7 +45,7 @@ struct SupervisorDoors {
   /// be unset: then the trainer's word is believed.
   std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
                                          int64_t before, const std::set<std::string>& skip,
-                                         const UnsoundReads& unsound)>
+                                         const EarlierFindings& earlier)>
       last_whole = {};
   /// What the command needs is there, so that an attempt may begin; may be empty.
   std::function<bool()> may_begin = nullptr;

@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/other_worlds.h"
 #include "sense/checkpoints/walk_files.h"
 
 namespace mw {
@@ -25,6 +26,7 @@ Result<CheckpointTree> CheckpointTree::read(Disk& disk, const std::string& path)
     tree.list(disk);
   }
   tree.sort();
+  if (!tree.single_) tree.leave_out_other_worlds(disk);
   return tree;
 }
 
@@ -102,10 +104,9 @@ void CheckpointTree::add(std::string path, const FileInfo& info) {
 
 void CheckpointTree::sort() {
   std::sort(files_.begin(), files_.end(), [](const TreeFile& a, const TreeFile& b) { return a.path < b.path; });
-  for (size_t i = 0; i < files_.size(); ++i) {
-    folders_[std::string(folder_in_tree(files_[i].path))].push_back(i);
-    state_ = fnv1a(cat(files_[i].path, " ", files_[i].bytes, " ", files_[i].changed.ns, "\n"), state_);
-  }
+  for (const TreeFile& file : files_)
+    state_ = fnv1a(cat(file.path, " ", file.bytes, " ", file.changed.ns, "\n"), state_);
+  sort_into_folders();
   for (const auto& [folder, changed] : met_) {
     const bool empty = folder.empty() ? files_.empty() : !has_folder(folder);
     if (empty) newest_empty_ = std::max(newest_empty_, changed);
@@ -115,6 +116,24 @@ void CheckpointTree::sort() {
     if (ending == "json" || weights) in_place_.push_back(folder);
   }
   met_.clear();
+}
+
+void CheckpointTree::sort_into_folders() {
+  folders_.clear();
+  for (size_t i = 0; i < files_.size(); ++i) folders_[std::string(folder_in_tree(files_[i].path))].push_back(i);
+}
+
+void CheckpointTree::leave_out_other_worlds(Disk& disk) {
+  OtherWorlds others = other_worlds_in(disk, root_, files_);
+  if (others.files.empty()) return;
+  left_over_ = std::move(others.files);
+  left_over_notes_ = std::move(others.notes);
+  std::erase_if(files_, [this](const TreeFile& file) {
+    if (!is_left_over(file.path)) return false;
+    bytes_ -= file.bytes;
+    return true;
+  });
+  sort_into_folders();
 }
 
 std::string CheckpointTree::full(std::string_view path) const {

@@ -53,6 +53,10 @@ class CheckpointTree {
   const std::vector<std::string>& dangling() const { return dangling_; }
   /// Links to a folder that they lie in, the checkpoint itself or one above it: nothing is looked for behind them.
   const std::vector<std::string>& refused() const { return refused_; }
+  /// Is it a file that an earlier save by another number of ranks left (other_worlds.h)? `files` has none of these.
+  bool is_left_over(std::string_view path) const { return left_over_.find(path) != left_over_.end(); }
+  /// A sentence for each folder that has such files.
+  const std::vector<std::string>& left_over() const { return left_over_notes_; }
   /// Folders with the name of a file of settings, or empty ones with any file's ("model.safetensors"): in its place.
   const std::vector<std::string>& in_place_of_files() const { return in_place_; }
   /// Checkpoints of steps lie somewhere below it: each is one for itself.
@@ -69,13 +73,16 @@ class CheckpointTree {
   std::set<std::pair<uint64_t, uint64_t>> own_folders(Disk& disk) const;
   void add(std::string path, const FileInfo& info);
   void sort();
+  void leave_out_other_worlds(Disk& disk);
+  void sort_into_folders();
 
   std::string root_;
   std::vector<TreeFile> files_;
   std::map<std::string, std::vector<size_t>, std::less<>> folders_;
   bool single_ = false, whole_ = true, holds_steps_ = false;
   std::string unseen_;
-  std::vector<std::string> dangling_, refused_, in_place_;
+  std::vector<std::string> dangling_, refused_, in_place_, left_over_notes_;
+  std::set<std::string, std::less<>> left_over_;
   int64_t bytes_ = 0;
   Time newest_, newest_empty_;
   std::map<std::string, Time, std::less<>> met_;  // folders, while they are listed

@@ -163,7 +163,7 @@ TEST_CASE("a restart passes over what reading found unsound, unless it was saved
   CHECK(find_last_whole(world.disk, {"/ck"}, layout, kNoStep).kept == 20);
   const event::CheckpointRead read = world.look(20).read;
   REQUIRE(read.how == How::kSuspect);
-  const UnsoundReads unsound = {{"/ck/checkpoint-20", read}};
+  const EarlierFindings unsound = {{{"/ck/checkpoint-20", read}}, {}};
   const LastWhole found = find_last_whole(world.disk, {"/ck"}, layout, kNoStep, {}, unsound);
   CHECK(found.kept == 10);
   CHECK(found.from == 20);

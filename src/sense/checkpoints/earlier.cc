@@ -65,7 +65,8 @@ bool compare_with_earlier(Examination& exam, const CheckpointManifest& earlier, 
   for (const auto& [path, was] : then) {
     const TreeFile* const now = tree.find(path);
     const auto hash = read.find(path);
-    if (now == nullptr && is_no_part(basename(path))) continue;  // recorded by a midwatch that took it for a part
+    // Recorded by a midwatch that took it for a part.
+    if (now == nullptr && (is_no_part(basename(path)) || tree.is_left_over(path))) continue;
     if (now == nullptr) {
       exam.problem(Trouble::kMissing, std::string(path),
                    cat("it is missing, and was there at ", format_utc(earlier.at)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "core/checkpoint_layout.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/file_directory.h"
 #include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/ownership.h"
@@ -93,6 +95,82 @@ NumberedFile numbered(std::string_view name) {
   }
   out.family += cat(".", ending);
   return out;
+}
+
+/// All that lies beside it is one checkpoint: a layout's own file, or an optimizer beside the weights.
+bool makes_one_checkpoint(const std::string& name) {
+  constexpr std::array<std::string_view, 6> kOfOne = {"recover_info", "trainer_state.json", "common.pt",
+                                                      ".metadata",    "metadata.json",      "adapter_config.json"};
+  return is_one_of(name, kOfOne) || contains(name, ".index.") || role_of(name) == FileRole::kOptimizer;
+}
+
+std::vector<FoundCheckpoint> files_named_by_step(Disk& disk, const std::string& folder,
+                                                 const std::vector<std::string>& names) {
+  std::map<std::string, std::set<int64_t>> families;
+  if (std::any_of(names.begin(), names.end(), makes_one_checkpoint)) return {};
+  for (const std::string& name : names) {
+    const NumberedFile one = numbered(name);
+    const bool other = one.step == kNoStep && role_of(name) == FileRole::kWeights;
+    if (other && name != "latest-rank0.pt" && (is_weights_by_name(name) || is_part(to_lower(name)))) return {};
+    // The same step twice: parts of it.
+    if (one.step != kNoStep && !families[one.family].insert(one.step).second) return {};
+  }
+  const bool several =
+      std::any_of(families.begin(), families.end(), [](const auto& one) { return one.second.size() > 1; });
+  if (!several) return {};
+  std::vector<FoundCheckpoint> found;
+  std::set<std::pair<uint64_t, uint64_t>> met;  // a link to one of them, "last.ckpt", is not another one
+  for (const bool with_step : {true, false}) {
+    for (const std::string& name : names) {
+      const std::string_view ending = ending_of(name);
+      const int64_t step = step_of_file(name);
+      const bool single = ending == "pt" || ending == "pth" || ending == "ckpt";
+      if ((step != kNoStep) != with_step || role_of(name) != FileRole::kWeights || (!with_step && !single)) continue;
+      std::string path = cat(folder == "/" ? "" : folder, "/", name);
+      const auto info = disk.info(path);
+      if (!info.ok() || info->kind != FileInfo::Kind::kFile || found.size() >= kCheckpoints) continue;
+      if (info->inode != 0 && !met.emplace(info->device, info->inode).second) continue;
+      found.push_back({std::move(path), step});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
+  return found;
+}
+
+/// Lightning's names may hold a metric and no step ("model-val_reward=0.31.ckpt"), and each file says its own, beside
+/// its weights. Nothing where fewer than two say one, or where one that was written to its end says none. Of what
+/// cannot be read the step is not known.
+std::vector<FoundCheckpoint> files_that_say_their_step(Disk& disk, const std::string& folder,
+                                                       const std::vector<std::string>& names) {
+  constexpr size_t kRead = 256;
+  if (std::any_of(names.begin(), names.end(), makes_one_checkpoint)) return {};
+  std::vector<std::string> files;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const std::string& name) {
+    return ending_of(name) == "ckpt" && role_of(name) == FileRole::kWeights && !is_part(to_lower(name));
+  });
+  if (files.size() < 2 || files.size() > kRead) return {};
+  std::vector<FoundCheckpoint> found;
+  std::set<int64_t> steps;
+  std::set<std::pair<uint64_t, uint64_t>> met;  // a link to one of them is not another one
+  for (const std::string& name : files) {
+    std::string path = cat(folder == "/" ? "" : folder, "/", name);
+    const auto info = disk.info(path);
+    if (!info.ok() || info->kind != FileInfo::Kind::kFile) continue;
+    if (info->inode != 0 && !met.emplace(info->device, info->inode).second) continue;
+    auto open = disk.open_read(path);
+    const FileDirectory says =
+        open.ok() ? read_directory(**open, name, static_cast<uint64_t>(info->size)) : FileDirectory();
+    const auto step = says.numbers.find("global_step");
+    const bool known = step != says.numbers.end() && step->second >= 0 && says.keys.count("state_dict") != 0;
+    if (says.proven && !known) return {};
+    if (known) steps.insert(step->second);
+    found.push_back({std::move(path), known ? step->second : kNoStep});
+  }
+  if (steps.size() < 2) return {};
+  std::stable_sort(found.begin(), found.end(),
+                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
+  return found;
 }
 
 class Search {
@@ -201,39 +279,8 @@ std::string pattern_of_files(const std::vector<std::string>& names) {
 
 std::vector<FoundCheckpoint> checkpoint_files_in(Disk& disk, const std::string& folder,
                                                  const std::vector<std::string>& names) {
-  std::map<std::string, std::set<int64_t>> families;
-  for (const std::string& name : names) {
-    // What is one checkpoint by other files: a layout's own, an optimizer beside the weights.
-    constexpr std::array<std::string_view, 6> kOfOne = {"recover_info", "trainer_state.json", "common.pt",
-                                                        ".metadata",    "metadata.json",      "adapter_config.json"};
-    if (is_one_of(name, kOfOne) || contains(name, ".index.") || role_of(name) == FileRole::kOptimizer) return {};
-    const NumberedFile one = numbered(name);
-    const bool other = one.step == kNoStep && role_of(name) == FileRole::kWeights;
-    if (other && name != "latest-rank0.pt" && (is_weights_by_name(name) || is_part(to_lower(name)))) return {};
-    // The same step twice: parts of it.
-    if (one.step != kNoStep && !families[one.family].insert(one.step).second) return {};
-  }
-  const bool several =
-      std::any_of(families.begin(), families.end(), [](const auto& one) { return one.second.size() > 1; });
-  if (!several) return {};
-  std::vector<FoundCheckpoint> found;
-  std::set<std::pair<uint64_t, uint64_t>> met;  // a link to one of them, "last.ckpt", is not another one
-  for (const bool with_step : {true, false}) {
-    for (const std::string& name : names) {
-      const std::string_view ending = ending_of(name);
-      const int64_t step = step_of_file(name);
-      const bool single = ending == "pt" || ending == "pth" || ending == "ckpt";
-      if ((step != kNoStep) != with_step || role_of(name) != FileRole::kWeights || (!with_step && !single)) continue;
-      std::string path = cat(folder == "/" ? "" : folder, "/", name);
-      const auto info = disk.info(path);
-      if (!info.ok() || info->kind != FileInfo::Kind::kFile || found.size() >= kCheckpoints) continue;
-      if (info->inode != 0 && !met.emplace(info->device, info->inode).second) continue;
-      found.push_back({std::move(path), step});
-    }
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
-  return found;
+  auto found = files_named_by_step(disk, folder, names);
+  return found.empty() ? files_that_say_their_step(disk, folder, names) : found;
 }
 
 bool counts_saves(const std::string& checkpoint) {
@@ -387,6 +434,9 @@ std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& ch
       out.push_back(std::move(pointer));
       continue;
     }
+    // "latest" may be a link to the newest checkpoint.
+    pointer.is_folder = info.ok() && info->kind == FileInfo::Kind::kFolder && name.ends_with(".txt");
+    if (pointer.is_folder) out.push_back(pointer);
     if (!info.ok() || info->kind != FileInfo::Kind::kFile || info->size > kLongest) continue;
     const auto text = read_small(disk, pointer.path);
     if (!text.ok()) continue;

@@ -55,6 +55,7 @@ struct CheckpointPointer {
   std::string text;            ///< as it stands there, trimmed; "": it is empty
   int64_t step = kNoStep;      ///< that it names; kNoStep: it names none
   bool leads_nowhere = false;  ///< it is a link to what is not there
+  bool is_folder = false;      ///< where its trainer reads a file
 };
 /// Those in the folder that holds `checkpoint`.
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint);

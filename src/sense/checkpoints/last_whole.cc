@@ -18,12 +18,20 @@ using How = event::CheckpointSeen::How;
 constexpr size_t kScans = 64;  // checkpoints that are scanned at most
 constexpr size_t kBefore = 8;  // older ones among which one with weights is looked for
 
+/// One of which no more is known than that nothing was wrong with it.
+CheckpointScan whole_and_gone() {
+  CheckpointScan scan;
+  scan.there = scan.verified = true;
+  scan.seen.how = How::kWhole;
+  return scan;
+}
+
 class Search {
  public:
   Search(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
-         const std::set<std::string>& skip, const UnsoundReads& unsound,
+         const std::set<std::string>& skip, const EarlierFindings& earlier,
          const std::function<bool(const std::string&)>& is_written)
-      : disk_(disk), roots_(roots), layout_(layout), unsound_(unsound), is_written_(is_written) {
+      : disk_(disk), roots_(roots), layout_(layout), earlier_(earlier), is_written_(is_written) {
     for (const std::string& root : roots) {
       const auto steps = checkpoint_steps(disk, root, layout);
       for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
@@ -185,8 +193,8 @@ class Search {
 
   /// What reading all of its bytes found wrong; "": nothing, or it is another save.
   std::string unsound(const CheckpointScan& now) const {
-    const auto read = unsound_.find(now.seen.path);
-    return read != unsound_.end() && read->second.tree_state == now.state ? read->second.what : "";
+    const auto read = earlier_.unsound.find(now.seen.path);
+    return read != earlier_.unsound.end() && read->second.tree_state == now.state ? read->second.what : "";
   }
 
   /// The nearest older one that has weights, if one of the last few does; else one that was quarantined.
@@ -198,7 +206,8 @@ class Search {
       if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
     }
     const CheckpointScan* other = quarantined(root);
-    return other != nullptr || !scan(root, step, nullptr).weights.empty() ? other : newer(root);
+    other = other != nullptr || !scan(root, step, nullptr).weights.empty() ? other : newer(root);
+    return other == nullptr && earlier_.whole_in.count(root) != 0 ? &gone_ : other;
   }
 
   /// Of a save with nothing but settings also a later one shows what is not in it.
@@ -263,7 +272,7 @@ class Search {
   Disk& disk_;
   const std::vector<std::string>& roots_;
   const CheckpointLayout& layout_;
-  const UnsoundReads& unsound_;
+  const EarlierFindings& earlier_;
   const std::function<bool(const std::string&)>& is_written_;
   std::set<std::string> written_;                     // of those that were scanned
   std::map<std::string, std::set<int64_t>> steps_;    // by root
@@ -277,15 +286,16 @@ class Search {
   std::map<std::string, CheckpointScan> scans_;  // by folder
   std::set<std::string> compared_;               // with the one before
   std::map<std::string, std::optional<CheckpointScan>> quarantined_;  // by root: one that has weights
+  const CheckpointScan gone_ = whole_and_gone();
   LastWhole found_;
 };
 
 }  // namespace
 
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before, const std::set<std::string>& skip, const UnsoundReads& unsound,
+                          int64_t before, const std::set<std::string>& skip, const EarlierFindings& earlier,
                           const std::function<bool(const std::string& path)>& is_written) {
-  return Search(disk, roots, layout, before, skip, unsound, is_written).find();
+  return Search(disk, roots, layout, before, skip, earlier, is_written).find();
 }
 
 }  // namespace mw

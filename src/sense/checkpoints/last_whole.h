@@ -14,7 +14,11 @@
 
 namespace mw {
 
-using UnsoundReads = std::map<std::string, event::CheckpointRead>;
+/// What the run's journal knows of its checkpoints.
+struct EarlierFindings {
+  std::map<std::string, event::CheckpointRead> unsound = {};  ///< what reading all bytes found wrong, by path
+  std::set<std::string> whole_in = {};  ///< folders in which one was found whole, though it may be gone since
+};
 
 struct LastWhole {
   int64_t from = kNoStep;  ///< the checkpoints from this step on are to be quarantined; kNoStep: none is
@@ -34,12 +38,12 @@ struct LastWhole {
 /// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer checkpoints
 /// do no harm and stay; what it names under another name than a step's is left alone. A trainer begins from nothing
 /// where its pointer is missing: that counts as a broken one where no folder has any, or a role lost its own. Folders
-/// of `skip` are none of the run's: they are not looked at, and a pointer that names one is left alone. What reading
-/// all bytes found wrong
-/// (`unsound`, by path) is not resumed from, unless it was saved anew since. What is not whole and `is_written` (by
+/// of `skip` are none of the run's: they are not looked at, and a pointer that names one is left alone. What is
+/// `earlier.unsound` is not resumed from, unless it was saved anew since. In a folder of `earlier.whole_in` it is known
+/// how this run saves, also where no older one is left to compare with. What is not whole and `is_written` (by
 /// whomever: another run may save into the same folder) is not broken, and is none of `seen`.
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before, const std::set<std::string>& skip = {}, const UnsoundReads& unsound = {},
+                          int64_t before, const std::set<std::string>& skip = {}, const EarlierFindings& earlier = {},
                           const std::function<bool(const std::string& path)>& is_written = nullptr);
 
 }  // namespace mw

@@ -53,6 +53,34 @@ TEST_CASE("a file that says another step than its folder is of another checkpoin
   }
 }
 
+TEST_CASE("a trainer's state that transformers cannot take makes a checkpoint corrupt") {
+  World world;
+  const std::string path = "/ck/trl/checkpoint-20/trainer_state.json";
+  const std::string good = world.disk.content(path);
+  const auto look = [&](const std::string& text) {
+    world.disk.put(path, text);
+    return world.look("/ck/trl/checkpoint-20");
+  };
+  for (const char* const text : {"null", "[]", "[{\"global_step\": 20}]", "20", R"({"global_step": "20"})",
+                                 R"({"global_step": -1})", R"({"global_step": NaN})", R"({"global_step": null})"}) {
+    const CheckpointVerdict verdict = look(text);
+    INFO(text, ": ", text_of(verdict));
+    CHECK(verdict.state == State::kCorrupt);
+    CHECK(verdict.resumable == CheckpointVerdict::Resumable::kNo);
+    REQUIRE_FALSE(verdict.problems.empty());
+    CHECK(verdict.problems.front().path == "trainer_state.json");
+  }
+  for (const std::string& text : {good, std::string(R"({"global_step": 20})"), std::string(R"({"epoch": 1.5})")}) {
+    const CheckpointVerdict verdict = look(text);
+    INFO(text_of(verdict));
+    CHECK(verdict.state == State::kWhole);
+  }
+  // An export for others to use: nobody resumes from it.
+  for (const char* const name : {"optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"})
+    world.disk.unlink(cat("/ck/trl/checkpoint-20/", name));
+  CHECK(look("[]").state != State::kCorrupt);
+}
+
 TEST_CASE("what NeMo-RL counts within an epoch is not taken for the step") {
   World world;
   const auto state = [&world](const std::string& info) {

@@ -59,6 +59,33 @@ struct Trl {
   LastWhole last() { return find_last_whole(disk, {"/ck/trl"}, layout, kNoStep); }
 };
 
+TEST_CASE("what the run's earlier saves showed counts after they were removed") {
+  struct Case {
+    const char *root, *pattern, *cut;
+  };
+  // In the order of how little their own bytes show: a file of PyTorch DCP says nothing of its length.
+  for (const Case& one : {Case{"/ck/slime", "iter_{step:07}", "__0_0.distcp"},
+                          Case{"/ck/prime-rl/checkpoints", "step_{step}", "trainer/__0_0.distcp"},
+                          Case{"/ck/nemo-rl", "step_{step}", "policy/weights/__0_0.distcp"},
+                          Case{"/ck/verl", "global_step_{step}", "actor/model_world_size_2_rank_1.pt"}}) {
+    FakeDisk disk;
+    testing::put_samples(disk);
+    const CheckpointLayout layout{one.pattern, "", ""};
+    EarlierFindings earlier;
+    const auto last = [&] { return find_last_whole(disk, {one.root}, layout, kNoStep, {}, earlier); };
+    disk.unlink_folder(cat(one.root, "/", with_step(layout.folder, 10)));
+    const std::string path = cat(one.root, "/", with_step(layout.folder, 20), "/", one.cut);
+    INFO(path);
+    earlier.whole_in = {one.root};
+    CHECK(last().kept == 20);
+    REQUIRE(disk.exists(path));
+    disk.put(path, disk.content(path).substr(0, disk.content(path).size() / 2));
+    CHECK(last().kept == kNoStep);
+    CHECK(last().from == 20);
+    CHECK(contains(last().why, one.cut));
+  }
+}
+
 TEST_CASE("a restart passes over a checkpoint without the optimizer that the one before has") {
   Trl trl;
   CHECK(trl.last().kept == 20);

@@ -6,6 +6,7 @@
 #include "sense/checkpoints/find.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/scan.h"
+#include "sense/checkpoints/torch_save_for_test.h"
 #include "sense/checkpoints/verify.h"
 
 namespace mw {
@@ -197,6 +198,37 @@ TEST_CASE("a save that verification alone finds broken is called by what it is a
   const CheckpointScan hollow = scan_checkpoint(disk, "/ck/ckpt_10.pt", 10, &file);
   CHECK(hollow.seen.how == event::CheckpointSeen::How::kBroken);
   CHECK(hollow.seen.sign == "ckpt-metadata-only");
+}
+
+TEST_CASE("of files that are named after a metric each says its own step") {
+  FakeDisk disk;
+  const auto saved = [](const std::string& name, int32_t step, bool weights = true) {
+    testing::TorchSave save;
+    const std::string model = testing::TorchSave::dict({{testing::TorchSave::text("w"), save.tensor({4, 4})}});
+    return save.archive(
+        testing::TorchSave::dict({{testing::TorchSave::text("epoch"), testing::TorchSave::whole(0)},
+                                  {testing::TorchSave::text("global_step"), testing::TorchSave::whole(step)},
+                                  {testing::TorchSave::text(weights ? "state_dict" : "model"), model}}),
+        name);
+  };
+  const std::string last = saved("model-03-val_reward=0.29", 30);
+  disk.put("/ck/model-01-val_reward=0.31.ckpt", saved("model-01-val_reward=0.31", 10));
+  disk.put("/ck/model-02-val_reward=0.40.ckpt", saved("model-02-val_reward=0.40", 20));
+  disk.put("/ck/model-03-val_reward=0.29.ckpt", last);
+  CHECK(found_in(disk, "/ck") ==
+        "model-01-val_reward=0.31.ckpt=10 model-02-val_reward=0.40.ckpt=20 "
+        "model-03-val_reward=0.29.ckpt=30");
+  CHECK(verify_checkpoint(disk, "/ck/model-03-val_reward=0.29.ckpt", {})->step == 30);
+  disk.put("/ck/model-03-val_reward=0.29.ckpt", last.substr(0, last.size() / 2));
+  CHECK(found_in(disk, "/ck") ==
+        "model-03-val_reward=0.29.ckpt=none model-01-val_reward=0.31.ckpt=10 "
+        "model-02-val_reward=0.40.ckpt=20");
+  disk.put("/ck/actor.ckpt", saved("actor", 20, false));  // a part of something, for all that is known
+  CHECK(found_in(disk, "/ck") == "ck=none");
+  FakeDisk parts;
+  parts.put("/ck/encoder.ckpt", saved("encoder", 20));
+  parts.put("/ck/decoder.ckpt", saved("decoder", 20));
+  CHECK(found_in(parts, "/ck") == "ck=none");
 }
 
 TEST_CASE("of a name that counts epochs the file says the step") {

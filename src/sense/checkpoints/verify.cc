@@ -145,10 +145,11 @@ class Verification {
       if (contains(key, "dataloader")) exam_.has(Piece::kDataloader);
       if (is_one_of(key, kSteps)) exam_.has(Piece::kStep);
     }
-    // Of a name that counts epochs ("epoch=2.ckpt") the file says the step.
+    // Of a name that counts epochs ("epoch=2.ckpt"), or says a metric, the file says the step.
     const std::string name = to_lower(file.name());
+    const bool unsaid = contains(name, "epoch") || (name.ends_with(".ckpt") && directory.keys.count("state_dict") != 0);
     const auto step = directory.numbers.find("global_step");
-    if (step != directory.numbers.end() && step->second >= 0 && contains(name, "epoch") && !contains(name, "step"))
+    if (step != directory.numbers.end() && step->second >= 0 && unsaid && !contains(name, "step"))
       exam_.step_is(step->second, file.path);
   }
 
@@ -399,6 +400,7 @@ class Verification {
     if (!tree_.seen_whole())
       out.notes.push_back(cat("not all of it could be seen: what is missing may be there",
                               tree_.unseen().empty() ? "" : cat(" (", tree_.unseen(), ")")));
+    for (size_t i = 0; i < tree_.left_over().size() && i < 5; ++i) out.notes.push_back(tree_.left_over()[i]);
     for (size_t i = 0; i < tree_.refused().size() && i < 5; ++i)
       out.notes.push_back(cat(tree_.refused()[i], " is a link to a folder that it lies in: it is not followed"));
     out.pieces.assign(exam_.pieces().begin(), exam_.pieces().end());
@@ -460,11 +462,6 @@ class Verification {
 
 }  // namespace
 
-std::string_view word_of(Verdict state) {
-  constexpr std::string_view kWords[] = {"whole", "writing", "partial", "corrupt", "suspect", "unknown", "foreign"};
-  return kWords[static_cast<size_t>(state)];
-}
-
 Result<CheckpointVerdict> verify_checkpoint(Disk& disk, const std::string& path, const VerifyOptions& options) {
   const auto tree = CheckpointTree::read(disk, path);
   if (!tree.ok()) return tree.error();
@@ -476,25 +473,6 @@ Result<CheckpointVerdict> verify_checkpoint(Disk& disk, const std::string& path,
   if (verdict.state != Verdict::kForeign) verdict.state = gone ? Verdict::kUnknown : Verdict::kWriting;
   verdict.resumable = CheckpointVerdict::Resumable::kNo;
   return verdict;
-}
-
-std::string lacks_of(const CheckpointVerdict& verdict) {
-  std::string out;
-  if (verdict.resumable != CheckpointVerdict::Resumable::kNo) return out;
-  for (const Piece piece : verdict.lacks) out += cat(out.empty() ? "" : ", ", word_of(piece));
-  return out;
-}
-
-CheckpointManifest manifest_of(const CheckpointVerdict& verdict, Time at) {
-  CheckpointManifest out;
-  out.path = verdict.path;
-  out.step = verdict.step;
-  out.framework = verdict.framework;
-  out.layouts = verdict.layouts;
-  out.verdict = word_of(verdict.state);
-  out.at = at;
-  out.files = verdict.hashed;
-  return out;
 }
 
 }  // namespace mw

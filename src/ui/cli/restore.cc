@@ -112,7 +112,8 @@ const Verb restore = {
     "  midwatch restore --list              what is quarantined, since when and why\n"
     "  midwatch restore --run NAME          the same, then it asks\n"
     "  midwatch restore --yes --json\n"
-    "  midwatch restore --checkpoints DIR   what onstart moved there for a run that then could not begin\n"
+    "  midwatch restore --checkpoints DIR   what no run that is recorded here moved there: onstart for one that then\n"
+    "                                       could not begin, or one whose record is gone\n"
     "\nNothing is written over: where something else has the name by now, it says so. Not while the run is watched or\n"
     "its command lives. Exit code 7: nothing was done, as nobody said yes or none of it can\n"
     "be put back.\n",

@@ -3,41 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/rank_names.h"
 
 namespace mw {
 namespace {
-
-struct Name {
-  bool model = false;
-  int64_t data = -1, tensor = -1;  ///< ranks; data -1: one file for all
-  std::string prefix;              ///< "", "bf16_", …
-};
-
-std::optional<Name> parse_name(std::string_view name) {
-  Name out;
-  constexpr std::string_view kModel = "_model_states.pt", kOptimizer = "_optim_states.pt", kZero = "zero_pp_rank_",
-                             kTensor = "mp_rank_";
-  out.model = name.ends_with(kModel);
-  if (!out.model && !name.ends_with(kOptimizer)) return std::nullopt;
-  name.remove_suffix(kModel.size());
-  if (const size_t zero = name.find(kZero); zero != std::string_view::npos) {
-    out.prefix = name.substr(0, zero);
-    name.remove_prefix(zero + kZero.size());
-    const size_t end = name.find('_');
-    const auto data = parse_int(name.substr(0, end));
-    if (end == std::string_view::npos || !data || *data < 0 || *data > 1'000'000) return std::nullopt;
-    out.data = *data;
-    name.remove_prefix(end + 1);
-  }
-  if (!name.starts_with(kTensor)) return std::nullopt;
-  const auto tensor = parse_int(name.substr(kTensor.size()).substr(0, 2));
-  if (!tensor || *tensor < 0) return std::nullopt;
-  out.tensor = *tensor;
-  return out;
-}
 
 struct Ranks {
   std::map<int64_t, std::set<int64_t>> by_tensor;  ///< data ranks
@@ -70,10 +41,8 @@ class Examiner {
 
   void run(const std::vector<const TreeFile*>& files) {
     for (const TreeFile* file : files) pipelined_ = pipelined_ || file->name().starts_with("layer_");
-    const std::set<const TreeFile*> earlier = of_earlier_save(files);
     for (const TreeFile* file : files) {
-      const auto name = parse_name(file->name());
-      if (name && earlier.count(file) == 0) take(*file, *name);
+      if (const auto name = zero_name_of(file->name())) take(*file, *name);
     }
     if (models_.empty() && optimizers_.by_tensor.empty()) return;
     exam_.found_layout("DeepSpeed ZeRO");
@@ -102,37 +71,7 @@ class Examiner {
   }
 
  private:
-  /// Of ranks that there are no more, as the first rank's file says, and older than all of those that there are: stage
-  /// 3 saved into a folder in which files of more ranks lay, and nobody opens those.
-  std::set<const TreeFile*> of_earlier_save(const std::vector<const TreeFile*>& files) {
-    constexpr Duration kApart = Duration::seconds(60);
-    int64_t ranks = 0;
-    for (const TreeFile* const file : files) {
-      const auto name = parse_name(file->name());
-      if (!name || !name->model || name->data != 0 || name->tensor != 0) continue;
-      const auto& numbers = exam_.directory(*file).numbers;
-      const auto said = numbers.find("dp_world_size");
-      if (said != numbers.end()) ranks = said->second;
-    }
-    std::set<const TreeFile*> beyond;
-    Time first, last;
-    for (const TreeFile* const file : files) {
-      const auto name = parse_name(file->name());
-      if (!name) continue;
-      if (name->data >= ranks) {
-        beyond.insert(file);
-        last = std::max(last, file->changed);
-      } else if (!first.known() || file->changed < first) {
-        first = file->changed;
-      }
-    }
-    if (ranks <= 0 || beyond.empty() || first - last < kApart) return {};
-    exam_.note(cat(beyond.size(), beyond.size() == 1 ? " file" : " files",
-                   " of an earlier save by more ranks lie beside those of ", ranks, ": nobody opens them"));
-    return beyond;
-  }
-
-  void take(const TreeFile& file, const Name& name) {
+  void take(const TreeFile& file, const ZeroName& name) {
     tensors_ = std::max(tensors_, name.tensor + 1);
     if (name.model) models_.push_back(&file);
     if (name.model && name.data < 0) single_models_.insert(name.tensor);

@@ -61,55 +61,8 @@ void check_family(Examination& exam, const std::string& folder, const std::strin
   require_own_rank(exam, family.files, name.starts_with("extra_state"));
 }
 
-using Families = std::map<std::string, Family>;  // by the name without the rank's number
-
-/// The one world size whose files are all there and, by the trainer's word or by their times, were written after all
-/// others: into a folder in which files of other ranks lay, as verl and SkyRL do not empty it. 0: there is none.
-int64_t size_of_last_save(const Families& families, const std::set<int64_t>& sizes, int64_t said) {
-  constexpr Duration kApart = Duration::seconds(60);
-  for (const int64_t size : sizes) {
-    Time first, others;
-    bool complete = true, model = false;
-    for (const auto& [name, family] : families) {
-      complete = complete && (family.of != size || static_cast<int64_t>(family.ranks.size()) == size);
-      model = model || (family.of == size && name.starts_with("model_"));
-      for (const TreeFile* const file : family.files) {
-        if (family.of != size) others = std::max(others, file->changed);
-        if (family.of == size && (!first.known() || file->changed < first)) first = file->changed;
-      }
-    }
-    const bool last = said > 0 ? said == size && first >= others : first - others >= kApart;
-    if (complete && model && last) return size;
-  }
-  return 0;
-}
-
-/// Each rank opens the file with its own world size in its name: what an earlier save left is opened by none.
-void leave_out_earlier(Examination& exam, const std::string& folder, int64_t said, Families& families,
-                       std::set<int64_t>& sizes) {
-  const int64_t last = sizes.size() > 1 ? size_of_last_save(families, sizes, said) : 0;
-  if (last == 0) return;
-  size_t left = 0;
-  std::erase_if(families, [&](const auto& one) {
-    if (one.second.of == last) return false;
-    left += one.second.files.size();
-    return true;
-  });
-  sizes = {last};
-  exam.note(cat(folder.empty() ? "" : cat(folder, ": "), left, left == 1 ? " file" : " files",
-                " of an earlier save by another number of ranks lie beside those of ", last,
-                ": no rank of this save opens them"));
-}
-
-/// The world size that the trainer itself wrote beside the files; 0: none.
-int64_t said_size(Examination& exam, const TreeFile* config) {
-  const auto text = config == nullptr ? std::nullopt : exam.text(*config, 1 << 20);
-  const auto json = text ? Json::parse(*text) : Result<Json>(Error{});
-  return json.ok() && json->is_object() ? json->integer_or("world_size", 0) : 0;
-}
-
 void examine(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files) {
-  Families families;
+  std::map<std::string, Family> families;
   std::set<int64_t> sizes;
   for (const TreeFile* file : files) {
     const RankShard shard = rank_shard_of(file->name());
@@ -119,30 +72,31 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
     family.ranks.insert(shard.number);
     family.files.push_back(file);
     sizes.insert(shard.of);
-  }
-  if (families.empty()) return;
-  exam.found_layout("FSDP ranks");
-  const bool single = exam.tree().single_file();
-  const int64_t world = single ? 0 : said_size(exam, exam.tree().find(in_folder(folder, "fsdp_config.json")));
-  if (!single) leave_out_earlier(exam, folder, world, families, sizes);
-  for (const auto& [name, family] : families) {
-    if (name.starts_with("optim")) exam.has(Piece::kOptimizer);
-    if (!name.starts_with("extra_state")) continue;
+    if (file->name().starts_with("optim")) exam.has(Piece::kOptimizer);
+    if (!file->name().starts_with("extra_state")) continue;
     exam.has(Piece::kScheduler);
     exam.has(Piece::kRng);
   }
+  if (families.empty()) return;
+  exam.found_layout("FSDP ranks");
   // One file of extra state for each rank holds both.
   if (exam.pieces().count(Piece::kScheduler) == 0) exam.lacks(Piece::kScheduler);
   if (exam.pieces().count(Piece::kRng) == 0) exam.lacks(Piece::kRng);
-  if (single) return;
+  if (exam.tree().single_file()) return;
   for (const auto& [name, family] : families) check_family(exam, folder, name, family);
   if (sizes.size() > 1) {
     exam.problem(Trouble::kMixed, folder,
                  cat("files of ", sizes.size(), " world sizes lie in it: ", *sizes.begin(), " and ", *sizes.rbegin()));
   }
-  if (world > 0 && sizes.count(world) == 0)
-    exam.problem(Trouble::kContradicts, in_folder(folder, "fsdp_config.json"),
-                 cat("it says a world size of ", world, ", and the files are of ", *sizes.begin()));
+  const TreeFile* const config = exam.tree().find(in_folder(folder, "fsdp_config.json"));
+  const auto text = config == nullptr ? std::nullopt : exam.text(*config, 1 << 20);
+  const auto json = text ? Json::parse(*text) : Result<Json>(Error{});
+  if (json.ok() && json->is_object()) {
+    const int64_t world = json->integer_or("world_size", 0);
+    if (world > 0 && sizes.count(world) == 0)
+      exam.problem(Trouble::kContradicts, config->path,
+                   cat("it says a world size of ", world, ", and the files are of ", *sizes.begin()));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/find.h"
@@ -91,6 +92,19 @@ void require_latest(Examination& exam) {
                 cat(what, ": transformers finds ", own, " by it, and ends with an error; write ", own, " into it"));
 }
 
+/// TrainerState(**json.load(file)), and its step is counted on from. A state without one counts from 0.
+void require_trainer_state(Examination& exam, const TreeFile& file) {
+  constexpr size_t kLargest = 8 << 20;  // of one whose log is long only the step is read
+  if (file.bytes <= 0 || static_cast<size_t>(file.bytes) > kLargest) return;
+  const auto text = exam.text(file, kLargest);
+  const auto json = text ? Json::parse(*text) : Result<Json>(Error{});
+  if (!json.ok()) return;  // said already
+  if (!json->is_object())
+    return exam.problem(Trouble::kDamaged, file.path, "it holds no trainer's state: transformers fails on it");
+  if (json->find("global_step") != nullptr)
+    exam.problem(Trouble::kDamaged, file.path, "its global_step is no step: transformers fails on it, or goes astray");
+}
+
 void examine_transformers(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   if (tree.has("checkpoint-is-incomplete.txt")) {
@@ -111,6 +125,8 @@ void examine_transformers(Examination& exam) {
     if (const auto step = number_of_json(exam, *state, "global_step")) {
       exam.has(Piece::kStep);
       exam.step_is(*step, state->path);
+    } else if (training) {
+      require_trainer_state(exam, *state);
     }
   }
   if (optimizer) exam.has(Piece::kOptimizer);

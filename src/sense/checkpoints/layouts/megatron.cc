@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/json.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/rank_names.h"
 
 namespace mw {
 namespace {
@@ -63,31 +63,18 @@ void require_same_iteration(Examination& exam, const TreeFile& common) {
   require_one_value(exam, by_value, "iteration");
 }
 
-bool is_rank_folder(std::string_view name) { return name.starts_with("mp_rank_"); }
-
-/// mp_rank_00 or mp_rank_00_001: tensor rank, and pipeline rank where there are several.
-bool parse_rank(std::string_view name, int64_t& tensor, int64_t& pipeline) {
-  const auto pieces = split(name.substr(8), '_');
-  if (pieces.empty() || pieces.size() > 3) return false;
-  const auto first = parse_int(pieces[0]);
-  const auto second = pieces.size() > 1 ? parse_int(pieces[1]) : std::optional<int64_t>(0);
-  if (!first || !second || *first < 0 || *second < 0 || *first > 100'000 || *second > 100'000) return false;
-  tensor = *first;
-  pipeline = *second;
-  return true;
-}
-
 /// Of one pipeline stage: the process that wrote a file (`args.rank`) is a higher one for a higher tensor rank, however
 /// Megatron lays out the others. Programs that convert checkpoints write one number for all.
 void require_ranks_in_order(Examination& exam, const std::vector<const TreeFile*>& files) {
   std::map<int64_t, std::pair<int64_t, const TreeFile*>> writers;  // by tensor rank
   for (const TreeFile* file : files) {
     const std::string_view folder = basename(folder_in_tree(file->path));
-    int64_t tensor = 0, pipeline = 0;
+    const auto place = megatron_rank_of(folder);
     const auto& numbers = exam.directory(*file).numbers;
     const auto rank = numbers.find("args.rank");
-    if (!parse_rank(folder, tensor, pipeline) || rank == numbers.end()) return;
-    if (!writers.emplace(tensor, std::pair(rank->second, file)).second) return;  // experts have files of their own
+    if (!place || rank == numbers.end()) return;
+    if (!writers.emplace(place->tensor, std::pair(rank->second, file)).second)
+      return;  // experts have files of their own
   }
   for (auto one = writers.begin(); one != writers.end() && std::next(one) != writers.end(); ++one) {
     const auto& [before, first] = one->second;
@@ -109,14 +96,14 @@ void examine_ranks(Examination& exam, const std::string& folder) {
   for (auto below = exam.tree().folders().lower_bound(prefix);
        below != exam.tree().folders().end() && below->first.starts_with(prefix); ++below) {
     const std::string_view name = std::string_view(below->first).substr(folder.empty() ? 0 : folder.size() + 1);
-    int64_t tensor = 0, pipeline = 0;
-    if (name.find('/') != std::string_view::npos || !parse_rank(name, tensor, pipeline)) continue;
-    ranks.emplace(tensor, pipeline);
+    const auto rank = megatron_rank_of(name);
+    if (!rank || name.find('/') != std::string_view::npos) continue;
+    ranks.emplace(rank->tensor, rank->pipeline);
     folders.push_back(below->first);
     for (const size_t number : below->second) {
       const TreeFile& file = exam.tree().files()[number];
       by_name[std::string(file.name())].push_back(&file);
-      same_layers[{pipeline, std::string(file.name())}].push_back(&file);
+      same_layers[{rank->pipeline, std::string(file.name())}].push_back(&file);
     }
   }
   if (folders.empty()) return;
@@ -169,7 +156,7 @@ void examine(Examination& exam, const std::string& folder, const std::vector<con
   if (common != nullptr || (metadata != nullptr && distributed)) {
     examine_distributed(exam, folder, common, metadata);
     if (common != nullptr && exam.layouts().empty()) exam.found_layout("Megatron");
-  } else if (is_rank_folder(basename(folder))) {
+  } else if (basename(folder).starts_with("mp_rank_")) {
     const std::string above(folder_in_tree(folder));
     // Once for all folders of ranks: with the first of them.
     const std::string prefix = in_folder(above, "mp_rank_");
