@@ -198,6 +198,7 @@ class Folder {
   void operator()(const event::Ended& ended) {
     const Place place = live();
     shown(place);
+    if (is_of_a_helper(state_, event_, ended)) return;
     using How = event::Ended::How;
     const auto& before = place.attempt.ended;
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
@@ -448,6 +449,7 @@ class Folder {
     if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) {
       place.attempt.last_step = step;
       place.attempt.quiet = {};
+      outlive_end(place.attempt, event_);
     }
     correct_plan(place.attempt);
   }
