@@ -73,13 +73,13 @@ TEST_CASE("one checkpoint is enough where the log announced that save just then"
 
 TEST_CASE("checkpoints are found below a folder, as deep as is asked") {
   FakeDisk disk;
-  disk.put("/w/a/checkpoints/step_5/model.pt", "x");
-  disk.put("/w/a/b/checkpoints/step_5/model.pt", "x");
-  disk.put("/w/.cache/step_5/model.pt", "x");
+  disk.put("/data/w/a/checkpoints/step_5/model.pt", "x");
+  disk.put("/data/w/a/b/checkpoints/step_5/model.pt", "x");
+  disk.put("/data/w/.cache/step_5/model.pt", "x");
   const CheckpointLayout layout{"step_{step}", "", "", {}};
-  CHECK(saved_below(disk, {{"/w/a", 1}}, layout).count("/w/a/checkpoints/step_5") == 1);
-  CHECK(saved_below(disk, {{"/w", 2}}, layout).size() == 1);
-  CHECK(saved_below(disk, {{"/w", 3}}, layout).size() == 2);
+  CHECK(saved_below(disk, {{"/data/w/a", 1}}, layout).count("/data/w/a/checkpoints/step_5") == 1);
+  CHECK(saved_below(disk, {{"/data/w", 2}}, layout).size() == 1);
+  CHECK(saved_below(disk, {{"/data/w", 3}}, layout).size() == 2);
 }
 
 TEST_CASE("checkpoints are found in the folders that a command names, as its first word or behind an equals sign") {

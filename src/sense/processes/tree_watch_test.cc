@@ -206,7 +206,7 @@ TEST_CASE("the only engine was killed and taken note of: a launcher reaps all, a
   }
 }
 
-TEST_CASE("one of two engines was killed and taken note of: it may have been meant") {
+TEST_CASE("one of two engines was killed and taken note of: it failed, and that the run needs it is not certain") {
   World world;
   for (const int64_t pid : {200, 201}) world.engine(pid);
   world.pass(30);
@@ -215,8 +215,10 @@ TEST_CASE("one of two engines was killed and taken note of: it may have been mea
   world.end(201);
   world.training = false;
   world.pass(700);
-  REQUIRE(world.trouble().size() == 1);
-  CHECK(!world.trouble()[0].certain);
+  REQUIRE(world.trouble().size() == 2);
+  CHECK(world.trouble()[0].health == Health::kGone);
+  CHECK(world.trouble()[1].health == Health::kDead);
+  for (const event::ComponentSaw& saw : world.trouble()) CHECK_FALSE(saw.certain);
 }
 
 TEST_CASE("the run's end takes its engine with it") {
