@@ -456,7 +456,9 @@ bool is_of_a_helper(const State& state, const Event& event, const event::Ended& 
   return lives && !shell_lost_trainer(ended.text);
 }
 
-void outlive_end(AttemptState& attempt, const Event& event) {
+void come_further(AttemptState& attempt, int64_t step, const Event& event) {
+  attempt.last_step = step;
+  attempt.quiet = {};
   if (!attempt.ended || attempt.ended->how != event::Ended::How::kFailed || attempt.ended->code != 0) return;
   const std::string_view word = trim(attempt.ended->text);
   if (!shell_says_killed(word) && word != "Killed" && word != "Terminated") return;
