@@ -138,7 +138,7 @@ struct RunResult {
   bool started = true;      ///< false: the command could not be started
   bool unfinished = false;  ///< its status is 0, and it was not done: short of its plan, or ended by an error
   int code = -1;            ///< exit status of the last attempt; -1: a signal, or not known
-  int signal = 0;
+  int signal = 0;           ///< that ended it; of a run that was stopped before its first attempt, that stopped it
 };
 
 struct Asked {

@@ -39,6 +39,7 @@
 #include "platform/standard_input.h"
 #include "platform/tail.h"
 #include "sense/processes/known_environment.h"
+#include "sense/processes/sockets.h"
 
 namespace mw {
 namespace {
@@ -175,6 +176,14 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
   return watching;
 }
 
+/// Those of this machine say whose an address is.
+ComponentDoors with_listeners(ComponentDoors doors) {
+  doors.listening = [system = std::shared_ptr<System>(make_posix_system())](int64_t port) {
+    return components::listeners_on_loopback(*system, port);
+  };
+  return doors;
+}
+
 /// The components that midwatch starts itself; what they write is read, too.
 Result<std::unique_ptr<SupervisedComponents>> own_components(const ComponentDoors& component_doors, Watch& watch,
                                                              const Config& declared, Supervisor& supervisor,
@@ -203,7 +212,7 @@ std::unique_ptr<Notifications> reattached_notifications(const Doors& doors, cons
 }
 
 /// How it came out, for whoever began it.
-void add_end(const Supervisor& supervisor, RunResult& result) {
+void add_end(const Supervisor& supervisor, const Watch& watch, RunResult& result) {
   result.why = supervisor.why_over();
   result.attempts = supervisor.attempt();
   result.started = supervisor.could_start();
@@ -211,6 +220,8 @@ void add_end(const Supervisor& supervisor, RunResult& result) {
   if (const auto& ending = supervisor.ending(); ending) {
     result.code = ending->code;
     result.signal = ending->signal;
+  } else if (result.attempts == 0 && supervisor.stopping() && !result.unfinished) {
+    result.signal = watch.stop_signal() != 0 ? watch.stop_signal() : SIGINT;  // `midwatch stop` asks by that one, too
   }
 }
 
@@ -370,8 +381,8 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   WithPendingOutput files(doors.disk, output, [&supervisor] { return supervisor.keeper_pid(); });
   const auto content = new_content(files, request, supervisor.spec(), result.folder, write);
   AttachRequest watching = watch_of(request, supervisor.spec(), result.folder, output);
-  auto opened = own_components({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
-                               supervisor, result.folder, watching);
+  auto opened = own_components(with_listeners({doors.disk, doors.clock, processes, start, write, request.say}),
+                               doors.watch, declared, supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();
   components = std::move(*opened);
   Passing passing(files, output, request);
@@ -396,7 +407,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   stay_for(context, supervision);
   result.replayed = go_through(**loop, tasks.all, passing);
   (void)reserve.release();
-  add_end(supervisor, result);
+  add_end(supervisor, doors.watch, result);
   return result;
 }
 

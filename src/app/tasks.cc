@@ -22,6 +22,7 @@
 #include "app/ship_beside.h"
 #include "base/text.h"
 #include "platform/paths.h"
+#include "platform/real/last_state.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/checkpoints/deep_watch.h"
@@ -113,11 +114,14 @@ Made components(TaskContext& context) {
   const auto pids = [&supervisor] {
     return ComponentWatch::RunProcesses{supervisor.keeper_pid(), supervisor.command_pid()};
   };
-  const auto process_of = [&context](const std::string& name) { return context.components->pid_of(name); };
+  const auto process_of = [&context](const std::string& name) { return context.components->asked_pid_of(name); };
+  const auto hold = [](const ProcessId& id) {
+    return [process = std::make_shared<LastState>(id)] { return process->status(); };
+  };
   auto watch = std::make_unique<ComponentWatch>(
       context.doors.clock, context.knowledge.knowledge(),
       ComponentWatch::Scope{make_posix_system(), make_http(), component_targets(context.config), pids, process_of,
-                            context.say});
+                            context.say, hold});
   supervisor.when_servers_are_wanted(
       [seen = watch.get()](const State& state, EventWriter& writer) { return seen->servers_answer(state, writer); });
   return {std::move(watch)};

@@ -9,6 +9,8 @@
 #include "core/mixed_runs.h"
 #include "core/next_log.h"
 #include "core/outermost_frame.h"
+#include "core/shell_word.h"
+#include "core/supervise/supervision.h"
 
 namespace mw {
 namespace {
@@ -453,6 +455,29 @@ void add_anchor(State& state, Time at, int64_t step) {
     for (size_t i = 0; i < anchors.size(); i += 2) anchors[kept++] = anchors[i];
     anchors.resize(kept);
   }
+}
+
+bool is_of_a_helper(const State& state, const Event& event, const event::Ended& ended) {
+  if (ended.how != event::Ended::How::kFailed || !shell_says_killed(ended.text) || !event.received.known())
+    return false;
+  const auto& attempts = state.supervision.attempts;
+  const bool lives = !attempts.empty() && attempts.back().started && !attempts.back().exited;
+  return lives && !shell_lost_trainer(ended.text);
+}
+
+void come_further(AttemptState& attempt, int64_t step, const Event& event) {
+  attempt.last_step = step;
+  attempt.quiet = {};
+  if (!attempt.ended || attempt.ended->how != event::Ended::How::kFailed || attempt.ended->code != 0) return;
+  const std::string_view word = trim(attempt.ended->text);
+  if (!shell_says_killed(word) && word != "Killed" && word != "Terminated") return;
+  const Moment& end = attempt.ended_at;
+  const bool behind = event.where.source == end.where.source ? event.where.line > end.where.line + kStragglingLines
+                                                             : event.received.known();
+  if (!behind || end.step == kNoStep || attempt.last_step <= end.step + kStepSlack) return;
+  attempt.ended.reset();
+  attempt.ended_at = {};
+  attempt.ended_heard = {};
 }
 
 void show_life(AttemptState& attempt, const Moment& moment, bool idle) {

@@ -286,6 +286,24 @@ TEST_CASE("a launcher's word that it failed, in a pipeline whose status is 0") {
   CHECK_FALSE(cell.belied());
 }
 
+TEST_CASE("a shell that says of a live command's helper that it was killed speaks of no end") {
+  const std::string helper = "go.sh: line 1:  2554 Killed                  python3 -m tensorboard.main";
+  const std::string trainer = "go.sh: line 1:  2554 Killed                  python3 train_grpo.py";
+  for (const std::string& text : {helper, trainer}) {
+    Log log;
+    log.supervise(0, event::AttemptStarted{1, 42, "boot"});
+    log.say(event::Planned{100});
+    log.steps(1, 20);
+    Event event;
+    event.where = {0, ++log.line};
+    event.received = Time::from_seconds(1060);
+    event.body = event::Ended{event::Ended::How::kFailed, 0, text};
+    std::vector<Event> decided;
+    advance(log.state, event, log.knowledge, Judge::kAlways, decided);
+    CHECK((log.state.verdict == "running") == (text == helper));
+  }
+}
+
 TEST_CASE("a command that left its training behind is not judged by its own status while that goes on") {
   Log log;
   log.say(event::AttemptStarted{1, 4711, "boot"});

@@ -203,7 +203,7 @@ class Folder {
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
     // An end of unknown cause does not refute the run's own statement that it is complete.
     const bool complete = before.has_value() && before->how == How::kComplete;
-    if (!better || (is_unseen(ended) && complete)) return;
+    if (!better || (is_unseen(ended) && complete) || is_of_a_helper(state_, event_, ended)) return;
     if (before && ended.how == How::kComplete && status_stands(place.attempt, event_)) return;
     if (complete && ended.how == How::kInterrupted && plans_another(place.attempt)) return;  // all its steps were done
     // Who was stopped before the first step does none any more: what comes is of another start.
@@ -446,8 +446,7 @@ class Folder {
     trained_on(state_, place.moment.attempt, step, heard());
     if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
     if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) {
-      place.attempt.last_step = step;
-      place.attempt.quiet = {};
+      come_further(place.attempt, step, event_);
     }
     correct_plan(place.attempt);
   }

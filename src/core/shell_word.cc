@@ -25,6 +25,8 @@ bool shell_lost_trainer(std::string_view text) {
   return false;
 }
 
+bool shell_says_killed(std::string_view text) { return contains(text, " Killed  ") || contains(text, " Terminated  "); }
+
 bool launcher_lost_workers(std::string_view text) {
   return contains(text, "failed (exitcode: ") && contains(text, "local_rank: ");
 }

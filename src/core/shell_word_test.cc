@@ -16,6 +16,8 @@ TEST_CASE("the death of a helper, of a sandbox's command or of nothing known is 
   CHECK_FALSE(shell_lost_trainer("train.sh: line 9: 5120 Killed                  nvidia-smi dmon"));
   CHECK_FALSE(shell_lost_trainer("train.sh: line 9: torchrun: command not found"));
   CHECK_FALSE(shell_lost_trainer("Killed"));
+  CHECK(shell_says_killed("go.sh: line 1:  2554 Killed                  eval \"$1\""));
+  CHECK_FALSE(shell_says_killed("Killed"));
 }
 
 }  // namespace mw

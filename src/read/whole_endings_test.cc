@@ -237,4 +237,17 @@ TEST_CASE("what a summary says of an earlier iteration is no step") {
   CHECK(leading(state).empty());
 }
 }  // namespace
+TEST_CASE("a helper that a shell says was killed ended nothing where steps follow") {
+  const std::string killed = "go.sh: line 1:  2554 Killed                  eval \"$1\"\n";
+  const std::string before = steps(30), all = steps(50), after = all.substr(before.size());
+  const State went_on = state_of(cat(before, killed, after));
+  REQUIRE(went_on.attempts.size() == 1);
+  CHECK_FALSE(went_on.attempts.back().ended.has_value());
+  CHECK(went_on.verdict != "crashed");
+  for (const Incident& incident : went_on.incidents) CHECK(incident.severity != Severity::kCritical);
+  // Nothing more comes, or what was still on its way.
+  CHECK(state_of(cat(before, killed)).verdict == "crashed");
+  CHECK(state_of(cat(before, killed, steps(31).substr(before.size()))).verdict == "crashed");
+}
+
 }  // namespace mw

@@ -288,6 +288,22 @@ def signals_as_they_came(base):
         assert got == [str(int(one)) for one in sent], (sent, got)
 
 
+def while_a_component_starts(base):
+    """Nothing of the command was begun: the status is the signal's, and the component that was started is gone."""
+    server = "import os, time; open('server', 'w').write(str(os.getpid())); time.sleep(100)"
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        place = os.path.join(base, str(int(sent)))
+        os.mkdir(place)
+        with open(place + "/midwatch.toml", "w") as file:
+            file.write(f'[component.engine]\ncommand = ["{sys.executable}", "-c", "{server}"]\naddress = "http://127.0.0.1:9"\n')
+        run = Run(place, ["touch", "begun"], "--quiet", "--no-host")
+        wait_until("the component", lambda: os.path.exists(place + "/server") and open(place + "/server").read())
+        run.process.send_signal(sent)
+        code = run.end(30)
+        assert code == 128 + sent, (code, run.err[-500:])
+        assert not alive(int(open(place + "/server").read())) and not os.path.exists(place + "/begun")
+
+
 def home_asked(base, how):
     """One SIGTERM, as a scheduler sends it: the command is asked to end, and midwatch ends after it."""
     run = Run(base, trainer(base, "steps"), "--quiet", "--no-host")
@@ -535,7 +551,7 @@ def more_files():
 CASES = [output_flood, error_flood, output_flood_shown, stubborn_flood, forced_with_much_unread, attach_flood, home_deleted_asked, home_read_only_asked, home_dead_asked,
          home_frozen_asked, home_deleted_forced, home_read_only_forced, home_dead_forced, home_frozen_forced, home_full_at_the_end,
          home_full_at_a_failure, without_proc, few_descriptors, nobody_reads, nobody_reads_from_the_start,
-         user_signals, user_signal_at_the_start, signals_as_they_came, judging_budget, memory_of_files]
+         user_signals, user_signal_at_the_start, signals_as_they_came, while_a_component_starts, judging_budget, memory_of_files]
 
 
 def clean_up(base):

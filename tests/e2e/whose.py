@@ -146,6 +146,51 @@ def beside_others():
     print("beside others: ok")
 
 
+# prime-rl, whose log names the step of a save and no folder. Dies in the middle of its second save, once.
+NAMES_NO_FOLDER = r'''
+import json, os, signal, struct, sys, time
+root = os.path.join(sys.argv[1], "checkpoints")
+attempt = int(os.environ["MIDWATCH_ATTEMPT"])
+def say(level, text): print(time.strftime("%H:%M:%S"), level.rjust(7), text, flush=True)
+def save(step, half):
+    say("INFO", "Saving checkpoint at step %d" % step)
+    for part in ("trainer", "orchestrator"):
+        folder = os.path.join(root, "step_%d" % step, part)
+        os.makedirs(folder, exist_ok=True)
+        head = json.dumps({"w": {"dtype": "F32", "shape": [64], "data_offsets": [0, 256]}}).encode()
+        with open(folder + "/model.safetensors", "wb") as file:
+            file.write(struct.pack("<Q", len(head)) + head + bytes(range(256))[:20 if half else 256])
+        if half: os.kill(os.getpid(), signal.SIGKILL)
+first = 0
+if os.path.isdir(root): first = max(int(name[5:]) for name in os.listdir(root) if name.startswith("step_"))
+say("INFO", "Starting orchestrator (algorithm: grpo)")
+say("INFO", "Starting training loop (max_steps=15)")
+if first:
+    say("INFO", "Resuming training from checkpoint step %d" % first)
+    if os.path.getsize(os.path.join(root, "step_%d" % first, "trainer/model.safetensors")) < 256: raise RuntimeError("it is cut off")
+for step in range(first + 1, 16):
+    time.sleep(0.1)
+    say("SUCCESS", "Step %d |    0.1s | Loss 0.0100 | Entropy 0.5000 | Mismatch KL 0.0010 | Grad. Norm 0.4000 | LR 1.00e-06 | "
+        "Throughput 5000 tokens/s | MFU 31.2%% | Peak Mem. 61.3 GiB" % step)
+    if step % 5 == 0: save(step, attempt == 1 and step == 10)
+say("SUCCESS", "RL trainer finished!")
+'''
+
+
+def half_of_a_save():
+    """Nothing says where the run saves, and it dies in the middle of a save: it goes on from the one that is whole."""
+    with Scratch() as base:
+        runs = []
+        for name, more in (("nothing", ()), ("above", ("--checkpoints", "out"))):
+            os.mkdir(os.path.join(base, name))
+            runs.append(Run(os.path.join(base, name), [sys.executable, "-c", NAMES_NO_FOLDER, "out"], "--first-wait", "0.1", "--quiet", *more))
+        for run in runs:
+            assert run.end() == 0 and "2 attempts." in run.err, run.err
+            assert "moved the checkpoints of step 10 to " in run.err and "step 5 is the newest now" in run.err, run.err
+            assert "Resuming training from checkpoint step 5\n" in output(run), output(run)
+    print("half of a save: ok")
+
+
 def nothing_older():
     """All its checkpoints are tainted: nothing is moved, and the run stops with that reason."""
     with Scratch() as base:
@@ -378,4 +423,5 @@ if __name__ == "__main__":
     odd_layouts()
     linked_ones()
     beside_others()
+    half_of_a_save()
     nothing_older()

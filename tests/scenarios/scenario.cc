@@ -211,8 +211,9 @@ class Reader {
     if (parts[1] == "part") {
       event::ComponentSaw saw;
       if (parts.size() < 4 || !enum_from_name(parts[3], saw.health)) return false;
-      saw.kind = std::string(parts[2]);
-      saw.component = saw.kind + " (4711)";
+      const size_t slash = parts[2].find('/');  // "engine/2" is another one of several
+      saw.kind = std::string(parts[2].substr(0, slash));
+      saw.component = cat(saw.kind, " (4711", slash == std::string_view::npos ? "" : parts[2].substr(slash + 1), ")");
       saw.certain = parts.size() > 4 && parts[4] == "certain";
       saw.text = "as the processes show";
       saw.address = "127.0.0.1:8000";

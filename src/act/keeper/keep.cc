@@ -16,13 +16,13 @@
 
 #include "act/keeper/capture.h"
 #include "act/keeper/held_back.h"
-#include "act/keeper/last_state.h"
 #include "act/keeper/launch.h"
 #include "act/keeper/record.h"
 #include "base/text.h"
 #include "journal/journal.h"
 #include "platform/clock.h"
 #include "platform/lock.h"
+#include "platform/real/last_state.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw {

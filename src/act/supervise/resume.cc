@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
 #include "core/resume_advice.h"
@@ -36,6 +37,27 @@ struct Place {
   bool any = false;  ///< there is something to resume from, wherever it is
 };
 
+/// The longest way between two of those up to `furthest`, or from the beginning to the first.
+int64_t said_interval(const std::map<int64_t, std::string>& said, int64_t furthest) {
+  int64_t widest = 0, before = 0;
+  for (const auto& [step, path] : said) {
+    if (step > furthest) break;
+    widest = std::max(widest, step - std::exchange(before, step));
+  }
+  return widest;
+}
+
+/// A line may quote another run's log (a model's answer): where others are within the steps that were trained, those
+/// far beyond are none of this run's.
+void drop_quoted(const State& state, std::map<int64_t, std::string>& said) {
+  constexpr int64_t kNotLogged = 2;  // steps, at a save
+  int64_t furthest = kNoStep;
+  for (const AttemptState& attempt : state.attempts) furthest = std::max(furthest, attempt.last_step);
+  if (furthest == kNoStep || said.empty() || said.begin()->first > furthest + kNotLogged) return;
+  const int64_t widest = said_interval(said, furthest + kNotLogged);
+  said.erase(said.upper_bound(furthest + kNotLogged + widest), said.end());
+}
+
 /// Checkpoints that the run's files reported, older than `suspect`: the path of each, by step; `stepless`: there are
 /// some without a step, too. Of trainers that only say when they begin to save, those after which another step was
 /// trained.
@@ -51,6 +73,7 @@ std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, b
     }
     if (suspect == kNoStep || saved.step < suspect) paths[saved.step] = saved.path;
   }
+  drop_quoted(state, paths);
   return paths;
 }
 
@@ -106,6 +129,7 @@ Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& lay
   auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder, spec.command);
   if (!roots.ok()) return roots.error();
   const auto elsewhere = [own](const std::string& root) { return own != nullptr && !own->may_save_in(root); };
+  if (roots->empty() && own != nullptr) roots->assign(own->by_saves.begin(), own->by_saves.end());
   // Beside the run's own folder lie those of others, where one above them was declared.
   if (!std::all_of(roots->begin(), roots->end(), elsewhere)) std::erase_if(*roots, elsewhere);
   for (const std::string& root : *roots) {

@@ -65,6 +65,20 @@ TEST_CASE("the newest whole checkpoint, not the highest number") {
   CHECK(of.plan()->step == 20);  // nothing was trained after the last one was begun
 }
 
+TEST_CASE("a save far beyond the steps that were trained is quoted, and none to resume from") {
+  Trainer of;
+  of.spec.checkpoints.clear();
+  of.layout.pointer.clear();
+  of.layout.resume = {{"", {"--resume.step", "{step}"}}};
+  of.said(10);
+  of.said(20);
+  of.state.attempts.back().last_step = 19;  // the step that it saves is not logged yet
+  of.state.checkpoints.push_back({{19, {}, {}, 0, false}, {900, "", true}});
+  CHECK(of.plan()->words == Words{"--resume.step", "20"});
+  of.state.attempts.back().last_step = 895;
+  CHECK(of.plan()->words == Words{"--resume.step", "900"});
+}
+
 TEST_CASE("none that was saved since the data turned to poison, and none of them when all were") {
   Trainer of;
   for (const int64_t step : {10, 20, 30}) {

@@ -8,6 +8,7 @@
 #include "core/reach.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/below_declared.h"
+#include "sense/checkpoints/beside.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/roots.h"
@@ -204,6 +205,24 @@ Result<void> keep_snapshot(Disk& disk, Clock& clock, const RunSpec& spec, const 
   const auto taken = take_snapshot(disk, places_of(spec), [&clock, until] { return clock.steady().ns >= until; });
   if (!taken.ok()) return taken.error();
   return write(cat(run_folder, "/", kSnapshotFile), snapshot_text(*taken));
+}
+
+std::string folder_of_saves(Disk& disk, const RunSpec& spec, const State& state, const CheckpointLayout& layout,
+                            Time began) {
+  constexpr int kLevels = 3;  // below the folder in which the command works: "outputs/RUN/checkpoints"
+  const std::map<int64_t, Time> announced = announced_saves(state);
+  if (!layout.known() || layout.counts_saves || !began.known() || announced.empty()) return "";
+  std::map<std::string, int> folders;
+  for (const std::string& one : output_folders(spec.command, spec.folder)) folders[one] = 1;
+  for (const std::string& one : spec.checkpoints) folders[plain_path(one)] = 1;
+  folders[plain_path(spec.folder)] = kLevels;
+  StepsInTime steps;
+  for (const Tick& tick : state.ticks) {
+    if (tick.at >= began) steps.at(tick.at, tick.step);
+  }
+  std::map<std::string, SavedBeside> saved = saved_below(disk, folders, layout);
+  std::erase_if(saved, [began](const auto& one) { return one.second.changed < began; });
+  return steps.folder_of(saved, announced);
 }
 
 Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,

@@ -30,4 +30,10 @@ Result<void> keep_snapshot(Disk& disk, Clock& clock, const RunSpec& spec, const 
 Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
                                const CheckpointLayout& layout);
 
+/// Where nothing names the folder in which the run saves: the one below those in which it works, or is said to save,
+/// whose checkpoints the last attempt, which began then, made just when its files say so; "": there is none, or more
+/// than one.
+std::string folder_of_saves(Disk& disk, const RunSpec& spec, const State& state, const CheckpointLayout& layout,
+                            Time began);
+
 }  // namespace mw

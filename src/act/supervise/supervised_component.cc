@@ -4,10 +4,13 @@
 #include <utility>
 
 #include "act/keeper/launch.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/components.h"
 #include "core/supervise/action_kind.h"
 #include "core/supervise/policy.h"
+#include "platform/durable.h"
+#include "sense/processes/addresses.h"
 
 namespace mw {
 namespace {
@@ -19,6 +22,17 @@ constexpr Duration kKeeperBegins = Duration::seconds(2);     // within which a k
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kMembers = Duration::seconds(5);          // between two snapshots of its processes
 constexpr Duration kMoment = Duration::seconds(1);           // of living, where nothing can be asked
+constexpr std::string_view kTaken = "another program, which is not the component's, listens at ";
+constexpr std::string_view kTakenFile = "port-taken";  // in the folder of a life: who listened there before it
+
+/// The port of an address that is this machine's own, by loopback: 0 of all others.
+int64_t own_port(const std::string& address) {
+  const size_t scheme = address.find("://");
+  const std::string_view host = std::string_view(address).substr(scheme == std::string::npos ? 0 : scheme + 3);
+  const bool own = host.starts_with("127.") || host.starts_with("localhost:") || host.starts_with("[::1]:") ||
+                   host.starts_with("0.0.0.0:");
+  return own ? components::port_of(host.substr(0, host.find('/'))) : 0;
+}
 
 }  // namespace
 
@@ -54,6 +68,9 @@ Result<void> SupervisedComponent::reattach() {
   kept_ = std::move(*kept);
   phase_ = Phase::kRunning;
   tree_.take(life_, marker(life_));
+  const auto taken = read_small(doors_.disk, cat(life_folder(life_), "/", kTakenFile));
+  for (const std::string_view inode : split(taken.ok() ? *taken : "", ' '))
+    before_.insert(static_cast<uint64_t>(parse_int(inode).value_or(0)));
   begun_ = doors_.clock.steady();
   keeper_from_ = {begun_.ns - kKeeperBegins.ns};
   return {};
@@ -69,6 +86,7 @@ Result<void> SupervisedComponent::begin_life(int number) {
   launch.marker = marker(number);
   const std::string folder = life_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
+  MW_TRY(note_who_listens(folder));
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   life_ = number;
   due_.reset();  // not before: what could not be begun is still due, and no further failure of it
@@ -78,6 +96,25 @@ Result<void> SupervisedComponent::begin_life(int number) {
   ready_ = false;
   begun_ = keeper_from_ = doors_.clock.steady();
   return doors_.start_keeper(folder);
+}
+
+/// Somebody else's server, or one that a run of yesterday left, may have its address.
+Result<void> SupervisedComponent::note_who_listens(const std::string& folder) {
+  const int64_t port = own_port(spec_.address);
+  before_ = port > 0 && doors_.listening ? doors_.listening(port) : std::set<uint64_t>();
+  if (before_.empty()) return {};
+  doors_.say(cat("component ", spec_.name, ": ", kTaken, spec_.address));
+  std::string text;
+  for (const uint64_t inode : before_) text += cat(text.empty() ? "" : " ", inode);
+  return doors_.write_file(cat(folder, "/", kTakenFile), text);
+}
+
+bool SupervisedComponent::is_another_there() {
+  if (before_.empty() || !doors_.listening) return false;
+  const std::set<uint64_t> now = doors_.listening(own_port(spec_.address));
+  const bool only = !now.empty() && std::includes(before_.begin(), before_.end(), now.begin(), now.end());
+  if (!only) before_.clear();
+  return only;
 }
 
 void SupervisedComponent::emit(Health health, std::string text, EventWriter& writer) const {
@@ -151,10 +188,11 @@ Result<void> SupervisedComponent::look() {
   return {};
 }
 
-ComponentLife SupervisedComponent::life_of(const State& state) const {
+ComponentLife SupervisedComponent::life_of(const State& state) {
   ComponentLife life;
   if (phase_ == Phase::kEnded) {
     life.ended = kept_.failure.empty() ? cat("It ", ended_how(*kept_.ending)) : kept_.failure;
+    if (is_another_there()) life.ended += cat("; ", kTaken, spec_.address);
   }
   const ComponentState* component = seen(state);
   if (component != nullptr && is_of_this_life(*component)) life.seen = component;
@@ -203,7 +241,8 @@ void SupervisedComponent::look_whether_ready(const State& state, EventWriter& wr
     if (ready_) emit(Health::kWell, cat("process ", kept_.child.pid, " lives"), writer);
   } else {
     const ComponentState* component = seen(state);
-    ready_ = component != nullptr && component->last.health == Health::kWell && is_of_this_life(*component);
+    ready_ = component != nullptr && !is_another_there() && component->last.health == Health::kWell &&
+             is_of_this_life(*component);
   }
   if (!ready_) return;
   ready_since_ = doors_.clock.steady();

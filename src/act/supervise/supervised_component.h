@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,8 @@ struct ComponentDoors {
   std::function<Result<void>(const std::string& folder)> start_keeper;
   std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
   std::function<void(const std::string& sentence)> say;
+  /// The sockets that listen at a port of this machine, by their inodes; may be unset: not known.
+  std::function<std::set<uint64_t>(int64_t port)> listening = {};
 };
 
 class SupervisedComponent {
@@ -66,6 +69,8 @@ class SupervisedComponent {
   bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !tree_.any_alive()) || gone_unrecorded_; }
   /// Its process; 0 while there is none.
   int64_t pid() const { return phase_ == Phase::kRunning ? kept_.child.pid : 0; }
+  /// Nobody but who did so before it began listens at its address: what answers there is another program.
+  bool is_another_there();
   /// Its keeper and itself, whether they live or not.
   std::pair<ProcessId, ProcessId> processes() const { return {kept_.keeper, kept_.child}; }
   /// It is not killed for a failure while `looked_at` says so of its process.
@@ -82,8 +87,9 @@ class SupervisedComponent {
   std::string marker(int life) const;
   Result<void> reattach();
   Result<void> begin_life(int number);
+  Result<void> note_who_listens(const std::string& folder);
   Result<void> look();
-  ComponentLife life_of(const State& state) const;
+  ComponentLife life_of(const State& state);
   Result<void> carry_out(const ComponentDecision& decision, EventWriter& writer);
   void only_report(const std::string& why, EventWriter& writer);
   void look_whether_ready(const State& state, EventWriter& writer);
@@ -110,6 +116,7 @@ class SupervisedComponent {
   uint32_t action_ = 0;          ///< a restart whose outcome is not recorded yet
   bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_reported_ = false;
   std::string why_gone_;
+  std::set<uint64_t> before_;     ///< sockets that listened at its address before it began
   bool taken_over_ = false;       ///< action_ is of the midwatch before this one
   bool gone_unrecorded_ = false;  ///< nothing of it lives, and its record cannot be read
 };

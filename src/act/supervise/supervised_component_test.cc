@@ -39,7 +39,8 @@ struct World final : EventWriter {
                            disk.put(path, std::string(text));
                            return Result<void>();
                          },
-                         [this](const std::string& sentence) { said.push_back(sentence); }};
+                         [this](const std::string& sentence) { said.push_back(sentence); },
+                         [this](int64_t port) { return port == 8000 ? listening : std::set<uint64_t>(); }};
     auto opened = SupervisedComponent::open(doors, spec, "run/components/engine");
     REQUIRE(opened.ok());
     one = std::move(*opened);
@@ -100,6 +101,7 @@ struct World final : EventWriter {
   State state;
   ComponentSpec spec;
   std::vector<std::string> said;
+  std::set<uint64_t> listening;  // sockets at its port
   std::string place;
   int lives = 0;
   int64_t next = 100;
@@ -108,6 +110,45 @@ struct World final : EventWriter {
 };
 
 }  // namespace
+
+TEST_CASE("what answers at a component's address and did so before it began is another program") {
+  World world;
+  world.listening = {4711};
+  world.turn();
+  world.turn(5);
+  world.answers(Health::kWell);
+  world.turn();
+  CHECK(world.one->is_another_there());
+  CHECK_FALSE(world.one->ready());
+  CHECK(world.said.front() ==
+        "component engine: another program, which is not the component's, listens at http://127.0.0.1:8000");
+  SUBCASE("for the next midwatch, too") {
+    world.open();
+    world.turn();
+    CHECK(world.one->is_another_there());
+    CHECK_FALSE(world.one->ready());
+  }
+  SUBCASE("and the reason is kept where it ends of that") {
+    world.die(0);
+    world.turn();
+    CHECK(contains(world.state.actions.back().intent.why, "listens at http://127.0.0.1:8000"));
+  }
+  SUBCASE("until it listens there itself") {
+    world.listening = {4712};
+    world.turn();
+    CHECK_FALSE(world.one->is_another_there());
+    CHECK(world.one->ready());
+  }
+}
+
+TEST_CASE("an address of another machine says nothing of who listens on this one") {
+  World world("http://10.0.0.7:8000");
+  world.listening = {4711};
+  world.turn();
+  world.answers(Health::kWell);
+  world.turn();
+  CHECK(world.one->ready());
+}
 
 TEST_CASE("a component is ready when it answers, not when it lives") {
   World world;

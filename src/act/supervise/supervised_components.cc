@@ -38,9 +38,9 @@ std::vector<std::pair<ProcessId, ProcessId>> SupervisedComponents::processes() c
   return all;
 }
 
-int64_t SupervisedComponents::pid_of(const std::string& name) const {
+int64_t SupervisedComponents::asked_pid_of(const std::string& name) const {
   for (const auto& one : all_) {
-    if (one->spec().name == name) return one->pid();
+    if (one->spec().name == name) return one->is_another_there() ? 0 : one->pid();
   }
   return -1;
 }

@@ -36,8 +36,9 @@ class SupervisedComponents final : public Task {
   bool ready() const;
   /// Of each its keeper and itself.
   std::vector<std::pair<ProcessId, ProcessId>> processes() const;
-  /// The process of the one called so; -1 when there is none of that name.
-  int64_t pid_of(const std::string& name) const;
+  /// The process of the one called so, which may be asked at its address: 0 while there is none, or another program
+  /// answers there; -1 when there is none of that name.
+  int64_t asked_pid_of(const std::string& name) const;
 
  private:
   SupervisedComponents(const ComponentDoors& doors, Watch& watch, std::string folder)

@@ -184,6 +184,14 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   auto own = ownership_of(doors_.disk, folder_, spec_, state, layout);
   if (!own.ok()) return own.error();
   std::erase_if(*roots, [&own](const std::string& root) { return !own->may_save_in(root); });
+  if (roots->empty()) {
+    const std::string found = folder_of_saves(doors_.disk, spec_, state, layout, kept_.started);
+    if (!found.empty()) own->named.insert(found);
+    if (!found.empty() && own->may_save_in(found)) {
+      own->by_saves.insert(found);
+      roots->push_back(found);
+    }
+  }
   auto skip = not_to_resume_from(doors_.disk, *own, *roots, layout);
   if (!skip.ok()) return skip.error();
   Remains found{std::move(*roots), kNoStep, kNoStep, std::move(*skip), std::move(*own)};

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/components.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/host.h"
 #include "core/detect/tools/track.h"
 
 namespace mw::detect {
@@ -19,7 +20,8 @@ constexpr Knob kComplaints{"complaints", 3, "lines",
                            "An engine that was shut down leaves a refused request or two behind", "own"};
 constexpr Knob kBefore{"before", 3, "steps", "The run complains at once, and an end is known a moment later", "own"};
 constexpr Knob kKnobs[] = {kComplaints, kBefore};
-constexpr size_t kEvidenceKept = 4;  // other components that failed with it
+constexpr size_t kEvidenceKept = 4;                     // other components that failed with it
+constexpr Duration kReadApart = Duration::seconds(20);  // two readings of the machine of one moment
 
 /// What shows that the run needs what is in trouble.
 struct Proof {
@@ -27,6 +29,7 @@ struct Proof {
   std::string words;  ///< "" when what was seen of the component says it all
   Where where;        ///< of the words
   const SignatureState* complaint = nullptr;
+  bool weak = false;  ///< one of several was lost; nothing shows yet that the run needs it
 };
 
 /// ":8000" of "127.0.0.1:8000".
@@ -95,6 +98,28 @@ std::optional<Proof> floor_reached(const State& state, const Trouble& trouble, b
   return std::nullopt;
 }
 
+/// The kernel killed a process for want of memory about when this one was gone: who was its parent has taken note of
+/// its end, and did not say how it was.
+bool killed_for_memory(const State& state, const Trouble& trouble) {
+  if (!trouble.began.at.known()) return false;
+  for (const Series* const kills : host_series(state, "host.oom_kills")) {
+    const auto& points = kills->points();
+    for (size_t i = 1; i < points.size(); ++i) {
+      const int64_t apart = points[i].at.ns - trouble.began.at.ns;
+      if (points[i].value > points[i - 1].value && points[i].at.known() && std::abs(apart) <= kReadApart.ns)
+        return true;
+    }
+  }
+  return false;
+}
+
+/// One of several engines failed, or was killed, and the others go on.
+bool lost_one_of_several(const State& state, const ComponentState& component, const Trouble& trouble) {
+  if (&trouble != &component.troubles.back() || trouble.ended || !others_serve(state, component)) return false;
+  const Health now = component.last.health;
+  return now == Health::kDead || (now == Health::kGone && killed_for_memory(state, trouble));
+}
+
 bool plan_done(const State& state, const Moment& at) {
   const int64_t total =
       state.attempts[at.attempt].total_steps > 0 ? state.attempts[at.attempt].total_steps : state.total_steps;
@@ -108,7 +133,9 @@ std::optional<Proof> proof_of(const State& state, const Knowledge& knowledge, co
   if (trouble.saw.kind != "engine" || plan_done(state, trouble.began)) return std::nullopt;
   if (trouble.saw.health == Health::kFrozen) return std::nullopt;
   if (auto heard = complaint(state, knowledge, trouble)) return heard;
-  return floor_reached(state, trouble, others_serve(state, component));
+  if (auto fell = floor_reached(state, trouble, others_serve(state, component))) return fell;
+  if (lost_one_of_several(state, component, trouble)) return Proof{component.since, "", {}, nullptr, true};
+  return std::nullopt;
 }
 
 std::string_view kind_for(const event::ComponentSaw& saw) {
@@ -140,10 +167,10 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   // Whether the run needs an unknown process is unknown, too: a helper may fail, and a slow evaluation come next. If
   // the run needs it, the run stalls, and that is reported by itself.
   const bool grave = saw.kind != "tools" && saw.kind != "rewards" && saw.kind != "other";
-  finding.severity = grave ? Severity::kCritical : Severity::kWarning;
+  finding.severity = grave && !one.proof.weak ? Severity::kCritical : Severity::kWarning;
   finding.onset = one.trouble->began;
   finding.detected = one.proof.moment;
-  finding.summary = saw.text;
+  finding.summary = one.proof.weak ? cat(saw.text, "; others of its kind go on") : saw.text;
   finding.evidence.push_back({one.trouble->began.where, saw.text, "", kNoStep, 0});
   Proof heard = one.proof;
   if (heard.words.empty()) heard = complaint(state, knowledge, *one.trouble).value_or(heard);
@@ -198,6 +225,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
       out.push_back(finding_of(state, knowledge, one));
       continue;
     }
+    if (!one.proof.weak && same->severity < Severity::kCritical) *same = finding_of(state, knowledge, one);
     same->resolved = same->resolved && one.trouble->ended.has_value();
     if (same->evidence.size() < kEvidenceKept) {
       same->evidence.push_back({one.trouble->began.where, one.trouble->saw.text, "", kNoStep, 0});

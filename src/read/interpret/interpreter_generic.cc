@@ -71,12 +71,14 @@ bool Interpreter::make_generic(const LogLine& line) {
     put(event::Measured{kNoStep, false, {mean}}, line.number, line.at);
     return true;
   }
+  const bool leaps = found.step != kNoStep && !found.held_out && records_.leaps(found.step);
   if (found.epoch_length > 0) records_.set_epoch_length(found.epoch_length);
-  if (found.total > 0 && found.total != steps_total_) {
+  if (found.total > 0 && found.total != steps_total_ && !leaps) {
     steps_total_ = found.total;
     put(event::Planned{found.total}, line.number, line.at);
   }
   if (found.heading && found.step != kNoStep) {
+    if (records_.waits(found.step, {line.at, where(line.number), event::StepBegan{found.step}})) return true;
     note_heading(line, found.step);
     records_.set_step(found.step);
     put(event::StepBegan{found.step}, line.number, line.at);

@@ -224,6 +224,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
   switch (shape.make) {
     case Maker::kStep:
       if (step == kNoStep) break;
+      if (records_.waits(step, {line.at, where(line.number), event::StepBegan{counted}})) break;
       records_.set_step(step);
       if (fields.flag("done")) records_.steps_done(step);
       plan(fields, line);

@@ -138,7 +138,9 @@ bool Records::counts(const Record& record) const {
 
 // The step of a record; with kNoStep and *ordinal > 0 it will be known later.
 int64_t Records::step_of(const Record& record, int64_t* ordinal) {
-  if (const int64_t step = own_step(record); step != kNoStep) {
+  const int64_t own = own_step(record);
+  named_ = own != kNoStep;
+  if (const int64_t step = own; named_) {
     keyed_ = keyed_ || record.step == kNoStep;
     return step;
   }
@@ -192,6 +194,7 @@ bool is_row_of_training(const Record& record) { return record.from_file && !reco
 
 /// A record without figures of its own says how far the training has come.
 void Records::reach(int64_t step, const Record& record) {
+  if (step == kNoStep) return;
   current_ = step;
   sink_.put({record.at, record.where, event::Measured{step, false, {}}});
 }
@@ -199,11 +202,7 @@ void Records::reach(int64_t step, const Record& record) {
 void Records::add(const Record& record) {
   // One that has to be counted, in the log of a trainer that says its steps: somebody quotes another trainer.
   if (record.policy == StepPolicy::kCount && speaker_ && !counting() && current_ != kNoStep) return;
-  if (record.stale) {
-    const int64_t step = own_step(record);
-    if (step != kNoStep) reach(step, record);
-    return;
-  }
+  if (record.stale) return reach(own_step(record), record);
   event::Measured train, eval;
   bool any_train = false, sampled = false;
   train.readings.reserve(record.numbers.size());
@@ -245,6 +244,7 @@ void Records::add(const Record& record) {
     if (!pending_.empty() && step == kNoStep) ordinal = pending_.back().ordinal;
   } else {
     const int64_t step = train.step = eval.step = step_of(record, &ordinal);
+    if (any_train && named_ && !record.from_file && waits(record, train)) return;
     if (step != kNoStep && any_train) current_ = step;
     const bool bare = !any_train && eval.readings.empty() && speaker_ && is_row_of_training(record);
     if (bare && current_ != kNoStep && step > current_) reach(step, record);
@@ -317,7 +317,22 @@ void Records::attempt_over() {
   begin_unnamed();
 }
 
+bool Records::waits(const Record& record, event::Measured& train) {
+  const bool waits = leap_.comes(train.step, out_);
+  put_all(out_);
+  if (waits) leap_.hold({record.at, record.where, std::move(train)});
+  return waits;
+}
+
+bool Records::waits(int64_t step, Event&& event) {
+  const bool waits = leap_.comes(step + offset(), out_);
+  put_all(out_);
+  if (waits) leap_.hold(std::move(event));
+  return waits;
+}
+
 void Records::begin_unnamed() {
+  leap_.begin_anew();
   unnamed_.finish(out_);
   put_all(out_);
   unnamed_ = {};
@@ -361,12 +376,14 @@ void Records::saved(int64_t step) {
 void Records::resumed(int64_t step) {
   if (step > 0) step_named();
   release(true);  // what still waits is of the training before
+  leap_.begin_anew();
   counter_.resumed(step);
   current_ = step;
 }
 
 void Records::finish() {
   release(true);
+  leap_.finish(std::max(plan_, static_cast<int64_t>(planned_)), out_);
   unnamed_.finish(out_);
   put_all(out_);
 }

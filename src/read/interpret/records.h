@@ -16,6 +16,7 @@
 #include "read/interpret/own_axis.h"
 #include "read/interpret/shares.h"
 #include "read/interpret/step_counter.h"
+#include "read/interpret/step_leap.h"
 #include "read/interpret/two_counters.h"
 #include "read/interpret/unnamed_records.h"
 #include "read/lines/row.h"
@@ -64,6 +65,11 @@ class Records {
   void saved(int64_t step);
   void set_stride(int64_t stride) { counter_.set_stride(stride); }
   void lost_record() { counter_.lost_record(); }
+  /// Is the step (as written) so far beyond the run's that the line which names it may be quoted?
+  bool leaps(int64_t step) const { return leap_.leaps(step + offset()); }
+  /// A line says that the trainer is at this step (as written). True where that may be quoted: then the event waits
+  /// until later lines show whether it is.
+  bool waits(int64_t step, Event&& event);
   /// The trainer said that it is at this step (as written).
   void set_step(int64_t step) {
     step_named();
@@ -101,6 +107,7 @@ class Records {
   void note_plan(const Record& record);
   void reach(int64_t step, const Record& record);
   void put(Event&& event, int64_t ordinal);
+  bool waits(const Record& record, event::Measured& train);
   bool put_unnamed(const Record& record, event::Measured& train);
   void step_named();
   void put_all(std::vector<Event>& events);
@@ -115,6 +122,7 @@ class Records {
   StepCounter counter_;
   TwoCounters counters_;
   OwnAxis axis_;
+  StepLeap leap_;
   UnnamedRecords unnamed_;
   std::vector<Event> out_;  // scratch
   std::deque<Pending> pending_;
@@ -122,6 +130,7 @@ class Records {
   double planned_ = 0;  // steps, as the last record with a plan said
   int64_t plan_ = 0;    // as the run's settings say
   bool keyed_ = false;  // records of this source carry a step key
+  bool named_ = false;  // the last record that was asked for its step says it itself
   /// Of records that count the steps of each epoch anew.
   struct EpochCount {
     double epoch = -1;

@@ -1,6 +1,7 @@
 #include "sense/checkpoints/beside.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -14,26 +15,28 @@ namespace mw {
 namespace {
 
 constexpr size_t kFolders = 200;
-constexpr int kLevels = 2;  // above an open file's folder, and below the one in which a process works
+constexpr size_t kEntries = 2000;  // of one folder; one with more holds data, and none below it is looked into
+constexpr int kLevels = 2;         // above an open file's folder, and below the one in which a process works
 constexpr Duration kSlack = Duration::seconds(3);
+constexpr Duration kAnnounced = Duration::seconds(60);  // between the log's word of a save and its first files
 
 class Search {
  public:
-  Search(Disk& disk, System& system, const CheckpointLayout& layout) : disk_(disk), system_(system), layout_(layout) {}
+  Search(Disk& disk, const CheckpointLayout& layout) : disk_(disk), layout_(layout) {}
 
-  void of_process(int64_t pid) {
+  void of_process(System& system, int64_t pid) {
     const std::string proc = cat("/proc/", pid);
-    for_each_open(system_, cat(pid), [this](const std::string& path, const auto& to_write) {
+    for_each_open(system, cat(pid), [this](const std::string& path, const auto& to_write) {
       if (!is_shared(path) && to_write()) above(path);
     });
-    const auto works = system_.link(proc + "/cwd");
+    const auto works = system.link(proc + "/cwd");
     if (works.ok()) enter(*works, kLevels);
-    const auto command = system_.read(proc + "/cmdline", System::kFileBytes);
+    const auto command = system.read(proc + "/cmdline", System::kFileBytes);
     const std::string words = command.ok() ? *command : "";  // which the parts of it point into
     const std::vector<std::string_view> parts = split(words, '\0');
     for (const std::string& one :
          output_folders(std::vector<std::string>(parts.begin(), parts.end()), works.ok() ? *works : "")) {
-      enter(one, 0);
+      enter(one, 1);
       outputs_.insert(one);
     }
     for (const std::string_view word : parts) {
@@ -43,8 +46,33 @@ class Search {
     }
   }
   std::map<std::string, SavedBeside> take() {
-    for (auto& [path, one] : saved_) one.output = outputs_.count(folder_of(path)) != 0;
+    for (auto& [path, one] : saved_) {
+      const std::string folder = folder_of(path);
+      one.output = outputs_.count(folder) != 0 || outputs_.count(folder_of(folder)) != 0;
+    }
     return std::move(saved_);
+  }
+
+  /// What is in a folder, and so many levels below it.
+  void enter(const std::string& folder, int levels) {
+    if (is_shared(folder)) return;
+    int& entered = entered_.try_emplace(folder, -1).first->second;
+    if (entered >= levels || (entered < 0 && ++folders_ > kFolders)) return;
+    entered = levels;
+    const auto names = disk_.list(folder);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      const auto step = step_in(layout_.folder, name);
+      const bool passed = name.starts_with('.') || name == "node_modules" || name == "__pycache__" || name == "wandb";
+      if (!step && (levels == 0 || passed || names->size() > kEntries)) continue;
+      const std::string full = cat(folder, "/", name);
+      const auto info = disk_.info(full);
+      if (!info.ok()) continue;
+      if (!step) {
+        if (info->kind == FileInfo::Kind::kFolder) enter(full, levels - 1);
+      } else if (is_checkpoint_kind(*info, layout_) && seen_.insert({info->device, info->inode}).second) {
+        saved_[full] = {*step, info->changed};
+      }
+    }
   }
 
  private:
@@ -56,27 +84,6 @@ class Search {
   void above(std::string path) {
     for (int i = 0; i <= kLevels && !is_shared(path); ++i) enter(path = folder_of(path), 0);
   }
-  /// What is in a folder, and so many levels below it.
-  void enter(const std::string& folder, int levels) {
-    if (is_shared(folder)) return;
-    int& entered = entered_.try_emplace(folder, -1).first->second;
-    if (entered >= levels || (entered < 0 && ++folders_ > kFolders)) return;
-    entered = levels;
-    const auto names = disk_.list(folder);
-    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-      const auto step = step_in(layout_.folder, name);
-      const bool passed = name.starts_with('.') || name == "node_modules" || name == "__pycache__" || name == "wandb";
-      if (!step && (levels == 0 || passed)) continue;
-      const std::string full = cat(folder, "/", name);
-      const auto info = disk_.info(full);
-      if (!info.ok()) continue;
-      if (!step) {
-        if (info->kind == FileInfo::Kind::kFolder) enter(full, levels - 1);
-      } else if (is_checkpoint_kind(*info, layout_) && seen_.insert({info->device, info->inode}).second) {
-        saved_[full] = {*step, info->changed};
-      }
-    }
-  }
   void named(std::string_view word, const std::string& works) {
     if (word.empty() || word.starts_with('-') || word.size() > kTextLimit) return;
     while (word.size() > 1 && word.ends_with('/')) word.remove_suffix(1);
@@ -86,7 +93,6 @@ class Search {
   }
 
   Disk& disk_;
-  System& system_;
   const CheckpointLayout& layout_;
   std::map<std::string, int> entered_;  // folders, and how many levels below them
   size_t folders_ = 0;
@@ -99,9 +105,26 @@ class Search {
 
 std::map<std::string, SavedBeside> saved_beside(Disk& disk, System& system, const std::vector<int64_t>& pids,
                                                 const CheckpointLayout& layout) {
-  Search search(disk, system, layout);
-  for (const int64_t pid : pids) search.of_process(pid);
+  Search search(disk, layout);
+  for (const int64_t pid : pids) search.of_process(system, pid);
   return search.take();
+}
+
+std::map<std::string, SavedBeside> saved_below(Disk& disk, const std::map<std::string, int>& folders,
+                                               const CheckpointLayout& layout) {
+  Search search(disk, layout);
+  for (const auto& [folder, levels] : folders) search.enter(folder, levels);
+  return search.take();
+}
+
+std::map<int64_t, Time> announced_saves(const State& state) {
+  std::map<int64_t, Time> saves;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const bool last = moment.attempt + 1U == state.attempts.size();
+    if (last && saved.step != kNoStep && moment.at.known() && !state.by_host(moment.where))
+      saves[saved.step] = moment.at;
+  }
+  return saves;
 }
 
 void StepsInTime::at(Time now, int64_t step) {
@@ -130,22 +153,28 @@ bool StepsInTime::fits(int64_t step, Time made) const {
   return not_early && (after == nullptr || made <= after->at + kSlack);
 }
 
-std::string StepsInTime::folder_of(const std::map<std::string, SavedBeside>& saved) const {
+std::string StepsInTime::folder_of(const std::map<std::string, SavedBeside>& saved,
+                                   const std::map<int64_t, Time>& announced) const {
   std::map<std::string, std::pair<int, int>> made;  // by folder: in time, and out of it
-  std::set<std::string> outputs;
+  std::set<std::string> outputs;                    // and others of which one in time is enough
   for (const auto& [path, one] : saved) {
-    if (seen_.empty() || one.changed < seen_.front().at) continue;  // by an earlier run
-    if (one.output) outputs.insert(mw::folder_of(path));
+    const auto said = announced.find(one.step);
+    const bool just_then = said != announced.end() && std::abs(one.changed.ns - said->second.ns) <= kAnnounced.ns;
+    if (!just_then && (seen_.empty() || one.changed < seen_.front().at)) continue;  // by an earlier run
+    if (one.output || just_then) outputs.insert(mw::folder_of(path));
     auto& [in_time, out_of_time] = made[mw::folder_of(path)];
-    ++(fits(one.step, one.changed) ? in_time : out_of_time);
+    ++(just_then || fits(one.step, one.changed) ? in_time : out_of_time);
   }
-  std::string found;
+  std::vector<std::string> found;
   for (const auto& [folder, count] : made) {
-    if (count.first < (outputs.count(folder) != 0 ? 1 : 2) || count.second > 0) continue;
-    if (!found.empty()) return "";
-    found = folder;
+    if (count.first >= (outputs.count(folder) != 0 ? 1 : 2) && count.second == 0) found.push_back(folder);
   }
-  return found;
+  // Some write the weights alone beside each checkpoint ("weights/step_10"): no trainer resumes from those.
+  const auto is_named = [](const std::string& folder) {
+    return contains(basename(folder), "checkpoint") || contains(basename(folder), "ckpt");
+  };
+  if (std::count_if(found.begin(), found.end(), is_named) == 1) std::erase_if(found, std::not_fn(is_named));
+  return found.size() == 1 ? found.front() : "";
 }
 
 }  // namespace mw

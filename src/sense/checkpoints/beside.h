@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "core/checkpoint_layout.h"
+#include "core/state.h"
 #include "platform/disk.h"
 #include "platform/system.h"
 
@@ -27,6 +28,13 @@ struct SavedBeside {
 std::map<std::string, SavedBeside> saved_beside(Disk& disk, System& system, const std::vector<int64_t>& pids,
                                                 const CheckpointLayout& layout);
 
+/// Likewise in these folders, and in what lies up to so many levels below each.
+std::map<std::string, SavedBeside> saved_below(Disk& disk, const std::map<std::string, int>& folders,
+                                               const CheckpointLayout& layout);
+
+/// The steps that the last attempt's files say it saved, and when, as far as they say.
+std::map<int64_t, Time> announced_saves(const State& state);
+
 /// Finds out whose checkpoints they are: the run's are made just when it has reached their steps.
 class StepsInTime {
  public:
@@ -35,8 +43,9 @@ class StepsInTime {
   /// Was something that belongs to `step` made at that time? Not known to be for a time before the first call.
   bool fits(int64_t step, Time made) const;
   /// The one folder in which checkpoints were made in time at two steps or more, or at one where a command names it as
-  /// its output; "" while none, or more than one, has any.
-  std::string folder_of(const std::map<std::string, SavedBeside>& saved) const;
+  /// its output, or where the log announced that save just then; "" while none, or more than one, has any.
+  std::string folder_of(const std::map<std::string, SavedBeside>& saved,
+                        const std::map<int64_t, Time>& announced = {}) const;
 
  private:
   static constexpr size_t kKept = 4096;

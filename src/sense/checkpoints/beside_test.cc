@@ -58,6 +58,30 @@ TEST_CASE("in a folder that the command names as its output one checkpoint is en
   CHECK(steps.folder_of(saved).empty());
 }
 
+TEST_CASE("one checkpoint is enough where the log announced that save just then") {
+  const StepsInTime steps = walked(60);
+  std::map<std::string, SavedBeside> saved{{"/w/out/checkpoints/step_20", {20, second(40.7)}}};
+  const std::map<int64_t, Time> announced{{20, second(40)}, {40, second(80)}};
+  CHECK(steps.folder_of(saved, announced) == "/w/out/checkpoints");
+  CHECK(StepsInTime().folder_of(saved, announced) == "/w/out/checkpoints");  // it ended before it was looked at
+  CHECK(steps.folder_of(saved, {{20, second(400)}}).empty());
+  saved["/w/out/weights/step_20"] = {20, second(40.9)};  // the weights alone
+  CHECK(steps.folder_of(saved, announced) == "/w/out/checkpoints");
+  saved["/w/ckpt/step_20"] = {20, second(40.9)};
+  CHECK(steps.folder_of(saved, announced).empty());
+}
+
+TEST_CASE("checkpoints are found below a folder, as deep as is asked") {
+  FakeDisk disk;
+  disk.put("/data/w/a/checkpoints/step_5/model.pt", "x");
+  disk.put("/data/w/a/b/checkpoints/step_5/model.pt", "x");
+  disk.put("/data/w/.cache/step_5/model.pt", "x");
+  const CheckpointLayout layout{"step_{step}", "", "", {}};
+  CHECK(saved_below(disk, {{"/data/w/a", 1}}, layout).count("/data/w/a/checkpoints/step_5") == 1);
+  CHECK(saved_below(disk, {{"/data/w", 2}}, layout).size() == 1);
+  CHECK(saved_below(disk, {{"/data/w", 3}}, layout).size() == 2);
+}
+
 TEST_CASE("checkpoints are found in the folders that a command names, as its first word or behind an equals sign") {
   FakeDisk disk;
   disk.put("/data/runs/first-one/checkpoint-10/model.safetensors", "x");

@@ -255,7 +255,8 @@ void CheckpointWatch::search(const CheckpointLayout& layout) {
   if (!searches() || !layout.known() || scope_.system == nullptr) return;
   if (searched_.ns > 0 && !later(now_, searched_, kSearch)) return;
   searched_ = now_;
-  const bool beside = searched_beside_.ns == 0 || later(now_, searched_beside_, kPeriod);
+  const bool announced = std::exchange(searched_at_, heard_) != heard_;
+  const bool beside = announced || searched_beside_.ns == 0 || later(now_, searched_beside_, kPeriod);
   if (beside) searched_beside_ = now_;
   call_.start([disk = scope_.disk, system = scope_.system, layout, pids = scope_.members(),
                run_folder = scope_.run_folder, beside] {
@@ -335,7 +336,9 @@ void CheckpointWatch::take(Answer answer, const State& state, const CheckpointLa
     meet(folder, *step, attempt, false);
     kept_[folder].seen_written = true;
   }
-  if (const std::string root = steps_.folder_of(answer.beside); !root.empty() && may_be_found(root)) {
+  std::erase_if(answer.beside, [this](const auto& one) { return one.second.changed < began_; });
+  if (const std::string root = steps_.folder_of(answer.beside, announced_saves(state));
+      !root.empty() && may_be_found(root)) {
     roots_.try_emplace(root, false);
     for (const auto& [folder, saved] : answer.beside) {
       if (folder_of(folder) != root || !steps_.fits(saved.step, saved.changed)) continue;

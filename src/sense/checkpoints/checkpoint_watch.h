@@ -111,6 +111,7 @@ class CheckpointWatch final : public Task {
   std::set<std::string> named_;           // likewise, those that the run's files name
   std::set<std::string> listed_folders_;  // that were found in them
   size_t heard_ = 0;                      // of the state's checkpoints
+  size_t searched_at_ = 0;                // heard_, when it was last searched where the run may save
   Duration listed_;                       // when the roots were last listed
   Duration now_;
   PointerWatch pointers_;

@@ -84,7 +84,8 @@ struct Ownership {
   std::set<int64_t> last_said = {};  ///< of `said`, the last of each attempt: it may be written after its end
   std::map<int64_t, Time> passed = {};  ///< of `said`, when the run had saved twice more
   std::vector<Other> others = {};
-  bool counts_records = false;  ///< its records name no steps, so that only its epochs say how far it came
+  std::set<std::string> by_saves = {};  ///< of `named`: found by what was saved there when its files say it was
+  bool counts_records = false;          ///< its records name no steps, so that only its epochs say how far it came
 
   /// May checkpoints in `root` be this run's at all? Declared itself; or below a place, and named or seen.
   bool may_save_in(const std::string& path) const;

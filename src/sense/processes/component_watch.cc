@@ -32,7 +32,7 @@ bool worked(const State& state, const std::string& name) {
 }  // namespace
 
 ComponentWatch::ComponentWatch(Clock& clock, const Knowledge& knowledge, Scope scope)
-    : clock_(clock), scope_(std::move(scope)), tree_(*scope_.system), wait_(clock, waiting(knowledge)) {
+    : clock_(clock), scope_(std::move(scope)), tree_(*scope_.system, scope_.hold), wait_(clock, waiting(knowledge)) {
   for (components::Target& target : scope_.declared) {
     if (asked_.size() >= kAsked) break;
     asked_.push_back(std::make_unique<Asked>());

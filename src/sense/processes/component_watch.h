@@ -38,6 +38,8 @@ class ComponentWatch final : public Task {
     /// Of a declared server that midwatch itself supervises: its process, 0 while there is none; -1 of all others.
     std::function<int64_t(const std::string& name)> process_of = [](const std::string&) { return int64_t{-1}; };
     std::function<void(const std::string& sentence)> say = [](const std::string&) {};
+    /// Of TreeWatch.
+    std::function<components::TreeWatch::EndOf(const ProcessId&)> hold = nullptr;
   };
   ComponentWatch(Clock& clock, const Knowledge& knowledge, Scope scope);
   ComponentWatch(const ComponentWatch&) = delete;

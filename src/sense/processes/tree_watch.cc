@@ -186,7 +186,15 @@ void TreeWatch::take(const ProcessInfo& info, std::string_view stat, Duration no
 
 void TreeWatch::gone(Member& member, Duration now) const {
   if (member.ended.ns == 0) member.ended = now;
+  if (member.status < 0 && !member.reaped && member.end_of) member.status = member.end_of().value_or(-1);
   member.reaped = true;
+}
+
+/// Processes of which it will be known how they ended.
+size_t TreeWatch::held() const {
+  return static_cast<size_t>(std::count_if(members_.begin(), members_.end(), [](const auto& one) {
+    return one.second.end_of != nullptr && !one.second.reaped;
+  }));
 }
 
 /// What it is, and where it listens.
@@ -200,6 +208,7 @@ void TreeWatch::get_to_know(Member& member, Listeners& listeners, Duration now) 
     member.label = clip(sanitize_utf8(known.label), 80);
   }
   if (member.kind.empty() || member.ended.ns > 0) return;
+  if (hold_ && !member.end_of && held() < kNamed) member.end_of = hold_(member.info.id);
   if (member.addresses.empty() && now >= member.addresses_due) {
     member.addresses = listeners.of(member.info.id.pid);
     member.addresses_due = {now.ns + (old < kAddressesAgain.seconds() ? kReportAfter.ns : kAddressesAgain.ns)};
@@ -308,6 +317,12 @@ bool TreeWatch::others_serve(const Member& member) const {
   });
 }
 
+/// One of several engines was ended by a signal that does not ask, and the others have outlived it: who ends them all
+/// ends them together, and who takes one away asks it.
+bool TreeWatch::one_was_killed(const Member& member, Duration now) const {
+  return killed(member) && others_serve(member) && alone(member) && now.ns - member.ended.ns >= kTogether.ns;
+}
+
 void TreeWatch::judge_end(Member& member, const Rhythm& rhythm, Duration now) {
   const bool known = !member.kind.empty();
   const bool failure = failed(member) && alone(member);
@@ -316,7 +331,7 @@ void TreeWatch::judge_end(Member& member, const Rhythm& rhythm, Duration now) {
   const bool waits = failure ? rhythm.waits(member.ended, now, kLeastWait, kSteps, kNoRhythm)
                              : rhythm.waits(member.ended, now, unclear, kUnclearSteps, kUnclearWait);
   const bool certain = waits || (known && failure && !others_serve(member));
-  const Health health = failure ? Health::kDead : Health::kGone;
+  const Health health = failure || (known && one_was_killed(member, now)) ? Health::kDead : Health::kGone;
   if (!known && !certain) return;
   if (member.health == health && !certain) return;
   const Duration since{now.ns - std::max(member.ended.ns, rhythm.last().ns)};

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -33,7 +36,12 @@ class TreeWatch {
   static constexpr Duration kSettles =
       Duration::millis(500);  ///< until a death is judged: a run that ends takes all with it
 
-  explicit TreeWatch(System& system) : system_(system) {}
+  /// How a process ended, as wait(2) has it, asked once it is gone; unset: not known.
+  using EndOf = std::function<std::optional<int>()>;
+  /// `hold`: given a process that lives, what to ask once it is gone. It may be unset: then the end of one whose parent
+  /// takes note of it at once is not known.
+  explicit TreeWatch(System& system, std::function<EndOf(const ProcessId&)> hold = nullptr)
+      : system_(system), hold_(std::move(hold)) {}
   /// What is new since the last poll. `now` is by the steady clock; call it every kQuick or so.
   std::vector<event::ComponentSaw> poll(const Run& run, const Rhythm& rhythm, Duration now);
 
@@ -72,6 +80,7 @@ class TreeWatch {
     Duration ended;        ///< when it was first seen dead or gone; 0: it lives
     int status = -1;       ///< as wait(2) gives it; -1: not known, as another process reaped it
     bool reaped = false;
+    EndOf end_of;                   ///< of engines and servers
     bool replaced = false;          ///< another one of its kind took its place: its end is no trouble any more
     Health health = Health::kWell;  ///< as last reported
     bool certain = false;
@@ -89,6 +98,7 @@ class TreeWatch {
   void judge_stop(Member& member, const Rhythm& rhythm, Duration now);
   void settle_replaced();
   static bool killed(const Member& member);
+  bool one_was_killed(const Member& member, Duration now) const;
   bool failed(const Member& member) const;
   bool alone(const Member& member) const;
   bool served(const Member& member, const Rhythm& rhythm, Duration at) const;
@@ -96,10 +106,12 @@ class TreeWatch {
   bool stands_for_all(const Member& member) const;
   bool others_serve(const Member& member) const;
   double age(const Member& member, Duration at) const;
+  size_t held() const;
   void report(Member& member, Health health, bool certain, const std::string& text, double seconds);
   static std::string name_of(const Member& member);
 
   System& system_;
+  std::function<EndOf(const ProcessId&)> hold_;
   int64_t keeper_ = 0;
   std::map<int64_t, Member> members_;  // by pid
   Duration next_full_;

@@ -69,7 +69,12 @@ class World {
   int64_t step = 0;
   Run run;
   Rhythm rhythm;
-  TreeWatch watch{system};
+  std::map<int64_t, int> ends;  // as the kernel remembers them
+  TreeWatch watch{system, [this](const ProcessId& id) {
+                    return [this, pid = id.pid] {
+                      return ends.count(pid) > 0 ? std::optional(ends[pid]) : std::optional<int>();
+                    };
+                  }};
   std::vector<event::ComponentSaw> news;
 };
 
@@ -118,6 +123,44 @@ TEST_CASE("one of several engines may be taken away: it is a failure when the ru
   }
 }
 
+TEST_CASE("one of several engines that was killed, and whose parent took note of it at once, failed") {
+  World world;
+  for (const int64_t pid : {200, 201, 202}) world.engine(pid);
+  world.pass(30);
+  const auto last = [&world] { return world.trouble().back().health; };
+  SUBCASE("killed") {
+    world.ends[201] = kKilled;
+    world.end(201);
+    world.pass(5);
+    CHECK(last() == Health::kGone);
+    world.pass(7);
+    CHECK(last() == Health::kDead);
+    CHECK_FALSE(world.trouble().back().certain);
+    CHECK(contains(world.trouble().back().text, "was ended by signal 9"));
+  }
+  SUBCASE("asked to end") {
+    world.ends[201] = kTerminated;
+    world.end(201);
+    world.pass(30);
+    CHECK(last() == Health::kGone);
+  }
+  SUBCASE("ended by itself") {
+    world.ends[201] = 0;
+    world.end(201);
+    world.pass(30);
+    CHECK(last() == Health::kGone);
+  }
+  SUBCASE("all of them are killed, one after the other") {
+    for (const int64_t pid : {200, 201, 202}) {
+      world.ends[pid] = kKilled;
+      world.end(pid);
+      world.pass(2);
+    }
+    world.pass(20);
+    for (const event::ComponentSaw& saw : world.trouble()) CHECK(saw.health == Health::kGone);
+  }
+}
+
 TEST_CASE("an engine that somebody took note of is gone, and that alone proves nothing") {
   World world;
   world.engine();
@@ -163,7 +206,7 @@ TEST_CASE("the only engine was killed and taken note of: a launcher reaps all, a
   }
 }
 
-TEST_CASE("one of two engines was killed and taken note of: it may have been meant") {
+TEST_CASE("one of two engines was killed and taken note of: it failed, and that the run needs it is not certain") {
   World world;
   for (const int64_t pid : {200, 201}) world.engine(pid);
   world.pass(30);
@@ -172,8 +215,10 @@ TEST_CASE("one of two engines was killed and taken note of: it may have been mea
   world.end(201);
   world.training = false;
   world.pass(700);
-  REQUIRE(world.trouble().size() == 1);
-  CHECK(!world.trouble()[0].certain);
+  REQUIRE(world.trouble().size() == 2);
+  CHECK(world.trouble()[0].health == Health::kGone);
+  CHECK(world.trouble()[1].health == Health::kDead);
+  for (const event::ComponentSaw& saw : world.trouble()) CHECK_FALSE(saw.certain);
 }
 
 TEST_CASE("the run's end takes its engine with it") {

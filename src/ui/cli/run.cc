@@ -258,7 +258,8 @@ const Verb run = {
     "into it:\n"
     "nothing at first, later the trainer's own arguments for the last good checkpoint (or resume of [run]):\n"
     "  midwatch run -- python train_grpo.py --config grpo.yaml {resume}\n"
-    "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
+    "Exit status: the command's own, 128 + n when signal n ended it or came before it began, 127 when it could not be\n"
+    "started,\n"
     "125 when midwatch failed or could not learn how it ended, 1 when the command said 0 though it ended far short of\n"
     "its plan or by an error (\"python train.py | tee log\" gives the status of tee).\n",
     declare,

@@ -306,6 +306,20 @@ TEST_CASE("of many incidents of one kind that are only news the first is named, 
                  "Besides: #1 gradient-spike and 39 more, #41 truncation, #42 truncation\n"));
 }
 
+TEST_CASE("what the machine showed of an incident stands with it where the log speaks first") {
+  FakeRun run;
+  run.measure(3, 0.5);
+  run.say(event::SourceOpened{1, "host:components", std::string(kHostKind), 0});
+  const std::string text = "Process 4711 (VLLM::EngineCore) of the run has ended", shown = "   seen   " + text;
+  run.incident("engine-dead", Severity::kCritical, 3, "Rollouts fail", "Connection error")
+      .evidence.push_back({{1, 1}, text, "", kNoStep, 0});
+  Replayed replayed;
+  replayed.state = run.state;
+  CHECK(contains(terminal_brief(replayed, plain(100), "more"), shown));
+  replayed.state.incidents.front().onset.where = {1, 1};  // then its summary says it
+  CHECK_FALSE(contains(terminal_brief(replayed, plain(100), "more"), shown));
+}
+
 TEST_CASE("what people noted stands in the report, harmless") {
   FakeRun run;
   run.measure(3, 0.5);

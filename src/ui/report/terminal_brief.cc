@@ -25,6 +25,16 @@ constexpr size_t kCurveRows = 3;
 constexpr size_t kStepRows = 8;
 constexpr size_t kEvaluationRows = 6;
 
+/// What the machine showed of it, where a log says the rest: that seldom names an engine which does not answer.
+std::string seen_beside(const Painter& paint, const State& state, const Incident& incident, std::string_view said) {
+  if (state.by_host(incident.onset.where)) return "";
+  for (const Evidence& one : incident.evidence) {
+    if (!state.by_host(one.where) || one.text.empty() || contains(incident.summary, one.text)) continue;
+    if (!contains(said, one.text)) return paint.hanging("   seen   ", one.text, 1, nullptr, &Painter::cyan);
+  }
+  return "";
+}
+
 std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
   std::string out = incident_title(paint, state, incident);
   out += paint.hanging("   ", sentences(incident.summary, (paint.width() - 3) * kSummaryLines), kSummaryLines);
@@ -41,6 +51,7 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     out += paint.hanging("   cause  ", reason.empty() ? head : cat(head, ": ", reason), kCauseLines, nullptr,
                          &Painter::cyan);
   }
+  out += seen_beside(paint, state, incident, reason);
   if (!cause.fix.empty())
     out += paint.hanging("   do     ", sentences(cause.fix, (paint.width() - 10) * kFixLines), kFixLines);
   return out;

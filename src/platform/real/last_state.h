@@ -1,4 +1,4 @@
-// The exit status of a process that is not our child: for a keeper that took over from a killed one.
+// The exit status of a process that is not our child, whoever takes note of its end.
 #pragma once
 
 #include <optional>

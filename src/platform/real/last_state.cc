@@ -1,4 +1,4 @@
-#include "act/keeper/last_state.h"
+#include "platform/real/last_state.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
