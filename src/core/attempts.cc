@@ -67,12 +67,24 @@ bool has_figures(const State& state, size_t attempt) {
   });
 }
 
-bool counter_went_back(const State& state, const SourceState& source, int64_t step) {
-  if (step == kNoStep || source.step == kNoStep || source.step - step <= kStepSlack) return false;
+/// An exception stands in the log behind the last step that it names, and nothing says that it was only shown.
+bool failed_since_step(const State& state, const SourceState& source, uint32_t number) {
+  return std::any_of(state.traces.rbegin(), state.traces.rend(), [&](const TraceState& seen) {
+    return !seen.trace.sample && seen.moment.where.source == number && seen.moment.attempt == source.attempt &&
+           seen.moment.step >= source.step;
+  });
+}
+
+bool counter_went_back(const State& state, const SourceState& source, uint32_t log, int64_t step) {
+  if (step == kNoStep || source.step == kNoStep || step >= source.step) return false;
+  const bool failed = failed_since_step(state, source, log);
+  const int64_t saved = state.attempts[static_cast<size_t>(source.attempt)].last_checkpoint;
+  const bool from_save = failed && saved != kNoStep && step == saved + 1;
+  if (!from_save && source.step - step <= kStepSlack) return false;
   const size_t number = static_cast<size_t>(source.attempt);
   // "Step 3/4: preparing the data": steps without figures, and so few of them, are those of a script.
   if (source.step <= kScriptSteps && !has_figures(state, number)) return false;
-  if (step <= 1) return true;
+  if (step <= 1 || failed) return true;
   const AttemptState& attempt = state.attempts[number];
   if (number + 1 < state.attempts.size()) {  // another source has reported the attempt after this one
     const AttemptState& next = state.attempts[number + 1];
@@ -94,6 +106,7 @@ constexpr std::string_view kResumed = "the trainer resumed";
 constexpr std::string_view kWentBack = "step counter went back";
 constexpr std::string_view kNextLog = "another log goes on where the one before it ended";
 constexpr std::string_view kLaterLog = "another log begins later, at an earlier step";
+constexpr std::string_view kBarAgain = "the bar over the steps began again";
 constexpr std::string_view kAfterLauncher = "steps after its launcher had given up";
 constexpr uint64_t kStragglingLines = 3;  // of two pipes that end in one file
 
@@ -197,6 +210,17 @@ void began(State& state, SourceState& source, const Event& event, const std::str
   if (event.at > attempt.last.at && static_cast<size_t>(source.attempt) + 1 == state.attempts.size()) {
     add_attempt(state, source, event, why);
   }
+}
+
+/// The bar over the steps of the plan is drawn from nothing behind a failure: whoever goes on from a checkpoint draws
+/// it so before it shows the steps that are done.
+bool bar_begins_again(const State& state, const SourceState& source, const Event& event) {
+  const auto* const bar = std::get_if<event::Progressed>(&event.body);
+  if (bar == nullptr || bar->done != 0 || bar->total <= 1 || source.attempt < 0) return false;
+  const AttemptState& attempt = state.attempts[static_cast<size_t>(source.attempt)];
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  return bar->total == total && !attempt.bar.empty() && attempt.bar.back().done > 0 &&
+         attempt.bar.back().where.source == event.where.source && failed_since_step(state, source, event.where.source);
 }
 
 /// Does a trainer that says no word of its start say that it goes on from a step that it had done?
@@ -372,7 +396,7 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
     if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));
   }
   if (is_late(source, event)) return;
-  if (!counter_went_back(state, source, step)) return;
+  if (!counter_went_back(state, source, event.where.source, step)) return;
   const LogBoundary boundary{event.where.source, event.where.source, source.step, step, event.at};
   const size_t known = state.attempts.size();
   go_on(state, source, event, kWentBack);
@@ -422,6 +446,7 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
   }
   if (const auto* begun = std::get_if<event::AttemptBegan>(&event.body)) began(state, source, event, begun->why);
   if (resumes_anew(source, event)) began(state, source, event, std::string(kResumed));
+  if (bar_begins_again(state, source, event)) began(state, source, event, std::string(kBarAgain));
   resume_in_own_log(state, source, event);
   follow_steps(state, source, event);
   return static_cast<uint16_t>(source.attempt);
