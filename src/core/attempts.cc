@@ -79,8 +79,11 @@ bool failed_there(const State& state, const SourceState& source, uint32_t number
 }
 
 bool counter_went_back(const State& state, const SourceState& source, uint32_t file, int64_t step) {
-  if (step == kNoStep || source.step == kNoStep || source.step - step <= kStepSlack) return false;
+  if (step == kNoStep || source.step == kNoStep || step >= source.step) return false;
   const size_t number = static_cast<size_t>(source.attempt);
+  const int64_t saved = state.attempts[number].last_checkpoint;
+  const bool from_save = saved != kNoStep && step == saved + 1 && failed_there(state, source, file);
+  if (!from_save && source.step - step <= kStepSlack) return false;
   // "Step 3/4: preparing the data": steps without figures, and so few of them, are those of a script.
   if (source.step <= kScriptSteps && !has_figures(state, number)) return false;
   if (step <= 1) return true;

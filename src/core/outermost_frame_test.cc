@@ -7,15 +7,18 @@
 namespace mw {
 namespace {
 
-/// 35 steps, an exception, and the steps from `from` on.
-State fails_between(bool from_module, int64_t from) {
+/// 35 steps with a save, an exception, and the steps from `from` on.
+State fails_between(bool from_module, int64_t from, int64_t saved = kNoStep) {
   State state;
   uint64_t line = 0;
   const auto say = [&](decltype(Event::body) body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
   const auto measure = [&](int64_t step) {
     say(event::Measured{step, false, {{"reward.mean", "reward", 0.01 * static_cast<double>(step)}}});
   };
-  for (int64_t step = 1; step <= 35; ++step) measure(step);
+  for (int64_t step = 1; step <= 35; ++step) {
+    measure(step);
+    if (step == saved) say(event::CheckpointSaved{step, "", true});
+  }
   event::TraceSeen trace;
   trace.exception = "torch.OutOfMemoryError";
   say(event::TraceSeen(trace));
@@ -35,6 +38,8 @@ TEST_CASE("a counter that goes back by a few steps behind what ended a program s
   CHECK(fails_between(false, 31).attempts.size() == 1);  // it may have been caught
   CHECK(fails_between(true, 34).attempts.size() == 1);   // a worker that is late
   CHECK(fails_between(true, 36).attempts.size() == 1);
+  CHECK(fails_between(true, 34, 33).attempts.size() == 2);  // it went on behind its last save
+  CHECK(fails_between(false, 34, 33).attempts.size() == 1);
 }
 
 }  // namespace

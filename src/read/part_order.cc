@@ -28,7 +28,8 @@ struct Head {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
-/// The step that a line names, as in "step:12", "Step 12 |", "\"global_step\": 12"; kNoStep where it names none.
+}  // namespace
+
 int64_t step_named(std::string_view line) {
   constexpr std::string_view kStep = "step", kGlobal = "global_", kBetween = "\"': =#[";
   for (size_t at = 0; at + kStep.size() < line.size(); ++at) {
@@ -47,6 +48,8 @@ int64_t step_named(std::string_view line) {
   }
   return kNoStep;
 }
+
+namespace {
 
 Time clock_of(std::string_view line) {
   for (size_t skipped = 0; skipped <= kOfBracket && skipped < line.size(); ++skipped) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/event.h"
 #include "platform/disk.h"
 
 namespace mw {
@@ -32,6 +33,9 @@ void sort_oldest_first(Disk& disk, std::vector<RotatedPart>& parts, Time changed
 
 /// The paths of rotated_beside(), the oldest first.
 std::vector<std::string> parts_beside(Disk& disk, const std::string& log);
+
+/// The step that a line names, as in "step:12", "Step 12 |", "\"global_step\": 12"; kNoStep where it names none.
+int64_t step_named(std::string_view line);
 
 /// Does the file begin with these bytes (by their hash and number)? An error: not to be said now, as it cannot be read.
 Result<bool> begins_like(Disk& disk, const std::string& path, uint64_t head_hash, int64_t head_bytes);

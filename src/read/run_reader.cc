@@ -8,6 +8,7 @@
 #include "core/idle_line.h"
 #include "core/mixed_runs.h"
 #include "core/not_seen.h"
+#include "read/file_order.h"
 #include "read/folder_runs.h"
 #include "read/part_order.h"
 #include "read/wandb_zone.h"
@@ -73,6 +74,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   // A live log's own last clock says better; what is recorded was read in the zone that was known then.
   if (shared_.read_once && !shared_.zone) shared_.zone = zone_by_wandb(disk_, found->files);
   leave_out_older_runs(found->files);
+  if (shared_.read_once) put_in_order(disk_, found->files);
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });

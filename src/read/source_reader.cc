@@ -8,6 +8,7 @@
 #include "read/clock_zone.h"
 #include "read/files/notebook_places.h"
 #include "read/files/text_log.h"
+#include "read/first_date.h"
 #include "read/last_clock.h"
 #include "read/name_collector.h"
 #include "read/newest_first.h"
@@ -101,7 +102,7 @@ class SourceReader::Text : public SourceReader::Stage {
         interpreter_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
         log_(shared.knowledge.patterns(), interpreter_, sink, source) {
     if (shared.zone) interpreter_.set_zone(*shared.zone);
-    interpreter_.set_date_hint(file.info.changed);
+    interpreter_.set_date_hint(file.older.empty() ? first_date(disk, file.path, file.info.changed) : file.info.changed);
     interpreter_.choose_arm(&shared.arms);
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
     if (const auto now = shared.live ? disk.info(file.path) : Result<FileInfo>(file.info); now.ok()) {

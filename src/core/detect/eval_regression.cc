@@ -6,11 +6,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/pair_ranking.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/evaluation_name.h"
@@ -52,9 +54,11 @@ constexpr Knob kGuessLoss{"guess_loss", 0.02, "nats",
                           "ln 2 = 0.693 is the logistic loss of a guess (Rafailov 2023, equation 7)"};
 constexpr Knob kUnlearns{"unlearns", 3, "evaluations",
                          "On pairs, each above the loss of a guess, while the training loss rises above it", "own"};
-constexpr Knob kKnobs[] = {kUnlearns,   kStill,   kWarmStart, kGuess,       kGuessLoss, kFlatHistory, kFlat,
-                           kFlatReward, kHistory, kDrop,      kSigma,       kTasks,     kLossRise,    kOverfit,
-                           kMemorised,  kGain,    kPlunge,    kPlungeSigma, kPatience,  kSteadyRise};
+constexpr Knob kBack{"recovered_share", 0.6, "ratio", "Of the drop that two evaluations in a row must have made good",
+                     "hysteresis; reward-collapse"};
+constexpr Knob kKnobs[] = {kBack,    kUnlearns,   kStill,   kWarmStart, kGuess,       kGuessLoss, kFlatHistory,
+                           kFlat,    kFlatReward, kHistory, kDrop,      kSigma,       kTasks,     kLossRise,
+                           kOverfit, kMemorised,  kGain,    kPlunge,    kPlungeSigma, kPatience,  kSteadyRise};
 
 constexpr double kSolvedShare = 0.9;  // nothing left to gain
 constexpr double kFewTasks = 20;      // the smallest set that shares of solved tasks are asked about
@@ -97,6 +101,7 @@ double deviation_of(std::span<const double> values) {
 struct Drop {
   size_t best = 0, detected = 0;
   double level = 0, now = 0;
+  std::optional<size_t> back;  ///< the evaluation that shows that it was made good
 };
 
 /// Whether the last `width` evaluations up to index `i` lie clearly behind the best as many in a row before them.
@@ -120,7 +125,7 @@ bool dropped(const Track& track, bool higher, size_t i, size_t width, Drop& foun
   const double whole = penalty ? std::max(1.0, -now) : std::abs(best);
   const double least = (higher ? kDrop.value : kLossRise.value) * whole;
   if (!(best - now > std::max(least, (kSigma.value + picked) * error))) return false;
-  found = {at, i, sign * best, sign * now};
+  found = {at, i, sign * best, sign * now, std::nullopt};
   return true;
 }
 
@@ -132,7 +137,7 @@ bool plunged(const Track& track, bool higher, Drop& found) {
   const double level = median({before.end() - 3, before.end()}), now = track.values[last];
   const double error = deviation_of(before) * std::sqrt(1 + 1.0 / 3);
   if (!(level - now > std::max(kPlunge.value * std::abs(level), kPlungeSigma.value * error))) return false;
-  found = {last - 1, last, level, now};
+  found = {last - 1, last, level, now, std::nullopt};
   return true;
 }
 
@@ -154,7 +159,7 @@ bool overfits(const State& state, const Track& track, Drop& found) {
   };
   const size_t last = track.size() - 1;
   if (!(training_at(track.points[last].step) < kMemorised.value * training_at(track.points[best].step))) return false;
-  found = {best, last, *least, track.values[last]};
+  found = {best, last, *least, track.values[last], std::nullopt};
   return true;
 }
 
@@ -167,7 +172,7 @@ bool only_rises(const Track& track, Drop& found) {
   if (!(*least > 0) || last - best < points_of(kPatience)) return false;
   if (std::adjacent_find(least, track.values.end(), std::greater_equal<>()) != track.values.end()) return false;
   if (!(track.values[last] > (1 + kSteadyRise.value) * *least)) return false;
-  found = {best, last, *least, track.values[last]};
+  found = {best, last, *least, track.values[last], std::nullopt};
   return true;
 }
 
@@ -184,12 +189,38 @@ size_t leaves_best(const Track& track, bool higher, const Drop& drop) {
   return std::min(drop.best + 1, drop.detected);
 }
 
-/// A deep drop shows in two evaluations, a lesser one in three, and a plunge in one.
-bool find_drop(const Track& track, bool higher, Drop& found) {
-  for (size_t i = 1; i < track.size(); ++i) {
-    if (dropped(track, higher, i, 2, found) || dropped(track, higher, i, 3, found)) return true;
+/// A deep drop shows in two evaluations, a lesser one in three.
+bool dropped(const Track& track, bool higher, size_t i, Drop& found) {
+  return dropped(track, higher, i, 2, found) || dropped(track, higher, i, 3, found);
+}
+
+/// The first evaluation behind the drop at which the last two have made most of it good, and that by itself is none.
+std::optional<size_t> made_good(const Track& track, bool higher, const Drop& drop) {
+  const double sign = higher ? 1 : -1;
+  const double good = sign * (drop.now + kBack.value * (drop.level - drop.now));
+  size_t row = 0;
+  for (size_t i = drop.detected + 1; i < track.size(); ++i) {
+    row = sign * track.values[i] >= good ? row + 1 : 0;
+    Drop still;
+    if (row >= 2 && !dropped(track, higher, i, still)) return i;
   }
-  return plunged(track, higher, found);
+  return std::nullopt;
+}
+
+/// The first ones and the last; a plunge of the newest evaluation among them.
+std::vector<Drop> find_drops(const Track& track, bool higher) {
+  std::vector<Drop> all;
+  Drop found;
+  for (size_t i = 1; i < track.size(); ++i) {
+    if (!dropped(track, higher, i, found)) continue;
+    found.back = made_good(track, higher, found);
+    if (all.size() == kStretchesReported) all.pop_back();
+    all.push_back(found);
+    if (!found.back) return all;
+    i = *found.back;
+  }
+  if (plunged(track, higher, found)) all.push_back(found);
+  return all;
 }
 
 /// No evaluation after the one before training came near it again: what was trained is worse than what it began as.
@@ -201,7 +232,7 @@ bool worse_than_begun(const Track& track, bool higher, Drop& found) {
   const double first = track.values[0], best = *std::max_element(after.begin(), after.end());
   const double error = deviation_of(after);
   if (!(first - best > std::max(kDrop.value * std::abs(first), (kSigma.value + 1) * error))) return false;
-  found = {0, points_of(kWarmStart), first, median(std::vector<double>(after.begin(), after.end()))};
+  found = {0, points_of(kWarmStart), first, median(std::vector<double>(after.begin(), after.end())), std::nullopt};
   return true;
 }
 
@@ -223,7 +254,7 @@ bool worse_than_guess(const State& state, const Track& track, Drop& found) {
   const auto trained = last_values(*loss, track.points.back().attempt, 0, track.points.back().step, 5);
   if (trained.empty() || !(mean(trained) < guess - 5 * kGuessLoss.value)) return false;
   if (has_other_part(state) || !trains_on_pairs(state)) return false;
-  found = {0, track.size() - 1, guess, track.values.back()};
+  found = {0, track.size() - 1, guess, track.values.back(), std::nullopt};
   return true;
 }
 
@@ -242,7 +273,7 @@ bool unlearns(const State& state, const Track& track, Drop& found) {
   const auto late = std::span(trained).subspan(trained.size() / 2);
   const double level = std::min(mean(late), median({late.begin(), late.end()}));
   if (!(level > guess + kGuessLoss.value && level > trained.front() + kGuessLoss.value)) return false;
-  found = {0, track.size() - 1, guess, track.values.back()};
+  found = {0, track.size() - 1, guess, track.values.back(), std::nullopt};
   return true;
 }
 
@@ -302,6 +333,7 @@ Finding finding_of(const State& state, const Track& track, bool higher, const Dr
   } else {
     finding.suggests.push_back({"train-eval-divergence", 0.5, "held-out results fall while training goes on"});
   }
+  if (drop.back) resolve(finding, track.points[*drop.back]);
   return finding;
 }
 
@@ -344,18 +376,36 @@ bool before_training(const State& state, const Series& right) {
          loss->points()[0].step > 0 && right.points()[0].attempt == loss->points()[0].attempt;
 }
 
+/// Adds the drops of one evaluation: those that were made good only where no other evaluation showed such (one is
+/// enough), and the one that was not. `over`: when the last of the others was made good.
+void add_drops(const State& state, const Track& track, bool higher, const std::vector<Drop>& drops,
+               std::optional<Moment>& over, std::vector<Finding>& out) {
+  const std::optional<Moment> others = over;
+  for (const Drop& drop : drops) {
+    if (drop.back && others) continue;
+    out.push_back(finding_of(state, track, higher, drop));
+    Finding& finding = out.back();
+    if (drop.back) over = finding.resolved_at;
+    if (others && std::pair(finding.detected.attempt, finding.detected.step) < std::pair(others->attempt, others->step))
+      finding.detected = *others;  // before that the other one was enough
+  }
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  bool flat = false;  // said, or no question
+  bool flat = false;           // said, or no question
+  std::optional<Moment> over;  // a drop that was made good
   for (const Series& series : state.eval) {
     const EvaluationSense sense = sense_of(series);
     if (sense == EvaluationSense::kNoResult) continue;
     const bool higher = sense == EvaluationSense::kHigher;
     for (const Track& track : tracks_of(&series)) {
-      Drop drop;
-      if (find_drop(track, higher, drop) || (!higher && (overfits(state, track, drop) || only_rises(track, drop)))) {
-        out.push_back(finding_of(state, track, higher, drop));
-        return;  // one evaluation is enough
-      }
+      std::vector<Drop> drops = find_drops(track, higher);
+      const bool open = !drops.empty() && !drops.back().back;
+      Drop loss;
+      if (!open && !higher && (overfits(state, track, loss) || only_rises(track, loss))) drops.push_back(loss);
+      add_drops(state, track, higher, drops, over, out);
+      if (!drops.empty() && !drops.back().back) return;  // one evaluation is enough
+      if (!drops.empty()) continue;
       if (judge_untrained(state, track, higher, out)) return;
       if (higher && !flat) flat = judge_flat(state, track, out);
     }

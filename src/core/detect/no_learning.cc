@@ -10,6 +10,7 @@
 #include "core/detect/support/flat_reward.h"
 #include "core/detect/support/pair_ranking.h"
 #include "core/detect/support/reward_count.h"
+#include "core/detect/tools/back.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -41,11 +42,17 @@ constexpr Knob kFrozen{"frozen", 10, "points", "The same supervised loss to the 
 constexpr Knob kSame{"same", 12, "points",
                      "A share of right answers that moved, and then is the same to the last digit for so long",
                      "own; the share of a policy that learns is never the same twice in a row for long"};
+constexpr Knob kUnscheduled{"unscheduled", 10, "points",
+                            "At a learning rate of exactly zero, after it was more: a schedule ends with one or two",
+                            "own; linear and cosine schedules reach zero with their last step"};
+constexpr Knob kUnscheduledShare{"unscheduled_share", 0.05, "ratio", "And of all records up to there", "own"};
 constexpr Knob kHardly{"hardly", 0.05, "ratio", "Share of right answers that is next to none", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats,    kZeroGradient, kChance, kFrozen, kSteps,
-                           kPoints,  kTrend,    kGain,      kPower,      kSolved,       kHigh,   kTiny,   kRelative,
-                           kSure,    kLearned,  kPairSteps, kPairChance, kPairLoss,     kSame,   kHardly, kNoRise,
-                           kOfPlan,  kOnFloor,  kGrowth,    kUnsure,     kSureAtEnd};
+constexpr Knob kKnobs[] = {kRecords,   kDecimals,   kFractions, kRepeats,     kZeroGradient, kChance,
+                           kFrozen,    kSteps,      kPoints,    kTrend,       kGain,         kPower,
+                           kSolved,    kHigh,       kTiny,      kRelative,    kSure,         kLearned,
+                           kPairSteps, kPairChance, kPairLoss,  kSame,        kHardly,       kNoRise,
+                           kOfPlan,    kOnFloor,    kLateStart, kLateRecords, kUnscheduled,  kUnscheduledShare,
+                           kGrowth,    kUnsure,     kSureAtEnd};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -89,6 +96,46 @@ bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   return false;
 }
 
+/// Adds one of several stretches in which nothing moved: the first ones, of which `said` were added, and the newest.
+/// `moves`: where the figures had moved again for long enough.
+void add_stretch(const Track& track, Finding&& finding, std::optional<size_t> moves, size_t& said,
+                 std::vector<Finding>& out) {
+  if (moves) {
+    resolve(finding, track.points[*moves]);
+    finding.severity = Severity::kWarning;
+  }
+  if (said == kStretchesReported) out.pop_back();
+  out.push_back(std::move(finding));
+  said = std::min(said + 1, kStretchesReported);
+}
+
+/// The schedule came to its end and the run goes on: the updates since then do nothing.
+bool judge_rate_gone(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  size_t said = 0;
+  for (const Track& track : memory.tracks(state, state.find("lr"))) {
+    size_t streak = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      streak = track.values[i] == 0 ? streak + 1 : 0;
+      const double least = std::max(kUnscheduled.value, kUnscheduledShare.value * static_cast<double>(i + 1));
+      if (static_cast<double>(streak) < least || streak > i) continue;
+      if (rounds(state, track.series->source)) return said > 0;
+      const Point& onset = track.points[i + 1 - streak];
+      const auto back = back_at(track, i, points_of(kRecords), [](double value) { return value != 0; });
+      const size_t end = back ? *back + 1 - points_of(kRecords) : track.size();
+      Finding finding = make_finding("no-learning", "no-learning", Severity::kWarning, onset, track.points[i],
+                                     cat("The learning rate is zero since step ", onset.step, ", in ",
+                                         end + streak - i - 1, " records: these updates change no weight"));
+      add_figures(finding, track, i - streak, i, 3);
+      finding.suggests.push_back({"weights-not-updating", 0.65, "the learning rate is zero"});
+      add_stretch(track, std::move(finding), back, said, out);
+      if (!back) return true;
+      i = *back;
+      streak = 0;
+    }
+  }
+  return said > 0;
+}
+
 bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   if (has_reward(state)) return false;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
@@ -101,6 +148,11 @@ bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>&
     Finding finding = make_finding(
         "no-learning", "no-learning", Severity::kCritical, track.points[0], track.points[now],
         cat("Loss stays at ", track.values[now], ", worse than guessing among all tokens (at most 12.5 nats)"));
+    const auto better = back_at(track, now, points_of(kRecords), [](double value) { return value < kChance.value; });
+    if (better) {
+      resolve(finding, track.points[*better]);
+      finding.severity = Severity::kWarning;
+    }
     add_figures(finding, track, 0, track.size() - 1, 4);
     finding.suggests.push_back({"weights-not-updating", 0.6, "the loss does not move"});
     finding.suggests.push_back({"reward-plateau", 0.2, "nothing improves"});
@@ -206,11 +258,12 @@ void judge_hardly(const State& state, JudgeMemory& memory, std::vector<Finding>&
   }
 }
 
-/// Printed in steps so coarse that neighbours were often equal before index `end`.
-bool coarse(const Track& track, size_t end) {
+/// Printed in steps so coarse that neighbours were often equal, between the two indices.
+bool coarse(const Track& track, size_t begin, size_t end) {
   size_t equal = 0;
-  for (size_t i = 1; i < end; ++i) equal += track.values[i] == track.values[i - 1];
-  return end > points_of(kRecords) && static_cast<double>(equal) > kRepeats.value * static_cast<double>(end - 1);
+  for (size_t i = begin + 1; i < end; ++i) equal += track.values[i] == track.values[i - 1];
+  return end > begin + points_of(kRecords) &&
+         static_cast<double>(equal) > kRepeats.value * static_cast<double>(end - begin - 1);
 }
 
 /// Written with more significant digits than any log rounds to: such a figure does not come twice by chance.
@@ -274,8 +327,9 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
   constexpr double kNothing = 1e-3;  // nats: of what has been learned by heart
   if (has_reward(state)) return false;
   std::optional<bool> reward;  // seldom asked for
+  size_t said = 0;
   for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
-    size_t streak = 0;
+    size_t streak = 0, moved = 0;  // moved: behind the last such stretch
     Decimals decimals;
     const bool zeros_first = begins_with_zeros(track);
     for (size_t i = 0; i < track.size(); ++i) {
@@ -291,7 +345,7 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       if (*reward) return false;
       if (decimals.only_hundredths() || (!fine && gradient_lives(state, onset, now))) continue;
       const auto policy = level_between(state.find("loss.policy"), now.attempt, onset.step, now.step);
-      if (coarse(track, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
+      if (coarse(track, moved, first) || (now.value == 0 && policy.value_or(0) != 0)) continue;  // a part that is off
       const bool unsure = now.value == 0 && state.find("grad_norm") == nullptr;
       const bool always = std::abs(state.find("loss.total")->max()) < kNothing;  // an earlier attempt's, too
       const bool early = unsure && always && streak < points_of(kUnsure);
@@ -302,15 +356,19 @@ bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>&
       add_figures(finding, track, first, i, 3);
       finding.suggests.push_back({"metric-flatline-frozen", 0.6, "the same loss to the last digit"});
       finding.suggests.push_back({"weights-not-updating", 0.5, "weights that do not move give the same loss"});
-      out.push_back(std::move(finding));
-      return true;
+      const auto moves = back_at(track, i, points_of(kRecords), [&](double value) { return value != now.value; });
+      add_stretch(track, std::move(finding), moves, said, out);
+      if (!moves) return true;
+      moved = i = *moves;
+      streak = 1;
     }
   }
-  return false;
+  return said > 0;
 }
 
 bool judge_gradient(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   const Series* loss = state.find("loss.total") != nullptr ? state.find("loss.total") : state.find("loss.policy");
+  size_t said = 0;
   for (const Track& track : memory.tracks(state, state.find("grad_norm"))) {
     size_t streak = 0;
     for (size_t i = 0; i < track.size(); ++i) {
@@ -324,17 +382,20 @@ bool judge_gradient(const State& state, JudgeMemory& memory, std::vector<Finding
                        cat("Gradient and loss are exactly zero for ", streak, " records although the rewards differ"));
       add_figures(finding, track, i + 1 - streak, i, 3);
       finding.suggests.push_back({"weights-not-updating", 0.65, "zero gradient with differing rewards"});
-      out.push_back(std::move(finding));
-      return true;
+      const auto moves = back_at(track, i, points_of(kRecords), [](double value) { return value != 0; });
+      add_stretch(track, std::move(finding), moves, said, out);
+      if (!moves) return true;
+      i = *moves;
+      streak = 0;
     }
   }
-  return false;
+  return said > 0;
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  if (judge_rate(state, memory, out) || judge_chance(state, memory, out) || judge_frozen(state, memory, out) ||
-      judge_gradient(state, memory, out) || judge_pairs(state, memory, out) || judge_guess(state, memory, out) ||
-      judge_still(state, memory, out)) {
+  if (judge_rate(state, memory, out) || judge_rate_gone(state, memory, out) || judge_chance(state, memory, out) ||
+      judge_frozen(state, memory, out) || judge_gradient(state, memory, out) || judge_pairs(state, memory, out) ||
+      judge_guess(state, memory, out) || judge_still(state, memory, out)) {
     return;
   }
   if (follows_teacher(state)) return;  // the reward is not what it learns from

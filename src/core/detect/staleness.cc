@@ -1,5 +1,6 @@
 // Samples lag behind the policy by more weight versions than the run allows.
 #include <array>
+#include <optional>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -14,9 +15,12 @@ constexpr Knob kDefault{"bound", 10, "versions", "Where the run names no bound",
                         "field guide 4.3 rule 17 (>10: monitor closely)"};
 constexpr Knob kPersist{"persist", 5, "points", "It stays", "own"};
 constexpr Knob kBack{"back", 10, "points", "Within the bound in a row end it", "hysteresis"};
-constexpr Knob kKnobs[] = {kDefault, kPersist, kBack};
+constexpr Knob kOldest{"oldest", 2, "x",
+                       "Of the bound, where only the oldest sample of a step is logged and no bound is named",
+                       "ages between none and the oldest one's have half of it as their mean"};
+constexpr Knob kKnobs[] = {kDefault, kPersist, kBack, kOldest};
 
-double bound_of(const State& state) {
+std::optional<double> named_bound(const State& state) {
   for (const std::string_view key :
        {"max_staleness", "max_staleness_steps", "max_head_offpolicyness", "max_off_policy_steps", "staleness_bound"}) {
     const auto found = state.config.find(std::string(key));
@@ -24,23 +28,34 @@ double bound_of(const State& state) {
     const auto value = parse_double(found->second);
     if (value && *value > 0) return *value;
   }
-  return kDefault.value;
+  return std::nullopt;
 }
 
-void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  const double bound = bound_of(state);
-  for (const Track& track : memory.tracks(state, state.find("staleness"))) {
+/// `oldest`: they are those of the oldest sample of each step.
+void judge_ages(JudgeMemory& memory, const State& state, const Series* ages, double bound, bool oldest,
+                std::vector<Finding>& out) {
+  for (const Track& track : memory.tracks(state, ages)) {
     for (const Stretch& stretch : stretches_of(track, {bound, points_of(kPersist), points_of(kBack)})) {
       Finding finding = make_finding("staleness", "staleness", Severity::kWarning, track.points[stretch.first],
                                      track.points[stretch.detected],
-                                     cat("Samples ", stretch.ended ? "were " : "are ", track.values[stretch.detected],
-                                         " weight versions old on average; the bound is ", bound));
+                                     cat(oldest ? "The oldest samples " : "Samples ", stretch.ended ? "were " : "are ",
+                                         track.values[stretch.detected], " weight versions old",
+                                         oldest ? "" : " on average", "; the bound is ", bound));
       add_figures(finding, track, stretch.first, stretch.detected);
-      finding.suggests.push_back({"policy-lag-growing", 0.6, "mean policy age over the bound"});
+      finding.suggests.push_back(
+          {"policy-lag-growing", 0.6,
+           oldest ? "age of the oldest samples over the bound" : "mean policy age over the bound"});
       if (stretch.ended) resolve(finding, track.points[*stretch.ended]);
       out.push_back(std::move(finding));
     }
   }
+}
+
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  const auto named = named_bound(state);
+  if (const Series* mean = state.find("staleness"); mean != nullptr && !mean->empty())
+    return judge_ages(memory, state, mean, named.value_or(kDefault.value), false, out);
+  judge_ages(memory, state, state.find("staleness.max"), named.value_or(kOldest.value * kDefault.value), true, out);
 }
 
 }  // namespace

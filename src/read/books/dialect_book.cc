@@ -13,27 +13,12 @@ namespace {
 constexpr std::string_view kGeneric = "generic";  // whose metric names everyone may use
 
 // What any Python program says when there is trouble, whatever its dialect: lines with one of these are looked at.
-constexpr std::array<std::string_view, 21> kMarkers = {"Traceback (most recent call last)",
-                                                       "WARNING",
-                                                       "Warning",
-                                                       " WARN ",
-                                                       "ERROR",
-                                                       "Error: ",
-                                                       "Error ",
-                                                       "Failed to ",
-                                                       " failed: ",
-                                                       "CRITICAL",
-                                                       "FATAL",
-                                                       "Fatal",
-                                                       "[W",
-                                                       "Exception:",
-                                                       "Killed",
-                                                       "Terminated",
-                                                       "KeyboardInterrupt",
-                                                       "panicked at ",
-                                                       "panic: ",
-                                                       "Exception in thread ",
-                                                       "Unhandled exception. "};
+constexpr std::array<std::string_view, 32> kMarkers = {
+    "Traceback (most recent call last)", "WARNING", "Warning", " WARN ", "ERROR", "Error: ", "Error ", "Failed to ",
+    " failed: ", "CRITICAL", "FATAL", "Fatal", "[W", "Exception:", "Killed", "Terminated", "KeyboardInterrupt",
+    "panicked at ", "panic: ", "Exception in thread ", "Unhandled exception. ",
+    // as log_level.cc takes them for errors
+    "错误", "錯誤", "エラー", "오류", "Ошибка", "ОШИБКА", "FEHLER", "Fehler: ", "ERREUR", "Erreur", "Errore: "};
 constexpr size_t kSeveral = SIZE_MAX;  // of only_with_: more than one trainer has the name
 constexpr size_t kExtendsLimit = 4;    // dialects that extend one another in a row
 

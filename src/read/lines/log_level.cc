@@ -5,6 +5,20 @@
 
 namespace mw {
 
+namespace {
+
+// "Error" in other languages, as people's own scripts write it before what went wrong.
+constexpr std::array<std::string_view, 11> kForeign = {"错误",   "錯誤",   "エラー", "오류",   "Ошибка", "ОШИБКА",
+                                                       "FEHLER", "Fehler", "ERREUR", "Erreur", "Errore"};
+
+/// A colon follows, of any width, or " :".
+bool ends_as_label(std::string_view rest) {
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  return rest.starts_with(':') || rest.starts_with("：");
+}
+
+}  // namespace
+
 Level level_in_words(std::string_view text, RareBytes rare) {
   constexpr size_t kHead = 400;  // a path and a warning's class fit
   const std::string_view head = trim(text.substr(0, kHead));
@@ -24,6 +38,11 @@ Level level_in_words(std::string_view text, RareBytes rare) {
   for (const Row& row : kWords) {
     if (says(head, row.word)) return row.level;
     if (colon < kSpeaker && says(head.substr(colon + 2), row.word)) return row.level;  // "slurmstepd: error: ..."
+  }
+  if (rare.may_be_wide() || (!head.empty() && (head[0] == 'F' || head[0] == 'E'))) {
+    for (const std::string_view word : kForeign) {
+      if (head.starts_with(word) && ends_as_label(head.substr(word.size()))) return Level::kError;
+    }
   }
   if (head.starts_with("wandb: ")) {
     if (head.substr(7).starts_with("WARNING ")) return Level::kWarning;

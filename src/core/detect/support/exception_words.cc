@@ -33,7 +33,7 @@ constexpr std::array kSystemErrors = {
     SystemError{24, "EMFILE", {"resource-limit", "emfile-too-many-open-files", false}},
     SystemError{28, "ENOSPC", {"disk-full", "enospc-generic", false}},
     SystemError{30, "EROFS", {"disk-full", "read-only-filesystem", false}},
-    SystemError{32, "EPIPE", {"worker-lost", "tcpstore-broken-pipe", true}},
+    SystemError{32, "EPIPE", {"worker-lost", "pipe-reader-gone", true}},
     SystemError{37, "ENOLCK", {"resource-limit", "no-locks-available", false}},
     SystemError{98, "EADDRINUSE", {"resource-limit", "port-in-use", false}},
     SystemError{101, "ENETUNREACH", {"network", "network-unreachable", false}},

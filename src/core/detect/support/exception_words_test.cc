@@ -27,7 +27,7 @@ constexpr Example kExamples[] = {
     {"acme.NoSocket", "socket: EMFILE", "resource-limit", "emfile-too-many-open-files"},
     {"acme.WriteFailed", "IoError(Os { code: 28, kind: StorageFull })", "disk-full", "enospc-generic"},
     {"RuntimeError", "write failed: Read-only file system (os error 30)", "disk-full", "read-only-filesystem"},
-    {"OSError", "[Errno 32] Broken pipe", "worker-lost", "tcpstore-broken-pipe"},
+    {"OSError", "[Errno 32] Broken pipe", "worker-lost", "pipe-reader-gone"},
     {"OSError", "[Errno 37] No locks available", "resource-limit", "no-locks-available"},
     {"RuntimeError", "failed to bind to [::]:29500 (errno: 98 - Address already in use)", "resource-limit",
      "port-in-use"},

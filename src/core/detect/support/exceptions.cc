@@ -166,7 +166,7 @@ constexpr std::array kRows = {
     Row{"ServerDisconnectedError", "", {"network", "connection-reset-by-peer", true}},
     Row{"APIConnectionError", "", {"network", "api-connection-error-all-rollouts", true}},
     Row{"RemoteDisconnected", "", {"network", "connection-reset-by-peer", true}},
-    Row{"BrokenPipeError", "", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"BrokenPipeError", "", {"worker-lost", "pipe-reader-gone", true}},
     Row{"BdbQuit", "", {"code-error", "breakpoint-left-in-code", false}},
     Row{"EOFError", "eof when reading a line", {"config-error", "waits-for-input", false}},
     Row{"EOFError", "", {"worker-lost", "connection-reset-by-peer", true}},
@@ -412,6 +412,14 @@ bool refuses_data(std::string_view bare, std::string_view message, std::string_v
          std::none_of(kSettings.begin(), kSettings.end(), [name](auto word) { return contains_folded(name, word); });
 }
 
+/// The program wrote to one that is gone: which one, the frames say, if anything does.
+ExceptionClass of_a_pipe(const ExceptionClass& is, std::string_view frame) {
+  if (is.cause != "pipe-reader-gone") return is;
+  if (contains(frame, "torch/distributed/")) return {is.kind, "tcpstore-broken-pipe", true};
+  if (contains(frame, "/wandb/")) return {is.kind, "wandb-service-dead", true};
+  return is;
+}
+
 /// Of a file of a model that does not exist the Hub says that nobody may read it: it does not say what is private.
 bool unknown_to_hub(std::string_view message) {
   const size_t hub = message.find("huggingface.co/");
@@ -464,10 +472,11 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
       return {"code-error", "retriever-error-response", false};
     if (is.cause == "file-not-found" && saves_checkpoint(own_frame(frame)))
       return {"checkpoint-failed", "checkpoint-save-failed", false};
-    return of_a_checkpoint(is, frame);
+    return of_a_checkpoint(of_a_pipe(is, frame), frame);
   }
   if (server_failed(bare, message)) return {"network", "http-server-error", false};
-  return of_a_checkpoint(sharpened({"crash", "unhandled-exception", false}, exception, message), frame);
+  return of_a_checkpoint(of_a_pipe(sharpened({"crash", "unhandled-exception", false}, exception, message), frame),
+                         frame);
 }
 
 }  // namespace mw::detect

@@ -328,7 +328,7 @@ constexpr Example kEchoes[] = {
     {"aiohttp.client_exceptions.ServerDisconnectedError", "Server disconnected", "network", "connection-reset-by-peer"},
     {"openai.APIConnectionError", "Connection error.", "network", "api-connection-error-all-rollouts"},
     {"http.client.RemoteDisconnected", "Remote end closed connection", "network", "connection-reset-by-peer"},
-    {"BrokenPipeError", "[Errno 32] Broken pipe", "worker-lost", "tcpstore-broken-pipe"},
+    {"BrokenPipeError", "[Errno 32] Broken pipe", "worker-lost", "pipe-reader-gone"},
     {"EOFError", "", "worker-lost", "connection-reset-by-peer"},
     {"asyncio.exceptions.CancelledError", "", "crash", "task-cancelled"},
     {"ray.exceptions.RayActorError", "The actor died unexpectedly", "worker-lost", "ray-actor-died"},
@@ -386,6 +386,16 @@ TEST_CASE("a missing key in a frame that reads data is one of the data, and a re
   CHECK(classify_exception("RuntimeError", "Request failed: 404", "/x/reward.py:3 in score").cause == "http-not-found");
   CHECK(classify_exception("AttributeError", "no x", "/my-reward-run/verl/utils/io.py:3 in load").cause ==
         "attribute-error");  // only the project is named so
+}
+
+TEST_CASE("a pipe that broke is that of whom the frames name, else of some process") {
+  const auto cause = [](std::string_view frame) {
+    return std::string(classify_exception("BrokenPipeError", "[Errno 32] Broken pipe", frame).cause);
+  };
+  CHECK(cause("/usr/lib/python3/site-packages/wandb/sdk/lib/sock_client.py:168 in send") == "wandb-service-dead");
+  CHECK(cause("/usr/lib/python3/site-packages/torch/distributed/rendezvous.py:9 in f") == "tcpstore-broken-pipe");
+  CHECK(cause("/workspace/env/bash_tool.py:88 in run") == "pipe-reader-gone");
+  CHECK(cause("") == "pipe-reader-gone");
 }
 
 TEST_CASE("a number that is a text, a breakpoint, a question at a terminal") {

@@ -113,6 +113,13 @@ void say_of_whole(const State& state, const Track& track, Finding& finding) {
   finding.severity = Severity::kInfo;
 }
 
+/// What it learned before its first record is not known: only the end of its log is there, or the log of a resumed
+/// attempt.
+bool begins_late(const Track& track) {
+  const int64_t first = track.points[0].step, apart = track.points[1].step - first;
+  return static_cast<double>(first) > std::max(kLateStart.value, kLateRecords.value * static_cast<double>(apart));
+}
+
 Finding finding_of(const State& state, const Track& track, const Stretch& stretch) {
   const size_t n = stretch.n;
   // A level is not wrong at the first step: learning is due once half of what is judged is over.
@@ -120,6 +127,7 @@ Finding finding_of(const State& state, const Track& track, const Stretch& stretc
   const Point& now = track.points[n - 1];
   Finding finding =
       make_finding("no-learning", "no-learning", Severity::kWarning, onset, now, flat_text(track, stretch));
+  if (begins_late(track)) finding.severity = Severity::kInfo;
   add_figures(finding, track, 0, n - 1);
   const auto kl = level_between(state.find("kl.ref"), now.attempt, onset.step, now.step);
   finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});

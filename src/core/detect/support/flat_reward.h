@@ -41,6 +41,10 @@ inline constexpr Knob kOfPlan{"of_plan", 0.9, "ratio", "A run that ended before 
 inline constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this",
                               "own"};
 
+inline constexpr Knob kLateStart{"late_start", 50, "steps",
+                                 "Where the first record is of a later one, it learned before what nobody saw", "own"};
+inline constexpr Knob kLateRecords{"late_records", 3, "records", "And so many records would stand before it", "own"};
+
 /// Highest mean of `width` values in a row; the first above `enough` where there is one.
 double highest_mean(std::span<const double> values, size_t width,
                     double enough = std::numeric_limits<double>::infinity());
