@@ -233,23 +233,9 @@ void no_server(const Scene& scene, Out& out) {
   }
 }
 
-/// The first records of an attempt that goes on are already down: it does not go on from the weights that were trained.
-void lost_with_resume(const Scene& scene, Out& out) {
-  constexpr int64_t kFirst = 2;  // steps: a fall is placed to within a record or two
-  const Moment& onset = scene.incident.onset;
-  if (onset.attempt == 0 || onset.attempt >= scene.state.attempts.size() || onset.step == kNoStep) return;
-  const int64_t first = scene.state.attempts[onset.attempt].first_step;
-  if (first == kNoStep || first <= 1 || onset.step < first || onset.step > first + kFirst) return;
-  const std::string why = cat("it is so from the first records of attempt ", onset.attempt + 1, " on");
-  out.push_back({"resumed-without-weights", 0.85, why});
-  out.push_back({"reward-drop-gradual", -0.5, why});
-  out.push_back({"performance-collapse-single-step", -0.3, why});
-}
-
 void lost_reward(const Scene& scene, Out& out) {
   const std::string& kind = scene.incident.kind;
   if (kind != "zero-reward" && kind != "reward-collapse") return;
-  if (kind == "reward-collapse") lost_with_resume(scene, out);
   if (scene.preceded_by("engine-dead")) {
     out.push_back({scene.state.framework == "areal" ? "sglang-server-down-zero-reward" : "reward-sudden-zero", 0.7,
                    "the inference engine was lost before"});
