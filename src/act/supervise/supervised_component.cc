@@ -69,7 +69,8 @@ Result<void> SupervisedComponent::reattach() {
   phase_ = Phase::kRunning;
   tree_.take(life_, marker(life_));
   const auto taken = read_small(doors_.disk, cat(life_folder(life_), "/", kTakenFile));
-  for (const std::string_view inode : split(taken.ok() ? *taken : "", ' '))
+  const std::string inodes = taken.ok() ? *taken : "";
+  for (const std::string_view inode : split(inodes, ' '))
     before_.insert(static_cast<uint64_t>(parse_int(inode).value_or(0)));
   begun_ = doors_.clock.steady();
   keeper_from_ = {begun_.ns - kKeeperBegins.ns};
