@@ -50,10 +50,12 @@ class StepsInTime {
  private:
   static constexpr size_t kKept = 4096;
   struct Seen {
+    Time from;  // the call before: the step was read at some time since then
     Time at;
     int64_t step;
   };
   std::deque<Seen> seen_;  // where the step changed, and the last
+  Time called_;
 };
 
 }  // namespace mw

@@ -33,6 +33,16 @@ TEST_CASE("what is made when the run is at a step belongs to it") {
   CHECK(steps.fits(60, second(500)));  // it stands at its last step, and saves
 }
 
+TEST_CASE("a watch that came late knows less of when a step was reached") {
+  StepsInTime steps;
+  for (int s = 0; s <= 4; ++s) steps.at(second(s), 5 + s);
+  steps.at(second(9.5), 9);  // read before the disk hung
+  steps.at(second(10), 14);
+  CHECK(steps.fits(10, second(5)));
+  CHECK_FALSE(steps.fits(10, second(0.5)));
+  CHECK_FALSE(steps.fits(10, second(14)));
+}
+
 TEST_CASE("a folder is the run's when two of its checkpoints were made in time, and no other has any") {
   const StepsInTime steps = walked(60);
   std::map<std::string, SavedBeside> saved{{"/w/out/checkpoint-20", {20, second(40.7)}}};
