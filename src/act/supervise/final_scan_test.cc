@@ -84,11 +84,12 @@ struct Ended {
     begin(step);
     disk->put(cat("/work/out/checkpoint-", step, "/model.safetensors"), weights());
   }
+  static constexpr int kSoon = 14;  // s: before it stops waiting (FinalScan::kAlone); about 4 where nothing else runs
   /// Turns until it may end; after how many seconds.
   int ends() {
     int seconds = 0;
     for (; seconds < 100 && !scan->may_end(state, 0); ++seconds) {
-      for (int i = 0; i < 40; ++i) {  // a busy machine does not run the scan's thread at once
+      for (int i = 0; i < 60; ++i) {  // a busy machine does not run the scan's thread at once
         (void)scan->turn(state, true, writer);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }
@@ -105,7 +106,7 @@ TEST_CASE("what was saved shortly before the end is found whole, though the log 
   run.save(6);
   run.save(9);
   run.begin(12);  // on another machine, or never written
-  CHECK(run.ends() < 6);
+  CHECK(run.ends() < Ended::kSoon);
   REQUIRE(run.writer.seen_.size() == 3);
   CHECK(run.writer.seen_[1].path == "/work/out/checkpoint-6");
   CHECK(run.writer.seen_[2].path == "/work/out/checkpoint-9");
@@ -118,7 +119,7 @@ TEST_CASE("one that was broken and was saved anew is whole at the end, and one t
   run.writer.observed("", event::CheckpointSeen{3, "/work/out/checkpoint-3", How::kBroken, "it is cut", "", 1, 1, ""});
   run.save(6);
   run.disk->put("/work/out/checkpoint-6/model.safetensors", weights().substr(0, 20));
-  CHECK(run.ends() < 6);
+  CHECK(run.ends() < Ended::kSoon);
   REQUIRE(run.writer.seen_.size() == 2);
   CHECK(run.writer.seen_[1].path == "/work/out/checkpoint-3");
   CHECK(run.writer.seen_[1].how == How::kWhole);
@@ -164,7 +165,7 @@ TEST_CASE("a save of nothing but metadata between whole ones is reported at the 
     Saved saved;
     Ended run(saved.folder);
     for (const int64_t step : {3, 6, 9}) saved.save(run, step, step != bad);
-    CHECK(run.ends() < 6);
+    CHECK(run.ends() < Ended::kSoon);
     if (bad == 9) {
       CHECK(broken_of(run).empty());  // somebody may have stopped it in the middle of that save
     } else {
@@ -180,13 +181,13 @@ TEST_CASE("what a framework cleared away later, and light saves between whole on
   for (const int64_t step : {3, 6, 9}) saved.save(run, step, true);
   REQUIRE(run.real->remove(saved.path(6) + "/model.safetensors").ok());
   saved.date(saved.path(6));
-  CHECK(run.ends() < 6);
+  CHECK(run.ends() < Ended::kSoon);
   CHECK(broken_of(run).empty());
 
   Saved other;
   Ended light(other.folder);
   for (const int64_t step : {2, 3, 4, 5, 6}) other.save(light, step, step % 3 == 0);
-  CHECK(light.ends() < 6);
+  CHECK(light.ends() < Ended::kSoon);
   CHECK(broken_of(light).empty());
 }
 
