@@ -158,16 +158,26 @@ TEST_CASE("a pointer that is missing is set to what the run is to resume from") 
   CHECK(f.content("latest_checkpointed_iteration.txt") == "40");
 }
 
+namespace {
+
+/// The newest checkpoint, of step 30, is broken.
+LastWhole broken_at_30(const QuarantineFolder& f) {
+  LastWhole way;
+  way.from = 30;
+  event::CheckpointSeen& broken = way.seen.emplace_back();
+  broken.path = cat(f.root, "/global_step_30");
+  broken.how = event::CheckpointSeen::How::kBroken;
+  return way;
+}
+
+}  // namespace
+
 TEST_CASE("a run that had saved whole ones does not begin from nothing when only a broken one is left") {
   QuarantineFolder f;
   f.checkpoint("global_step_30");  // its trainer deleted the earlier ones
   point(f, "30");
   const std::vector<std::string> roots{f.root};
-  std::optional<LastWhole> way = LastWhole();
-  way->from = 30;
-  event::CheckpointSeen& broken = way->seen.emplace_back();
-  broken.path = cat(f.root, "/global_step_30");
-  broken.how = event::CheckpointSeen::How::kBroken;
+  std::optional<LastWhole> way = broken_at_30(f);
   for (const bool had_whole : {false, true}) {
     Rollback back;
     back.from = 30;
@@ -187,11 +197,7 @@ TEST_CASE("where the last whole one is not proven to be the run's own the pointe
   own.lives = {{Time::from_seconds(1), Time::from_seconds(2)}};  // by the clock of the file server
   own.last_said = {30};
   const std::vector<std::string> roots{f.root};
-  std::optional<LastWhole> way = LastWhole();
-  way->from = 30;
-  event::CheckpointSeen& broken = way->seen.emplace_back();
-  broken.path = cat(f.root, "/global_step_30");
-  broken.how = event::CheckpointSeen::How::kBroken;
+  std::optional<LastWhole> way = broken_at_30(f);
   const auto plan_of_30 = [&] {
     Rollback back;
     back.from = 30;

@@ -69,13 +69,10 @@ bool is_history_name(std::string_view name) {
   return name.ends_with("_log_history");
 }
 
-/// The names in the first record of a list.
+/// The names in the first record of a list of them.
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
-  for_each_element(list, [&](std::string_view element) {
-    if (!names.empty() || element[0] != '{') return;
-    for_each_member(element, [&](std::string_view key, std::string_view) { names.emplace_back(key); });
-  });
+  for_each_member(first_element(list), [&](std::string_view key, std::string_view) { names.emplace_back(key); });
   return names;
 }
 

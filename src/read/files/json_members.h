@@ -48,6 +48,16 @@ bool for_each_element(std::string_view text, Each each) {
   return at < text.size();
 }
 
+/// The first element of the JSON array `text`; empty where there is none, or it is garbled. The others are not read.
+inline std::string_view first_element(std::string_view text) {
+  const size_t bracket = skip_json_space(text, 0);
+  if (bracket >= text.size() || text[bracket] != '[') return {};
+  const size_t at = skip_json_space(text, bracket + 1);
+  if (at >= text.size() || text[at] == ']') return {};
+  const size_t end = skip_json_value(text, at);
+  return end == std::string_view::npos ? std::string_view() : text.substr(at, end - at);
+}
+
 /// The first byte inside the brackets of `text` ('{', '[', '"', a digit, ...); 0 when there is none.
 inline char first_inside(std::string_view text) {
   const size_t at = text.empty() ? 0 : skip_json_space(text, 1);
