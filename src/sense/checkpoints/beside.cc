@@ -156,6 +156,11 @@ bool StepsInTime::fits(int64_t step, Time made) const {
   return not_early && (after == nullptr || made <= after->at + kSlack);
 }
 
+bool StepsInTime::may_come(int64_t step, Time made) const {
+  if (made + kSlack < called_) return false;
+  return std::none_of(seen_.begin(), seen_.end(), [step](const Seen& one) { return one.step >= step; });
+}
+
 std::string StepsInTime::folder_of(const std::map<std::string, SavedBeside>& saved,
                                    const std::map<int64_t, Time>& announced) const {
   std::map<std::string, std::pair<int, int>> made;  // by folder: in time, and out of it
@@ -166,7 +171,11 @@ std::string StepsInTime::folder_of(const std::map<std::string, SavedBeside>& sav
     if (!just_then && (seen_.empty() || one.changed < seen_.front().at)) continue;  // by an earlier run
     if (one.output || just_then) outputs.insert(mw::folder_of(path));
     auto& [in_time, out_of_time] = made[mw::folder_of(path)];
-    ++(just_then || fits(one.step, one.changed) ? in_time : out_of_time);
+    if (just_then || fits(one.step, one.changed)) {
+      ++in_time;
+    } else if (!may_come(one.step, one.changed)) {
+      ++out_of_time;
+    }
   }
   std::vector<std::string> found;
   for (const auto& [folder, count] : made) {

@@ -48,6 +48,9 @@ class StepsInTime {
                         const std::map<int64_t, Time>& announced = {}) const;
 
  private:
+  /// Was it made so lately that the step it belongs to may be reached, and is not read yet?
+  bool may_come(int64_t step, Time made) const;
+
   static constexpr size_t kKept = 4096;
   struct Seen {
     Time from;  // the call before: the step was read at some time since then

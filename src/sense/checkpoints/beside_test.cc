@@ -60,6 +60,18 @@ TEST_CASE("a folder is the run's when two of its checkpoints were made in time, 
   CHECK(steps.folder_of(saved).empty());
 }
 
+TEST_CASE("a save whose step is not read yet speaks neither for its folder nor against it") {
+  const StepsInTime steps = walked(39);
+  std::map<std::string, SavedBeside> saved{{"/w/out/checkpoint-10", {10, second(20.5)}},
+                                           {"/w/out/checkpoint-20", {20, second(40.5)}},
+                                           {"/w/out/checkpoint-40", {40, second(78.1)}}};
+  CHECK(steps.folder_of(saved) == "/w/out");
+  saved["/w/out/checkpoint-40"].changed = second(70);  // long before: of somebody else
+  CHECK(steps.folder_of(saved).empty());
+  CHECK(steps.folder_of({{"/w/out/checkpoint-20", {20, second(40.5)}}, {"/w/out/checkpoint-40", {40, second(78.1)}}})
+            .empty());
+}
+
 TEST_CASE("in a folder that the command names as its output one checkpoint is enough") {
   const StepsInTime steps = walked(60);
   std::map<std::string, SavedBeside> saved{{"/w/out/checkpoint-20", {20, second(40.7), true}}};
