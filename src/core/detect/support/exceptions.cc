@@ -256,6 +256,7 @@ constexpr std::array kRows = {
     Row{"AttributeError", "", {"code-error", "attribute-error", false}},
     Row{"LookupError", "resource", {"config-error", "file-not-found", false}},
     Row{"KeyError", "", {"code-error", "key-error", false}},
+    Row{"IndexError", "out of range in self", {"code-error", "embedding-index-out-of-range", false}},
     Row{"IndexError", "", {"code-error", "index-error", false}},
     Row{"NameError", "", {"code-error", "name-error", false}},
     Row{"UnboundLocalError", "", {"code-error", "name-error", false}},

@@ -281,6 +281,7 @@ constexpr Example kRoots[] = {
     {"AttributeError", "'list' object has no attribute 'get'", "code-error", "attribute-error"},
     {"KeyError", "'answer'", "code-error", "key-error"},
     {"IndexError", "list index out of range", "code-error", "index-error"},
+    {"IndexError", "index out of range in self", "code-error", "embedding-index-out-of-range"},
     {"NameError", "name 'x' is not defined", "code-error", "name-error"},
     {"UnboundLocalError", "cannot access local variable 'x'", "code-error", "name-error"},
     {"AssertionError", "", "code-error", "assertion-error"},
