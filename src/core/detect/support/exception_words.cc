@@ -29,6 +29,7 @@ constexpr std::array kSystemErrors = {
     SystemError{11, "EAGAIN", {"resource-limit", "resource-temporarily-unavailable-eagain", false}},
     SystemError{12, "ENOMEM", {"host-out-of-memory", "errno-12-cannot-allocate", false}},
     SystemError{13, "EACCES", {"resource-limit", "permission-denied", false}},
+    SystemError{21, "EISDIR", {"config-error", "file-not-found", false}},
     SystemError{23, "ENFILE", {"resource-limit", "emfile-too-many-open-files", false}},
     SystemError{24, "EMFILE", {"resource-limit", "emfile-too-many-open-files", false}},
     SystemError{28, "ENOSPC", {"disk-full", "enospc-generic", false}},
@@ -51,6 +52,8 @@ struct Status {
   ExceptionClass is;
 };
 
+constexpr std::string_view kBadRequest = "http-400-bad-request";  // what is bad about it may stand in the message
+
 // RFC 9110, 15; 429 is of RFC 6585.
 constexpr std::array kStatuses = {
     Status{401, 401, {"credentials", "openai-auth-error", false}},
@@ -60,7 +63,7 @@ constexpr std::array kStatuses = {
     Status{407, 407, {"credentials", "openai-auth-error", false}},
     Status{408, 408, {"network", "remote-read-timeout", false}},
     Status{429, 429, {"environment-fault", "judge-api-rate-limit", false}},
-    Status{400, 499, {"code-error", "http-400-bad-request", false}},
+    Status{400, 499, {"code-error", kBadRequest, false}},
     Status{500, 599, {"network", "http-server-error", false}},
 };
 
@@ -76,6 +79,14 @@ constexpr std::array kPackages = {
     Words{"kubernetes.", "", {"environment-fault", "sandbox-creation-failed", false}},
     Words{"playwright.", "", {"environment-fault", "sandbox-execution-failed", false}},
     Words{"selenium.", "", {"environment-fault", "sandbox-execution-failed", false}},
+    Words{"botocore.", "(slowdown)", {"network", "http-server-error", false}},
+    Words{"botocore.", "(nosuchbucket)", {"config-error", "http-not-found", false}},
+    Words{"botocore.", "(nosuchkey)", {"config-error", "http-not-found", false}},
+    Words{"botocore.", "(accessdenied)", {"credentials", "credential-invalid-object-store", false}},
+    Words{"botocore.", "(invalidaccesskeyid)", {"credentials", "credential-invalid-object-store", false}},
+    Words{"botocore.", "(signaturedoesnotmatch)", {"credentials", "credential-invalid-object-store", false}},
+    Words{"botocore.", "(expiredtoken)", {"credentials", "credential-invalid-object-store", false}},
+    Words{"wandb.errors.", "communicating with", {"network", "http-retries-exhausted", false}},
     Words{"botocore.", "timeout", {"network", "remote-read-timeout", false}},
     Words{"google.auth.", "", {"credentials", "credential-invalid-object-store", false}},
     Words{"hydra.", "", {"config-error", "hydra-config-key-error", false}},
@@ -295,6 +306,7 @@ constexpr std::array kNames = {
     Words{"checkpoint", "", {"checkpoint-failed", "state-dict-load-error", false}},
     Words{"sandbox", "", {"environment-fault", "sandbox-execution-failed", false}},
     Words{"container", "", {"environment-fault", "sandbox-execution-failed", false}},
+    Words{"overflowerror", "", {"code-error", "", false}},
     Words{"nonfinite", "", {"non-finite", "nan-loss", false}},
     Words{"connection", "", {"network", "connection-refused", true}},
     Words{"compil", "", {"dependency-broken", "triton-compile-failure", false}},
@@ -401,8 +413,9 @@ std::optional<ExceptionClass> class_by_words(std::string_view exception, std::st
   const std::string type = to_lower(exception), folded = to_lower(message.substr(0, kWordsBytes));
   if (auto is = by_system_error(message.substr(0, kWordsBytes), folded)) return is;
   if (auto is = by_package(type, folded)) return is;
-  if (auto is = by_status(folded)) return is;
-  if (auto is = by_table(kPhrases, folded)) return is;
+  const auto by_number = by_status(folded), by_phrase = by_table(kPhrases, folded);
+  if (by_number && (by_number->cause != kBadRequest || !by_phrase)) return by_number;
+  if (by_phrase) return by_phrase;
   if (wants_version(folded)) return ExceptionClass{"dependency-broken", "import-error-version", false};
   if (refuses(message, folded)) {
     return ExceptionClass{"config-error", "", false};

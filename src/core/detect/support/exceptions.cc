@@ -127,6 +127,7 @@ constexpr std::array kRows = {
     Row{"RateLimitError", "insufficient_quota", {"environment-fault", "judge-quota-exhausted", false}},
     Row{"RateLimitError", "", {"environment-fault", "judge-api-rate-limit", false}},
     Row{"NotFoundError", "error code: 404", {"config-error", "http-not-found", false}},
+    Row{"BadRequestError", "maximum context length", {"data-error", "context-length-exceeded-prompt", false}},
     Row{"BadRequestError", "", {"code-error", "http-400-bad-request", false}},
     Row{"UnprocessableEntityError", "", {"code-error", "http-400-bad-request", false}},
     Row{"ClientError", "accessdenied", {"credentials", "credential-invalid-object-store", false}},
@@ -448,6 +449,12 @@ bool says_little(const ExceptionClass& is) {
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame) {
   if (contains(frame, "shm_broadcast.py")) return {"engine-dead", "vllm-shm-broadcast-stall", false};
   const std::string_view bare = bare_exception(exception);
+  if (bare == "RetryError") {  // tenacity: "RetryError[<Future at 0x7f1c state=finished raised APITimeoutError>]"
+    constexpr std::string_view kRaised = " raised ";
+    const size_t at = message.rfind(kRaised);
+    const std::string_view last = at == std::string_view::npos ? "" : message.substr(at + kRaised.size());
+    if (!last.empty()) return classify_exception(last.substr(0, last.find('>')), "", frame);
+  }
   if (unknown_to_hub(message)) return {"config-error", "hf-repo-not-found", false};
   if (bare == "FileNotFoundError" && lacks_checkpoint_file(message))
     return {"checkpoint-incomplete", "ckpt-file-missing", false};

@@ -281,6 +281,8 @@ constexpr Example kRoots[] = {
     {"AttributeError", "'list' object has no attribute 'get'", "code-error", "attribute-error"},
     {"KeyError", "'answer'", "code-error", "key-error"},
     {"IndexError", "list index out of range", "code-error", "index-error"},
+    {"tenacity.RetryError", "RetryError[<Future at 0x7f state=finished raised APITimeoutError>]", "network",
+     "remote-read-timeout"},
     {"IndexError", "index out of range in self", "code-error", "embedding-index-out-of-range"},
     {"NameError", "name 'x' is not defined", "code-error", "name-error"},
     {"UnboundLocalError", "cannot access local variable 'x'", "code-error", "name-error"},
