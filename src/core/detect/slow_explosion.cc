@@ -18,6 +18,10 @@ constexpr Knob kHistory{"history", 20, "points", "Warm-up: the level that a run 
                         "field guide 4.1 (10-20)"};
 constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
 constexpr Knob kPersist{"persist", 5, "points", "Single spikes heal", "own"};
+constexpr Knob kNovel{"novel", 0.5, "quantile",
+                      "Of the recent records, which each must exceed: one that climbs through noise exceeds the "
+                      "highest of them seldom, and never so often in a row",
+                      "own"};
 constexpr Knob kFactor{"factor", 100, "x", "Times its lowest level, and times the level that it began with",
                        "own; beyond what gradients and policy losses of healthy runs drift"};
 constexpr Knob kGradient{"gradient", 100, "1", "And a gradient norm larger than this",
@@ -39,8 +43,8 @@ constexpr Knob kReward{"reward", 3, "x",
                        "Rewards that grew by more than this explain a value loss up to `of_reward` times their square",
                        "a value loss is the square of an error in them"};
 constexpr Knob kOfReward{"of_reward", 10, "x", "Times the square of the largest mean reward, and of 1 at least", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kPersist, kFactor,      kGradient, kLoss,   kKlFactor, kKl,
-                           kWorse,   kValue, kEarly,   kEarlyFactor, kEarlyKl,  kReward, kOfReward};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kPersist, kNovel, kFactor,      kGradient, kLoss,   kKlFactor,
+                           kKl,      kWorse, kValue,   kEarly, kEarlyFactor, kEarlyKl,  kReward, kOfReward};
 
 struct Watched {
   std::string_view signal, kind, name, cause;
@@ -80,12 +84,12 @@ double beginning(const Track& track) {
   return quantile(std::move(sizes), 0.9);
 }
 
-RiseRule rule_of(const Watched& watched, double times) {
-  return {points_of(kHistory), points_of(kWidth), times * watched.factor, times * watched.delta, points_of(kPersist)};
-}
-
-bool is_explosion(const Track& track, const Watched& watched, const Rise& rise) {
-  return rise.peak > watched.factor * beginning(track) && rise.peak > watched.delta;
+/// Of a track that has its beginning: what is no more than `factor` times that is no rise yet.
+RiseRule rule_of(const Track& track, const Watched& watched, double times) {
+  const double delta = std::max(times * watched.delta, watched.factor * beginning(track));
+  RiseRule rule{points_of(kHistory), points_of(kWidth), times * watched.factor, delta, points_of(kPersist)};
+  rule.novel = kNovel.value;
+  return rule;
 }
 
 /// As it was found, and where it had gone so much further that no run comes back.
@@ -96,13 +100,13 @@ struct Explosion {
 };
 
 std::optional<Explosion> explosion_of(KeptTrack& track, const Watched& watched) {
-  const std::vector<Rise> all = track.rises("slow-explosion", rule_of(watched, 1), Shape::kSize);
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Rise& rise) { return is_explosion(track, watched, rise); });
-  if (found == all.end()) return std::nullopt;
-  const std::vector<Rise> worse = track.rises("slow-explosion, beyond", rule_of(watched, kWorse.value), Shape::kSize);
-  const bool lost = !worse.empty() && !found->ended && is_explosion(track, watched, worse.front());
-  return Explosion{*found, lost ? std::optional(worse.front()) : std::nullopt};
+  if (track.size() < points_of(kHistory)) return std::nullopt;
+  const std::vector<Rise> all = track.rises("slow-explosion", rule_of(track, watched, 1), Shape::kSize);
+  if (all.empty()) return std::nullopt;
+  const std::vector<Rise> worse =
+      track.rises("slow-explosion, beyond", rule_of(track, watched, kWorse.value), Shape::kSize);
+  const bool lost = !worse.empty() && !all.front().ended;
+  return Explosion{all.front(), lost ? std::optional(worse.front()) : std::nullopt};
 }
 
 /// The first records are the level, and soon after them it is a thousandfold.
