@@ -9,13 +9,13 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kNoResults[] = {
-    "time",    "timing",  "per_second", "latency",  "duration",  "len",       "std",      "min",
-    "max",     "token",   "count",      "num",      "samples",   "epoch",     "entropy",  "kl",
-    "trunc",   "clip",    "turn",       "branches", "fail",      "abort",     "cancel",   "complet",
-    "stop_",   "invalid", "no_",        "bad",      "wrong",     "incorrect", "mixed",    "penal",
-    "refus",   "violat",  "hallucin",   "exceed",   "null",      "empty",     "repeat",   "toxic",
-    "version", "veto",    "reject",     "interven", "collision", "skip",      "fallback", "overrid",
-    "escalat", "blocked", "flagged",    "filter",   "overlong",  "too_long",  "repetit"};
+    "time", "timing", "per_second", "latency", "duration", "len", "std", "min", "max", "token", "count", "num",
+    "samples", "epoch", "entropy", "kl", "trunc", "clip", "turn", "branches", "fail", "abort", "cancel", "complet",
+    "stop_", "invalid", "no_", "bad", "wrong", "incorrect", "mixed", "penal", "refus", "violat", "hallucin", "exceed",
+    "null", "empty", "repeat", "toxic", "version", "veto", "reject", "interven", "collision", "skip", "fallback",
+    "overrid", "escalat", "blocked", "flagged", "filter", "overlong", "too_long", "repetit",
+    // how sure a result is
+    "stderr", "variance", "halfwidth", "half_width", "confidence", "ci95", "ci_low", "ci_high"};
 // Of what a share or a mean is says the rest of the name; these alone do not say that more is better.
 constexpr std::string_view kShares[] = {"rate", "ratio", "frac", "fraction", "share", "percent", "pct", "prob", "freq"};
 constexpr std::string_view kLosses[] = {"loss", "perplexity", "ppl", "error"};

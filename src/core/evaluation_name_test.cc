@@ -18,7 +18,8 @@ TEST_CASE("the name of a held-out figure says whether it is a result, and which 
         "eval/a/all/agent/stop_condition/limit", "eval/a/all/agent/timing/total/mean", "eval/a/all/agent/reward/p10",
         "eval/reward/std", "eval/a/policy_version", "eval/response_length/mean", "eval/samples_per_second",
         "val_avg_veto_rate", "eval/rejection_rate", "eval/mean_switch_rate", "eval/frac_long",
-        "val-aux/set/overlong_reward/mean@1", "eval/reward/repetition/mean"}) {
+        "val-aux/set/overlong_reward/mean@1", "val/test_score/all_ci95_halfwidth", "eval/acc_stderr", "eval/acc_ci_low",
+        "eval/reward/repetition/mean"}) {
     CAPTURE(name);
     CHECK(evaluation_sense(name) == EvaluationSense::kNoResult);
   }

@@ -375,6 +375,9 @@ TracebackReader::Took TracebackReader::feed_after(std::string_view message, std:
   }
   if (group_ && bare.size() + 2 <= message.size()) return Took::kYes;
   if (remote_ && blanks_ == 0 && message != bare) return Took::kYes;
+  // One that the worker raised without a frame, and handled: "RuntimeError: no running event loop".
+  if (remote_ && blanks_ == 0 && trace_.message.starts_with("ray::") && take_exception(message, number))
+    return Took::kYes;
   const bool goes_on = !bare.empty() && blanks_ == 0 && message != bare && !progress_bar(bare);
   if (goes_on && trace_.message.size() < kTextLimit / 2) {
     trace_.message +=

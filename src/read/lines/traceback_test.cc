@@ -50,6 +50,22 @@ TEST_CASE("an excerpt that ends with Ray's wrapper says where the error was rais
   CHECK(seen[0].trace.message == "raised in Actor.load of a Ray worker, whose own words are not here");
 }
 
+TEST_CASE("what a Ray worker raised while it handled an error of no frames is read behind both") {
+  const auto seen = read({"Traceback (most recent call last):", "  File \"/w/main_ppo.py\", line 54, in run_ppo",
+                          "    ray.get(runner.run.remote(config))",
+                          "ray.exceptions.RayTaskError(KeyError): ray::Runner.run() (pid=19, ip=10.0.4.2, actor_id=ad)",
+                          "RuntimeError: no running event loop", "",
+                          "During handling of the above exception, another exception occurred:", "",
+                          "ray::Runner.run() (pid=19, ip=10.0.4.2, actor_id=ad)",
+                          "  File \"/w/verl/workers/reward_manager/own.py\", line 118, in async_call",
+                          "    truth = item[\"reward_model\"]", "KeyError: 'reward_model'", ""});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].trace.exception == "RuntimeError");
+  CHECK(seen[0].trace.handled);
+  CHECK(seen[1].trace.exception == "KeyError");
+  CHECK(contains(seen[1].trace.frame, "own.py:118 in async_call"));
+}
+
 TEST_CASE("IPython's traceback, whatever source it shows") {
   const auto seen = read({"---------------------------------------------------------------------------",
                           "OSError                                   Traceback (most recent call last)",
