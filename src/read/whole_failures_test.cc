@@ -54,6 +54,24 @@ TEST_CASE("a GPU that is full for the inference engine is not full for the train
   CHECK(cause(state_of(cat(log, trace, error)), "gpu-out-of-memory") == "cuda-oom-trainer");
 }
 
+TEST_CASE("a request that the server refused ends nothing, though no step has come yet") {
+  std::string log = "(TaskRunner pid=24) INFO verl.trainer.main_ppo: GRPO, total_training_steps 60\n";
+  const std::string from = "(AsyncvLLMServer pid=26) ERROR 07-26 01:45:22 [serving_chat.py:200] ";
+  const std::string refused = cat(
+      from, "Traceback (most recent call last):\n", from,
+      "  File \"/v/lib/python3.10/site-packages/vllm/entrypoints/openai/serving_engine.py\", line 253, in _validate\n",
+      from, "    raise ValueError(\n", from,
+      "ValueError: This model's maximum context length is 30000 tokens. However, you requested 30806 tokens in the "
+      "messages, Please reduce the length of the messages.\n");
+  std::string turns;
+  for (int i = 0; i < 300; ++i) turns += cat("(TaskRunner pid=24) [DEBUG] BashTool call for session ", i, " done\n");
+  const State goes_on = state_of(cat(log, turns, refused, turns));
+  for (const Incident* one : of_kind(goes_on, "data-error")) CHECK(one->severity < Severity::kCritical);
+  const auto last = of_kind(state_of(cat(log, turns, refused)), "data-error");
+  REQUIRE(last.size() == 1);
+  CHECK(last[0]->severity == Severity::kCritical);
+}
+
 /// Six steps, and then nothing but requests that fail, one every 80 s.
 std::string failing_requests(int failures) {
   const auto clock = [](int seconds) {

@@ -102,6 +102,15 @@ void outlive_exceptions(const State& state, std::vector<Symptom>& symptoms) {
   }
 }
 
+/// A server answers a request that it cannot serve with an error, logs why, and goes on with the next one. vLLM's and
+/// SGLang's handlers of requests: entrypoints/openai/serving_chat.py and its like.
+void outlive_requests(const State& state, std::vector<Symptom>& symptoms) {
+  for (Symptom& symptom : symptoms) {
+    if (symptom.survived || symptom.teardown || trace_of(symptom) == nullptr || ends_log(state, symptom)) continue;
+    if (contains(trace_of(symptom)->trace.frame, "/entrypoints/openai/serving_")) symptom.survived = true;
+  }
+}
+
 /// What the log said and the run lived through time and again did not end it either, where an exception did. Nor did
 /// what comes out the same whenever it is tried, unless the attempt says that it failed.
 void outlive_words(const State& state, std::vector<Symptom>& symptoms) {
@@ -124,6 +133,7 @@ void outlive_words(const State& state, std::vector<Symptom>& symptoms) {
 
 void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms) {
   outlive_exceptions(state, symptoms);
+  outlive_requests(state, symptoms);
   outlive_words(state, symptoms);
 }
 
