@@ -8,6 +8,7 @@
 #include "core/detect/support/low_points.h"
 #include "core/detect/support/objective_changed.h"
 #include "core/detect/support/other_weights.h"
+#include "core/detect/support/reward_swings.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
@@ -70,9 +71,6 @@ constexpr Knob kSpread{"spread", 5, "standard errors",
                        "Welch 1947; gradual_sigma"};
 constexpr Knob kAlike{"alike", 0.1, "ratio", "Of the reward's range: what differs by less is alike in those ranks",
                       "own"};
-constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
-                      "own"};
-constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this share of the steps up to there", "own"};
 constexpr Knob kStays{"stays", 20, "points",
                       "While the run goes on, a harder data set or a phase may still end and the fall be made good",
                       "own"};
@@ -106,7 +104,7 @@ constexpr Knob kKnobs[] = {
     kSomeEvidence, kChance,     kGradualShare, kGradualSigma, kClearShare, kClearSigma,  kGradualHistory,
     kPointSigma,   kSwing,      kYoung,        kCaution,      kWindows,    kNoiseWindow, kNotableShare,
     kNotableSigma, kHeight,     kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare,  kFloorRow,
-    kHolds,        kSaidBefore, kSaidAfter,    kSaidSeldom,   kOften};
+    kHolds,        kSaidBefore, kSaidAfter,    kSaidSeldom,   kOften,      kSwings,      kSwingTimes};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -268,11 +266,6 @@ struct SharpWalk {
     high = 0;
   }
 };
-
-/// A fall from `onset` on that was made good by index `back`: too short to have cost the run anything?
-bool brief(size_t onset, size_t back) {
-  return static_cast<double>(back - onset) <= std::max(kBrief.value, kBriefShare.value * static_cast<double>(back));
-}
 
 void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, std::vector<Finding>& out) {
   for (const Collapse& hit : walk.found) {
@@ -465,6 +458,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     std::vector<Finding> sharp, gradual;
     const size_t before = out.size();
     judge_sharp(state, track, walk.sharp, sharp);
+    soften_swings(track, sharp);
     judge_gradual(state, track, walk.gradual, gradual);
     for (Finding& finding : sharp) {
       // a decline that goes on to the bottom, for good or for a while, is one chain, reported where it began
