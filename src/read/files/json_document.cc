@@ -1,6 +1,7 @@
 #include "read/files/json_document.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <vector>
 
@@ -74,6 +75,61 @@ std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
   for_each_member(first_element(list), [&](std::string_view key, std::string_view) { names.emplace_back(key); });
   return names;
+}
+
+/// Does its first record name a step of its own, whatever it calls it ("useful_step"), and a figure beside it?
+bool holds_steps(std::string_view list) {
+  RowBuilder row;
+  if (!read_json_record(first_element(list), row)) return false;
+  const auto of_step = [](const RowNumber& number) {
+    return step_key_rank(number.key) >= 0 || contains(number.key, "step") || contains(number.key, "iter") ||
+           contains(number.key, "update") || contains(number.key, "episode");
+  };
+  const auto steps = std::count_if(row.numbers().begin(), row.numbers().end(), of_step);
+  return steps > 0 && static_cast<size_t>(steps) < row.numbers().size();
+}
+
+/// A record of one of a document's lists.
+struct ListedRecord {
+  int64_t step;
+  std::string_view list, text;
+};
+
+/// The records of all lists by their steps, where each of them has one and none of the lists goes back: a list of
+/// evaluations beside that of the training is no second attempt. Empty otherwise.
+std::vector<ListedRecord> by_step(const std::vector<std::pair<std::string_view, std::string_view>>& lists) {
+  std::vector<ListedRecord> all;
+  bool fit = true;
+  for (const auto& [name, list] : lists) {
+    int64_t last = kNoStep;
+    for_each_element(list, [&, name = name](std::string_view element) {
+      RowBuilder row;
+      const bool read = fit && all.size() < kPointLimit && read_json_record(element, row);
+      const int64_t step = read ? find_step_and_time(row.numbers(), row.texts()).step : kNoStep;
+      fit = step != kNoStep && step >= last;
+      if (fit) all.push_back({last = step, name, element});
+    });
+  }
+  if (!fit) return {};
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  return all;
+}
+
+/// The one object within `text`, some levels down, that has a list of step records; empty where there is none, or more.
+std::string_view only_history_in(std::string_view text, int levels) {
+  std::string_view found;
+  size_t count = 0;
+  for_each_member(text, [&](std::string_view, std::string_view value) {
+    if (is_list_of_objects(value) && holds_steps(value)) {
+      ++count;
+      found = text;
+    } else if (value[0] == '{' && levels > 0) {
+      const std::string_view below = only_history_in(value, levels - 1);
+      count += below.empty() ? 0 : 1;
+      if (!below.empty()) found = below;
+    }
+  });
+  return count == 1 ? found : std::string_view();
 }
 
 /// Does the list repeat what the history says already: {"train_loss": [{"step": 1, "loss": 0.5}, …]}?
@@ -249,9 +305,10 @@ bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink
       if (!read_json_number(element, number)) number = std::numeric_limits<double>::quiet_NaN();  // null
       if (list.size() <= count) list.push_back(number);
     });
-    fit = list.size() == count && columns.size() * count <= kPointLimit;
+    fit = list.size() <= count && columns.size() * count <= kPointLimit;
+    if (list.size() < count) columns.pop_back();  // of other steps, which nothing names
   });
-  if (!fit) return false;
+  if (!fit || (columns.empty() && !holds_steps(records))) return false;
   size_t i = 0;
   for_each_element(records, [&](std::string_view element) {
     if (element[0] != '{' || i >= count || !read_json_record(element, row_)) return;
@@ -268,23 +325,35 @@ bool JsonDocumentDecoder::listed_records(std::string_view text, RecordSink& sink
 
 /// A single summary, or an object with lists of records among other facts.
 void JsonDocumentDecoder::object(std::string_view text, RecordSink& sink) {
-  size_t lists = 0;
+  constexpr int kDeepest = 3;
+  size_t count = 0;
   std::vector<std::string> history;
   if (!for_each_member(text, [&](std::string_view key, std::string_view value) {
-        lists += is_list_of_objects(value) ? 1 : 0;
+        count += is_list_of_objects(value) ? 1 : 0;
         if (history.empty() && is_history_name(key) && is_list_of_objects(value)) history = names_in(value);
       })) {
     return not_a_record_.report(sink, "the JSON document is garbled", 0);
   }
-  if (lists == 0) return record(text, "", sink);
+  if (count == 0) {
+    const std::string_view below = only_history_in(text, kDeepest);
+    return below.empty() ? record(text, "", sink) : object(below, sink);
+  }
+  std::deque<std::string> names;  // of the lists; a key is no longer there when the next one is read
+  std::vector<std::pair<std::string_view, std::string_view>> lists;
   for_each_member(text, [&](std::string_view key, std::string_view value) {
     if (is_list_of_objects(value)) {
       if (!is_history_name(key) && repeats(value, history)) return;
-      records(value, lists == 1 || is_history_name(key) ? std::string_view() : key, sink);
+      names.emplace_back(count == 1 || is_history_name(key) ? std::string_view() : key);
+      lists.emplace_back(names.back(), value);
     } else if (value[0] != '[' && value[0] != '{') {
       put_json_properties(sink, cat("document/", key), value);
     }
   });
+  const std::vector<ListedRecord> sorted = lists.size() > 1 ? by_step(lists) : std::vector<ListedRecord>();
+  for (const ListedRecord& one : sorted) record(one.text, one.list, sink);
+  for (const auto& [name, list] : lists) {
+    if (sorted.empty()) records(list, name, sink);
+  }
   own_error(text, sink);
 }
 

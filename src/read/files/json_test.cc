@@ -177,6 +177,31 @@ TEST_CASE("json documents: a list of records, and lists of what else each of the
   CHECK(contains(document("{\"loss\": [3, 2, 1], \"evals\": [{\"a\": 1}, {\"a\": 2}]}"), "row 3 step 3 at  loss=1"));
 }
 
+TEST_CASE("json documents: records are the steps where a list beside them is shorter") {
+  const std::string log = document(R"({"n": 3, "losses": [0.5], "by_step": [{"useful_step": 1, "loss": 3},
+      {"useful_step": 2, "loss": 2}, {"useful_step": 3, "loss": 1}]})");
+  CHECK(contains(log, "row 3 step 3 at  useful_step=3 loss=1"));
+  CHECK_FALSE(contains(log, "losses"));
+}
+
+TEST_CASE("json documents: evaluations beside the training's records come in between them, by their steps") {
+  const std::string log =
+      document(R"({"train": [{"step": 1, "loss": 3}, {"step": 2, "loss": 2}, {"step": 3, "loss": 1}],
+      "evals": [{"step": 2, "acc": 0.5}]})");
+  CHECK(contains(log, "row 2 step 2 at  step=2 train/loss=2\nrow 3 step 2 at  step=2 evals/acc=0.5\nrow 4 step 3"));
+  // Where one goes back, its own order says more.
+  CHECK(contains(document(R"({"a": [{"step": 1, "x": 3}, {"step": 9, "x": 2}, {"step": 1, "x": 1}],
+      "b": [{"step": 2, "y": 0.5}]})"),
+                 "row 3 step 1 at  step=1 a/x=1\nrow 4 step 2"));
+}
+
+TEST_CASE("json documents: the one history some levels down is the document's") {
+  CHECK(contains(document(R"({"setup": {"lr": 1}, "run": {"out": {"rows": [{"step": 1, "loss": 3}]}}})"),
+                 "row 1 step 1 at  step=1 loss=3"));
+  CHECK_FALSE(contains(
+      document(R"({"a": {"rows": [{"step": 1, "loss": 3}]}, "b": {"rows": [{"step": 1, "loss": 3}]}})"), "step=1"));
+}
+
 TEST_CASE("json documents: what ended the run stands behind its records") {
   const std::string text =
       document("{\"status\": \"failed\", \"error\": \"ValueError: bad\", \"history\": [{\"step\": 1, \"loss\": 2}]}");

@@ -167,11 +167,12 @@ bool looks_like_samples(std::string_view head) {
 }
 
 /// Whether a document's head is that of step records which show their samples: the first numbers that it names are a
-/// step's, and an optimizer's figure is among them.
+/// step's, and an optimizer's figure is among them, or a loss of each of two steps.
 bool has_step_records(std::string_view head) {
   static constexpr std::array<std::string_view, 7> kSteps = {"step",          "global_step", "iteration", "episode",
                                                              "training_step", "update",      "iter"};
   bool step = false;
+  std::string_view with_loss, last;  // steps, as they are written
   for (size_t at = head.find('"'); at != std::string_view::npos;) {
     const size_t end = head.find('"', at + 1);
     if (end == std::string_view::npos) return false;
@@ -181,7 +182,13 @@ bool has_step_records(std::string_view head) {
     const size_t value = member ? skip_json_space(head, colon + 1) : head.size();
     if (value < head.size() && (head[value] == '-' || (head[value] >= '0' && head[value] <= '9'))) {
       if (RecordShape::is_of_step(name) && step) return true;
-      step = step || is_one_of(name, kSteps);
+      if (is_one_of(name, kSteps) || name.ends_with("_step")) {
+        step = true;
+        last = head.substr(value, head.find_first_not_of("0123456789", value) - value);
+      } else if (name == "loss" && step) {
+        if (!with_loss.empty() && with_loss != last) return true;
+        with_loss = last;
+      }
     }
     at = head.find('"', end + 1);
   }

@@ -109,6 +109,11 @@ TEST_CASE("sniff: step records that show their samples, in one document") {
   CHECK(sniff("[{\"step\": 0, " + shown + "\"stats\": {\"loss\": 0.5, \"lr\": 0.001}}, ", "t.json") ==
         Kind::kJsonDocument);
   CHECK(sniff("[{\"episode\": 0, " + shown + "\"mean_reward\": 0.5}, ", "t.json") == Kind::kJsonDocument);
+  const std::string losses = "{\"kept\": 200, \"losses\": [-0.01, 0.02], \"per_step\": [{\"useful_step\": 1, " + shown +
+                             "\"loss\": -0.5}, {\"useful_step\": 2, " + shown + "\"loss\": 0.5}, ";
+  CHECK(sniff(losses, "t.json") == Kind::kJsonDocument);
+  CHECK(sniff("[{\"step\": 7, " + shown + "\"loss\": 0.5}, {\"step\": 7, " + shown + "\"loss\": 0.4}, ", "t.json") ==
+        Kind::kSamples);
   CHECK(sniff("[{\"id\": 0, " + shown + "\"score\": 0.5}, ", "t.json") == Kind::kSamples);
   CHECK(sniff("[{\"step\": 0, " + shown + "\"score\": 0.5}, ", "t.json") == Kind::kSamples);
   CHECK(sniff(R"([{"id": 0, "prompt": "set \"step\": 1, \"lr\": 2", "score": 0.5}, )", "t.json") == Kind::kSamples);
