@@ -168,6 +168,17 @@ TEST_CASE("the rewards of a group that a record lists") {
   }
 }
 
+TEST_CASE("json lines in the long form: a figure's name and its value") {
+  CHECK(contains(lines("{\"step\": 3, \"name\": \"train/reward\", \"value\": 0.5}\n"),
+                 "step 3 at  step=3 train/reward=0.5\n"));
+  CHECK(contains(lines("{\"key\": \"loss\", \"value\": 2, \"step\": 3, \"timestamp\": 1772326800000}\n"), " loss=2 "));
+  for (const char* const other :
+       {"{\"step\": 3, \"name\": \"a\", \"value\": 1, \"loss\": 2}", "{\"step\": 3, \"title\": \"a\", \"value\": 1}",
+        "{\"step\": 3, \"name\": \"step\", \"value\": 1}"}) {
+    CHECK(contains(lines(cat(other, "\n")), "value=1"));
+  }
+}
+
 TEST_CASE("json documents: a list of records, and lists of what else each of them had") {
   CHECK(document("{\"n\": 2, \"scores\": [0.5, 0.75], \"all\": [{\"topic\": \"a\", \"mean_reward\": 0.1}, "
                  "{\"topic\": \"b\", \"mean_reward\": 0.2, \"score\": 3}]}") ==

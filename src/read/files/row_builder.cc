@@ -66,6 +66,27 @@ int time_key_rank(std::string_view key) {
   return rank_in(kTimeKeys, key);
 }
 
+/// A row in the long form has one figure's name and its value, beside a step and times: {"step": 3, "tag": "loss",
+/// "value": 0.5}. Of such a row, where its figure's name stands among the texts; -1: it is none.
+std::ptrdiff_t name_of_value(std::span<const RowNumber> numbers, std::span<const RowText> texts) {
+  constexpr size_t kMostNumbers = 6, kMostTexts = 6, kLongest = 120;
+  static constexpr std::array<std::string_view, 7> kNames = {"name", "tag",         "metric", "metric_name",
+                                                             "key",  "scalar_name", "series"};
+  if (numbers.size() > kMostNumbers || texts.empty() || texts.size() > kMostTexts) return -1;
+  size_t values = 0;
+  for (const RowNumber& number : numbers) {
+    values += number.key == "value" ? 1 : 0;
+    const bool beside = step_key_rank(number.key) >= 0 || time_key_rank(number.key) >= 0 || number.key == "epoch";
+    if (number.key != "value" && !beside) return -1;
+  }
+  const auto names = [](const RowText& text) {
+    return rank_in(kNames, text.key) >= 0 && !text.value.empty() && text.value.size() <= kLongest &&
+           !contains(text.value, "\n") && step_key_rank(text.value) < 0;
+  };
+  const auto found = std::find_if(texts.begin(), texts.end(), names);
+  return values == 1 && found != texts.end() ? found - texts.begin() : -1;
+}
+
 /// `plain`: a number, or true, or false, which is secret only where its name says so.
 void put_as(RecordSink& sink, std::string_view key, std::string_view value, bool plain) {
   // The name is what gives most secrets away ("api_key"), and it may be one itself.
@@ -138,6 +159,12 @@ std::string_view RowBuilder::keep_joined(std::string_view first, std::string_vie
 }
 
 void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time at, bool of_machine) {
+  if (const std::ptrdiff_t name = name_of_value(numbers_, texts_); name >= 0) {
+    const auto value =
+        std::find_if(numbers_.begin(), numbers_.end(), [](const auto& one) { return one.key == "value"; });
+    value->key = texts_[static_cast<size_t>(name)].value;
+    texts_.erase(texts_.begin() + name);
+  }
   if (!empty()) sink.row(Row{number, step, at, numbers_, texts_, of_machine});
   clear();
 }
