@@ -26,6 +26,18 @@ TEST_CASE("a flat reward is reported as it is at the end of the run, not as it w
   CHECK(contains(found->summary, "flat over 899 steps"));
 }
 
+TEST_CASE("what falls within its noise does not rise, and is not called flat") {
+  PlantedRun run;
+  for (int64_t step = 1; step <= 300; ++step) {
+    const double wave = static_cast<double>(step * 7 % 11 - 5) / 5, past = static_cast<double>(step) / 300;
+    run.say(event::Measured{step, false, {{"reward.mean", "reward", 20 + 70 * wave - 15 * past}}});
+  }
+  const auto incidents = run.close();
+  const Incident* found = flat(incidents);
+  REQUIRE(found != nullptr);
+  CHECK(contains(found->summary, "Reward does not rise over"));
+}
+
 TEST_CASE("a reward that was flat and rose before it was judged again is no run that does not learn") {
   PlantedRun run;
   run.steps(1, 244, 0.3);  // as far as is looked at

@@ -204,13 +204,13 @@ Stretch stretch_of(const Track& track, const Streak& streak) {
   return stretch;
 }
 
-/// Behind the streak a good part of the records lies above the floor, though not several in a row: each is of few
-/// answers.
+/// Behind it many records lie above the floor, if not in a row (each is of few answers), or some above and some below.
 bool paid_after(const Track& track, const Streak& streak) {
   const size_t begin = stretch_of(track, streak).last + 1;
   if (begin + points_of(kEarly) > track.size()) return false;
   const double floor = track.values[streak.detected];
-  return share_on(track, begin, track.size(), floor) <= kSeldom.value;
+  const auto [least, most] = std::ranges::minmax(track.slice(begin, track.size()));
+  return (least < floor && most > floor) || share_on(track, begin, track.size(), floor) <= kSeldom.value;
 }
 
 /// Something else shows that answers or their rewards fail meanwhile.
@@ -482,9 +482,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       if (back < points_of(kBack)) break;
       from = i;
     }
-    if (out.size() > before || follows_teacher(state)) continue;
-    if (judge_near(state, track, out) || judge_early(state, track, out)) continue;
-    judge_punished(state, track, out);
+    const bool reported = out.size() > before || follows_teacher(state);
+    if (!reported && !judge_near(state, track, out) && !judge_early(state, track, out))
+      judge_punished(state, track, out);
   }
 }
 
