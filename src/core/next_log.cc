@@ -1,6 +1,7 @@
 #include "core/next_log.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -21,11 +22,29 @@ int64_t steps_between_records(const SourceState& log) {
   return records < 2 ? 1 : std::max<int64_t>(1, (log.steps.last() - log.steps.first()) / (records - 1));
 }
 
-/// By their names, "slurm-#.out"; those of ranks and workers are alike, too.
+/// "train_old.log", "train.log.bak" and "train.log.20261120" as "train.log", "slurm-7701.out" as "slurm.out": without
+/// what a log is called by when it makes place for the next one.
+std::string without_age(std::string_view path) {
+  constexpr std::array<std::string_view, 9> kOld = {"old",      "bak",  "backup", "prev", "previous",
+                                                    "original", "orig", "last",   "#"};
+  const std::string name = without_numbers(path);
+  std::string out(folder_of(name));
+  out += '/';
+  const size_t stem = out.size();
+  for (std::string_view rest = basename(name); !rest.empty();) {
+    const size_t end = std::min(rest.find_first_of("._-~ ()"), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const bool old = std::find(kOld.begin(), kOld.end(), word) != kOld.end();
+    if (!word.empty() && (!old || out.size() == stem)) out.append(word).append(".");
+  }
+  return out;
+}
+
+/// By their names, but for their numbers and ages; those of ranks and workers are alike, too.
 bool called_alike(std::string_view a, std::string_view b) {
-  const std::string name = without_numbers(a);
-  return name == without_numbers(b) && name.find("rank") == std::string::npos &&
-         name.find("worker") == std::string::npos;
+  const std::string name = without_age(a);
+  return name == without_age(b) && name.find("rank") == std::string::npos && name.find("worker") == std::string::npos;
 }
 
 /// The log of `attempt` which did the steps before `step`: of several the furthest.

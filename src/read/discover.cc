@@ -68,23 +68,35 @@ class Walk {
       if (!denied_ && names.error().code == Error::Code::kDenied) denied_ = names.error();
       return;
     }
+    std::vector<std::pair<std::string, FileInfo>> links;
     for (const std::string& name : *names) {
       if (++entries_ > kWalkEntries) {
         if (!full_) found_.notes.push_back(cat("more than ", kWalkEntries, " entries; the rest is left out"));
         full_ = true;
-        return;
+        break;
       }
-      const std::string full = path.empty() || path.back() == '/' ? path + name : cat(path, "/", name);
+      std::string full = path.empty() || path.back() == '/' ? path + name : cat(path, "/", name);
       const auto info = disk_.info(full);
       if (!info.ok()) continue;  // a dangling link, or gone since it was listed
-      if (info->kind == FileInfo::Kind::kFolder) {
-        const bool fresh = seen_.insert({info->device, info->inode}).second;
-        const bool skipped = name == ".git" || name == "node_modules" || name == "__pycache__" || name == ".midwatch" ||
-                             name == ".ipynb_checkpoints";
-        if (fresh && !skipped) folder(full, depth + 1);
-      } else if (info->kind == FileInfo::Kind::kFile) {
-        file(full, *info, false);
+      if (disk_.read_link(full).ok()) {
+        links.emplace_back(std::move(full), *info);
+      } else {
+        entry(full, *info, depth);
       }
+    }
+    // "latest-run" is one of the folders beside it, whose own name says which: what is a link is found by it last.
+    for (const auto& [link, info] : links) entry(link, info, depth);
+  }
+
+  void entry(const std::string& path, const FileInfo& info, int depth) {
+    if (info.kind == FileInfo::Kind::kFolder) {
+      const std::string_view name = basename(path);
+      const bool fresh = seen_.insert({info.device, info.inode}).second;
+      const bool skipped = name == ".git" || name == "node_modules" || name == "__pycache__" || name == ".midwatch" ||
+                           name == ".ipynb_checkpoints";
+      if (fresh && !skipped) folder(path, depth + 1);
+    } else if (info.kind == FileInfo::Kind::kFile) {
+      file(path, info, false);
     }
   }
 

@@ -24,17 +24,26 @@ constexpr size_t kMost = 200;                           // files; beyond them no
 struct Written {
   Time first, last;
   bool lacks_zone = false;
-  int64_t first_step = kNoStep, last_step = kNoStep;  ///< as a line or a bar names them
+  int64_t first_step = kNoStep, last_step = kNoStep;  ///< as a line names them, or the longest bar
+  int64_t steps_of = 0;                               ///< that bar's, or more
   std::string run;                                    ///< of W&B, by its id
 };
 
-/// "25%|##  | 50/200 [02:00<06:00, 2.4s/it]": 50, of what its last picture shows.
-int64_t step_in(std::string_view line) {
+/// A step that a line names, and of how many.
+struct Shown {
+  int64_t step = kNoStep;
+  int64_t of = INT64_MAX;  ///< where it is named in words, they mean a step and no shard that is loaded
+};
+
+/// "25%|##  | 50/200 [02:00<06:00, 2.4s/it]": 50 of 200, of what its last picture shows.
+Shown step_in(std::string_view line) {
   const size_t bar = line.rfind("%|");
-  if (bar == std::string_view::npos) return step_named(line);
+  if (bar == std::string_view::npos) return {step_named(line)};
   const size_t end = line.find('|', bar + 2), slash = line.find('/', std::min(line.size(), end));
-  if (slash == std::string_view::npos || line.find('[', slash) == std::string_view::npos) return kNoStep;
-  return parse_int(trim(line.substr(end + 1, slash - end - 1))).value_or(kNoStep);
+  const size_t bracket = line.find('[', std::min(line.size(), slash));
+  if (bracket == std::string_view::npos) return {};
+  return {parse_int(trim(line.substr(end + 1, slash - end - 1))).value_or(kNoStep),
+          parse_int(trim(line.substr(slash + 1, bracket - slash - 1))).value_or(0)};
 }
 
 void read_head_or_tail(std::string_view text, Time date, Written& written) {
@@ -45,9 +54,10 @@ void read_head_or_tail(std::string_view text, Time date, Written& written) {
     const size_t end = std::min(text.find('\n'), text.size() - 1);
     const std::string_view line = text.substr(0, end + 1);
     text.remove_prefix(end + 1);
-    if (const int64_t step = step_in(line); step > 0) {
-      if (written.first_step == kNoStep) written.first_step = step;
-      written.last_step = step;
+    if (const Shown shown = step_in(line); shown.step > 0 && shown.of >= written.steps_of) {
+      if (written.first_step == kNoStep || shown.of > written.steps_of) written.first_step = shown.step;
+      written.last_step = shown.step;
+      written.steps_of = shown.of;
     }
     const Time at = reader.read(line, number).at;
     if (!at.known()) continue;
@@ -114,7 +124,7 @@ bool are_streams_of_one(std::string_view a, std::string_view b) {
 /// Was `a` over when `b` began?
 bool precedes(const Written& a, const Written& b) {
   if (!a.first.known() && !b.first.known())
-    return a.last_step > 0 && a.first_step < b.first_step && a.last_step < b.first_step;
+    return a.last_step > 0 && a.first_step < b.first_step && a.last_step < b.last_step;  // some may be done again
   if (!a.first.known() || !b.first.known()) return false;
   if (!a.run.empty() || !b.run.empty()) return a.run == b.run && a.first < b.first;
   return a.last.known() && a.lacks_zone == b.lacks_zone && a.last < b.first;

@@ -62,6 +62,9 @@ TEST_CASE("logs without a clock are in the order of their steps, others as they 
   disk.put("/b", log_of(1, 30, 60, ""));
   disk.put("/a", log_of(31, 60, 200, ""));
   CHECK(order(disk, {"/a", "/b"}) == "/b /a ");
+  disk.put("/train.log", log_of(26, 60, 60, ""));  // resumed: the last steps are done again
+  disk.put("/train.log.old", log_of(1, 30, 60, ""));
+  CHECK(order(disk, {"/train.log", "/train.log.old"}) == "/train.log.old /train.log ");
   disk.put("/rank1", log_of(1, 30, 60, "2026-11-20T08:00:10Z"));
   disk.put("/rank0", log_of(1, 30, 60, "2026-11-20T08:00:00Z"));
   CHECK(order(disk, {"/rank1", "/rank0"}) == "/rank1 /rank0 ");  // at the same time

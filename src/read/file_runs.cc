@@ -68,36 +68,44 @@ bool numbered_alike(std::string_view a, std::string_view b) {
   return of_a && of_a == numbered(name_b);
 }
 
-/// Without the figures that are zero in `other`, too: a step at which neither learnt anything has a gradient of zero in
-/// every run.
-ShownFile without_zeros(ShownFile file, const ShownFile& other) {
-  for (auto& [name, values] : file.figures) {
-    const auto there = other.figures.find(name);
-    if (there == other.figures.end()) continue;
-    std::erase_if(values, [&there](const auto& one) {
-      const auto same = there->second.find(one.first);
-      return one.second == 0 && same != there->second.end() && same->second == 0;
-    });
-  }
-  return file;
-}
-
 /// Processes of one training share the norm of their gradients, whatever else each of them sees for itself.
 bool are_numbered_runs(const ShownFile& a, const ShownFile& b) {
   if (!a.one_by_one || !b.one_by_one || !numbered_alike(a.path, b.path)) return false;
-  const Likeness likeness = compare(without_zeros(a, b), b, Named::kSame);
+  const Likeness likeness = compare(a, b, Named::kSame);
   if (likeness.same.size() * 2 >= likeness.differ.size() || likeness.most < kSureSteps) return false;
   return tells_runs_apart(Names::kMaybe, likeness.differ);
 }
 
+/// Do they count from about the same step?
+bool begin_alike(const Work& a, const Work& b) {
+  if (counts_from_beginning(a) && counts_from_beginning(b)) return true;
+  const int64_t shorter = std::min(a.last - a.first, b.last - b.first);
+  return std::abs(a.first - b.first) <= std::max(kSameBegin, shorter / 20);
+}
+
+/// Is the one rewarded, and the other not, of two that learn for themselves? They are stages of a training, of which
+/// each is a run: what shows the rewards of another process has no loss of its own.
+bool are_stages(const ShownFile& a, const ShownFile& b) {
+  const auto rewarded = [](const ShownFile& file) {
+    return std::any_of(file.figures.begin(), file.figures.end(),
+                       [](const auto& one) { return one.first.first == "reward.mean"; });
+  };
+  if (rewarded(a) == rewarded(b)) return false;
+  const Likeness likeness = compare(a, b, Named::kAnyhow);  // each trainer has its own names
+  const bool learn =
+      likeness.differ.count("loss.total") + likeness.differ.count("loss.policy") + likeness.differ.count("grad_norm") >
+      0;
+  return learn && likeness.same.empty() && likeness.most >= kSureSteps;
+}
+
 /// Are they of two runs, for sure?
 bool two_runs(const ShownFile& a, const ShownFile& b) {
-  const int64_t shorter = std::min(a.last - a.first, b.last - b.first);
-  if (std::abs(a.first - b.first) > std::max(kSameBegin, shorter / 20)) return false;
+  if (!begin_alike(a, b) && !is_fork(a, b) && !is_fork(b, a)) return false;
   if (are_numbered_runs(a, b)) return true;
   if (!a.one_by_one || !b.one_by_one || folder_of(a.path) != folder_of(b.path)) return are_records_of_two_runs(a, b);
   const Names names = names_of(FileName(a.path), FileName(b.path));
   if (names == Names::kViews) return are_sinks_of_two_runs(a, b);
+  if (names == Names::kOthers && are_stages(a, b)) return true;
   const Likeness likeness = compare(a, b, Named::kSame);
   if (!likeness.same.empty() && likeness.same.size() * 2 >= likeness.differ.size()) return false;
   const size_t signals = likeness.differ.size();

@@ -21,6 +21,10 @@ struct File {
   double began = 0;          ///< by its clocks, seconds; 0: it has none
   int64_t moved = 0;         ///< steps by which its figures stand later
   int64_t still = 0;         ///< up to this step nothing is learnt
+  int64_t every = 1;         ///< steps between two records
+  bool rewarded = true;
+  int64_t outage = 1'000;  ///< from this step on reward, loss and gradients are zero
+  int64_t plan = 0;        ///< steps; 0: it names none
 };
 
 State state_of_files(const std::vector<File>& files) {
@@ -28,20 +32,23 @@ State state_of_files(const std::vector<File>& files) {
   for (uint32_t source = 0; source < files.size(); ++source) {
     const File& file = files[source];
     fold(state, {{}, {source, 0}, event::SourceOpened{source, file.path, file.kind, 0, 0, 0}});
-    for (int64_t step = file.first; step <= file.last; ++step) {
+    if (file.plan > 0) fold(state, {{}, {source, 0}, event::Planned{file.plan}});
+    for (int64_t step = file.first; step <= file.last; step += file.every) {
       const auto figure = [&file, step](int seed, double by) {
+        if (step >= file.outage) return 0.0;
         return 0.5 + 0.4 * std::sin(seed * 1.7 + static_cast<double>(step - file.moved) * by);
       };
       const double seconds = file.began + 30 * static_cast<double>(step);
+      event::Measured measured{
+          step,
+          false,
+          {{"loss.total", "loss", figure(file.seed, 1.1)},
+           {"grad_norm", "grad_norm", step <= file.still ? 0 : figure(file.norm_of_all ? 1 : file.seed, 3.1)},
+           {"kl.ref", "kl", 0.001 * static_cast<double>(step)}}};
+      if (file.rewarded) measured.readings.push_back({"reward.mean", "reward", figure(file.seed, 2.3)});
       fold(state, {file.began > 0 ? Time::from_seconds(seconds) : Time{},
                    {source, static_cast<uint64_t>(step)},
-                   event::Measured{step,
-                                   false,
-                                   {{"reward.mean", "reward", figure(file.seed, 2.3)},
-                                    {"loss.total", "loss", figure(file.seed, 1.1)},
-                                    {"grad_norm", "grad_norm",
-                                     step <= file.still ? 0 : figure(file.norm_of_all ? 1 : file.seed, 3.1)},
-                                    {"kl.ref", "kl", 0.001 * static_cast<double>(step)}}}});
+                   std::move(measured)});
     }
   }
   return state;
@@ -98,6 +105,41 @@ TEST_CASE("views, ranks, and what continues in another file are one run") {
     CAPTURE(files.empty() ? std::string() : files.front().path);
     CHECK(runs(files).empty());
   }
+}
+
+TEST_CASE("a run that was begun from a step of another one is no later attempt of it") {
+  const auto with = [](double began, int64_t first, int64_t last, int64_t plan = 0) {
+    return runs({{"o/lr1.log", 1, 1, 60, "text", false, 1e9, 0, 0, 1, true, 1000, plan},
+                 {"o/lr3_from30.log", 2, first, last, "text", false, began, 0, 0, 1, true, 1000, plan}})
+        .size();
+  };
+  CHECK(with(1e9 - 300, 31, 60) == 2);       // while the other one is at work
+  CHECK(with(1e9 + 7200, 31, 60) == 0);      // attempts
+  CHECK(with(1e9 + 7200, 31, 60, 60) == 2);  // all that was planned had been done
+  CHECK(with(1e9 + 7200, 31, 90, 90) == 0);  // more is planned
+  CHECK(with(1e9 - 300, 58, 90) == 0);       // the one before hung, and was killed later
+}
+
+TEST_CASE("the logs of two stages of a training are two runs") {
+  const File rl = {"o/grpo.log", 1, 1, 200};
+  const auto beside = [&rl](const std::string& path, int64_t every, bool rewarded) {
+    return runs({rl, {path, 2, every, 300, "text", false, 0, 0, 0, every, rewarded}}).size();
+  };
+  CHECK(beside("o/sft.log", 5, false) == 2);
+  CHECK(beside("o/sft.log", 1, false) == 2);
+  CHECK(beside("o/sft.log", 20, false) == 2);  // its first record is of a step in the middle
+  CHECK(beside("o/critic.log", 5, false) == 0);
+  CHECK(runs({rl, {"o/sft.log", 1, 5, 300, "text", false, 0, 0, 0, 5, false}}).empty());  // its figures
+}
+
+TEST_CASE("runs of a sweep that are hit by one outage have the rest of their figures") {
+  std::vector<File> sweep;
+  for (int i = 1; i <= 4; ++i) {
+    File file = {"o/lr" + std::to_string(i) + "e-7.log", i, 1, 120};
+    file.outage = 61;
+    sweep.push_back(file);
+  }
+  CHECK(runs(sweep).size() == 4);
 }
 
 TEST_CASE("an older run's figures beside a newer one's log are another run's") {

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "core/mixed_runs.h"
+#include "read/shown_files.h"
 
 namespace mw {
 namespace {
@@ -43,10 +44,9 @@ bool lies_in(std::string_view path, std::string_view folder) {
 }
 
 /// What one folder's files say.
-struct Shown {
+struct Shown : Work {
   std::map<std::string, std::map<int64_t, double>> figures;  ///< by signal and step; the last value of a step
   Time begins, ends;
-  int64_t first = kNoStep, last = kNoStep;
   bool failed = false;  ///< an exception, or an end that is not a good one
 
   void spans(Time at) {
@@ -66,6 +66,7 @@ std::optional<size_t> folder_of_source(const State& state, uint32_t source, cons
 /// By folder; nullopt where a file outside them has steps.
 std::optional<std::vector<Shown>> shown_by(const State& state, const std::vector<std::string>& folders) {
   std::vector<Shown> shown(folders.size());
+  std::set<uint32_t> sources;
   for (const Series& series : state.series) {
     if (series.signal.empty()) continue;
     const auto folder = folder_of_source(state, series.source, folders);
@@ -75,8 +76,7 @@ std::optional<std::vector<Shown>> shown_by(const State& state, const std::vector
       if (point.step == kNoStep) continue;
       if (!folder) return std::nullopt;
       Shown& one = shown[*folder];
-      if (one.first == kNoStep || point.step < one.first) one.first = point.step;
-      one.last = std::max(one.last, point.step);
+      if (sources.insert(series.source).second) one.add(work_of(state, series.source));
       one.spans(point.at);
       if (telling && std::isfinite(point.value)) one.figures[series.signal][point.step] = point.value;
     }
@@ -156,7 +156,7 @@ bool continues(const Shown& a, const Shown& b) {
       std::any_of(a.figures.begin(), a.figures.end(), [&](const auto& one) { return b.figures.count(one.first) > 0; });
   if (!alike || a.begins.known() != b.begins.known()) return false;
   if (a.ends.known() && b.begins.known() && b.begins < a.ends) return false;
-  return b.first > a.first && b.first > 1 && b.first <= a.last + 1;
+  return b.first > a.first && !counts_from_beginning(b) && b.first <= a.last + 1 && !is_fork(a, b);
 }
 
 size_t common_prefix(const std::string& a, const std::string& b) {

@@ -77,6 +77,28 @@ TEST_CASE("what continues in a second folder is one run, beside another") {
   CHECK(runs_in_folders(state, kTwo).empty());
 }
 
+TEST_CASE("what was begun from a step of a run that was still at work, or done, is another run") {
+  for (const int64_t began : {-900, 10'000}) {
+    State state;
+    measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 60, 0);
+    if (began > 0) fold(state, {{}, {0, 0}, event::Planned{60}});
+    measure_steps(state, 1, "out/b/m.jsonl", 2, 31, 60, began);
+    CHECK(runs_in_folders(state, kTwo) == std::vector<Names>{{"out/a"}, {"out/b"}});
+  }
+}
+
+TEST_CASE("what logs each fifth step begins with the fifth, and continues nothing") {
+  State state;
+  measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 60, 0);
+  fold(state, {{}, {1, 0}, event::SourceOpened{1, "out/b/m.jsonl", "jsonl", 0, 0, 0}});
+  for (int64_t step = 5; step <= 90; step += 5) {
+    fold(state, {Time{(1'770'100'000 + step * 60) * 1'000'000'000},
+                 {1, static_cast<uint64_t>(step)},
+                 event::Measured{step, false, {{"loss.total", "loss", 1.0 / static_cast<double>(step)}}}});
+  }
+  CHECK(runs_in_folders(state, kTwo) == std::vector<Names>{{"out/a"}, {"out/b"}});
+}
+
 TEST_CASE("of two that it may continue it is the one with the similar name") {
   State state;
   measure_steps(state, 0, "out/lr-1e-6/m.jsonl", 1, 1, 40, 0);

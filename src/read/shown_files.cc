@@ -109,6 +109,57 @@ Names names_of(const FileName& a, const FileName& b) {
   return nothing_else && std::max(a.longest_number, b.longest_number) < kDate ? Names::kMaybe : Names::kRuns;
 }
 
+void Work::add(const Work& other) {
+  if (first == kNoStep || other.first < first) {
+    first = other.first;
+    apart = other.apart;
+  }
+  last = std::max(last, other.last);
+  saved = std::max(saved, other.saved);
+  did_plan = did_plan || other.did_plan;
+  lacks_zone = lacks_zone || other.lacks_zone;
+  if (other.since.known() && (!since.known() || other.since < since)) since = other.since;
+  until = std::max(until, other.until);
+}
+
+Work work_of(const State& state, uint32_t source) {
+  const SourceState& of = state.sources[source];
+  Work work;
+  work.first = of.steps.first();
+  work.last = of.steps.last();
+  if (of.steps.count() > 1) work.apart = std::max<int64_t>(1, (work.last - work.first) / (of.steps.count() - 1));
+  work.since = of.first_at;
+  work.until = of.last_at;
+  work.lacks_zone = of.clock_lacks.zone;
+  for (const auto& [at, saved] : state.checkpoints) {
+    if (at.where.source == source && saved.complete) work.saved = std::max(work.saved, saved.step);
+  }
+  const auto is_plan = [&work](int64_t steps) { return steps > 1 && work.last >= steps - 1 && work.last <= steps; };
+  const bool failed =
+      std::any_of(state.traces.begin(), state.traces.end(),
+                  [&](const TraceState& seen) { return !seen.trace.sample && seen.moment.where.source == source; }) ||
+      std::any_of(state.attempts.begin(), state.attempts.end(), [&](const AttemptState& attempt) {
+        return attempt.ended && attempt.ended->how != event::Ended::How::kComplete &&
+               attempt.ended_at.where.source == source;
+      });
+  work.did_plan = !failed && (is_plan(state.total_steps) ||
+                              std::any_of(state.attempts.begin(), state.attempts.end(),
+                                          [&](const AttemptState& attempt) { return is_plan(attempt.total_steps); }));
+  return work;
+}
+
+bool counts_from_beginning(const Work& work) { return work.first <= std::max<int64_t>(1, work.apart); }
+
+bool is_fork(const Work& a, const Work& b) {
+  constexpr int64_t kDoneAgain = 10;  // steps at least: a trainer that hangs may be killed after the next one began
+  if (counts_from_beginning(b) || b.first <= a.first || b.first + kDoneAgain > a.last) return false;
+  const bool clocks =
+      a.since.known() && b.since.known() && a.until.known() && b.until.known() && a.lacks_zone == b.lacks_zone;
+  if (clocks && a.until - b.since > kQuiet && b.until - a.since > kQuiet) return true;
+  const bool had_later = a.saved == kNoStep || a.saved > b.first;
+  return a.did_plan && had_later && b.last <= a.last + 1;
+}
+
 bool is_own(std::string_view signal) { return signal != "entropy" && signal != "kl.ref"; }
 
 std::vector<ShownFile> shown_by_files(const State& state) {
@@ -130,11 +181,12 @@ std::vector<ShownFile> shown_by_files(const State& state) {
   std::vector<ShownFile> out;
   for (auto& [source, one] : shown) {
     const SourceState& of = state.sources[source];
+    const int64_t first = one.first, last = one.last;  // of what is known by name
+    static_cast<Work&>(one) = work_of(state, source);
+    one.first = first;
+    one.last = last;
     one.source = source;
     one.path = of.path;
-    one.since = of.first_at;
-    one.until = of.last_at;
-    one.lacks_zone = of.clock_lacks.zone;
     one.log = of.kind == "text";
     one.attempts = static_cast<uint16_t>(attempts[source].size());
     one.one_by_one = of.kind == "text" || of.kind == "jsonl" || of.kind == "csv" || of.kind == "json";
@@ -150,11 +202,16 @@ Likeness compare(const ShownFile& a, const ShownFile& b, Named named) {
       if (name.first != other_name.first || !called_alike(name.second, other_name.second, named)) continue;
       size_t shared = 0, other = 0;
       std::set<double> met;
+      double last = std::nan("");  // that both had
       for (const auto& [step, value] : values) {
         const auto found = others.find(step);
         if (found == others.end()) continue;
-        ++shared;
+        // Where nothing moves any more, as in an outage that all runs of a sweep are hit by, it counts once.
+        const bool still = value == found->second && value == last;
+        last = value == found->second ? value : std::nan("");
         met.insert({value, found->second});
+        if (still) continue;
+        ++shared;
         other += figures_differ(value, found->second) ? 1 : 0;
       }
       if (shared < kSharedSteps || met.size() < 3) continue;  // a constant is the same in many runs

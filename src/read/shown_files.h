@@ -44,17 +44,36 @@ constexpr Duration kQuiet = Duration::seconds(60);
 /// much the same course.
 bool is_own(std::string_view signal);
 
+/// What was done, as one file says, or the files of one folder.
+struct Work {
+  int64_t first = kNoStep, last = kNoStep;
+  int64_t apart = 1;        ///< steps between two records
+  int64_t saved = kNoStep;  ///< the last step of which a checkpoint was whole
+  bool did_plan = false;    ///< all steps that were planned, and nothing failed
+  Time since, until;        ///< by the clocks of its lines
+  bool lacks_zone = false;  ///< they name none
+
+  void add(const Work& other);
+};
+
+/// Of one file with training steps.
+Work work_of(const State& state, uint32_t source);
+
+/// Are the steps counted from the beginning? What is logged each fifth step begins with the fifth.
+bool counts_from_beginning(const Work& work);
+
+/// Is `b`, which begins in the middle of `a`, no later attempt of it but another run that was begun from one of its
+/// checkpoints? Then both were at work at once, or `a` was done and had later checkpoints.
+bool is_fork(const Work& a, const Work& b);
+
 /// What one file says.
-struct ShownFile {
+struct ShownFile : Work {
   uint32_t source = 0;
   std::string path;
   uint16_t attempts = 0;    ///< of the run in which it has figures
   bool log = false;         ///< what a console showed
   bool one_by_one = false;  ///< a log or a table; not of a tracker, which puts files of one run beside each other
   std::map<std::pair<std::string, std::string>, std::map<int64_t, double>> figures;  ///< by signal and name
-  int64_t first = kNoStep, last = kNoStep;
-  Time since, until;        ///< by the clocks of its lines
-  bool lacks_zone = false;  ///< they name none
 };
 
 /// Of each file that has steps.

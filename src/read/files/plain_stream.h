@@ -1,4 +1,5 @@
-// What stands between the bytes of a file and its lines or records: compression, or a wide encoding.
+// What stands between the bytes of a file and its lines or records: compression, a wide encoding, or a
+// viewer's list.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ class PlainStream {
   virtual Result<void> finish(const Sink& sink) = 0;
 };
 
-/// For content that begins like a compressed file or a text in UTF-16; nullptr for any other. `limit`: plain bytes of a
-/// compressed one.
+/// For content that begins like a compressed file, a text in UTF-16 or a list of log lines; nullptr for any other.
+/// `limit`: plain bytes of a compressed one.
 std::unique_ptr<PlainStream> make_plain_stream(std::string_view head, uint64_t limit);
 std::unique_ptr<PlainStream> make_plain_stream(std::string_view head);
 

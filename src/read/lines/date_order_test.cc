@@ -64,9 +64,34 @@ TEST_CASE("a zone in letters, half a day behind a date, and dates with a month's
   CHECK(at("20261120_220300|") == "2026-11-20T22:03:00Z as UTC");
 }
 
+TEST_CASE("a zone as an offset from UTC in any of its forms, and as a place") {
+  const auto at = [](std::string_view zone) {
+    const std::string text = cat("2026-11-20 22:03:00", zone);
+    CAPTURE(text);
+    const auto stamp = read_stamp(text);
+    REQUIRE(stamp);
+    CHECK(stamp->used == text.size());
+    CHECK(stamp->zoned);
+    return format_utc(stamp->at).substr(11, 5);
+  };
+  for (const std::string_view zone :
+       {" UTC+8", " GMT+8", " UTC+08", " UTC+08:00", " GMT+0800", " (UTC+8)", " (UTC+08:00)", " +08", "+08", " +08:00",
+        " +0800", " Asia/Shanghai", " (Asia/Taipei)"})
+    CHECK(at(zone) == "14:03");
+  CHECK(at(" UTC-5") == "03:03");
+  CHECK(at(" -05") == "03:03");
+  CHECK(at(" UTC+5:30") == "16:33");
+  CHECK(at(" Asia/Kolkata") == "16:33");
+  CHECK(at(" (CET)") == "21:03");
+  CHECK(format_utc(read_stamp("Fri Nov 20 22:03:00 +08 2026")->at) == "2026-11-20T14:03:00Z");
+}
+
 TEST_CASE("words behind a clock that are no zone, and numbers that are no date") {
   CHECK(read_stamp("2026-11-20 22:03:00 ESTIMATE 3")->used == 19);
   CHECK(read_stamp("2026-11-20 22:03:00 Amber")->used == 19);
+  for (const std::string_view text :
+       {" +8 rows", " -12.5", " +99", " UTC+99", " UTC+x", " (2 of 3)", " (UTC+8", " - 5", " Europe/Berlin", " +12345"})
+    CHECK_FALSE(read_stamp(cat("2026-11-20 22:03:00", text))->zoned);
   CHECK_FALSE(read_stamp("20261120_2203001 rows"));
   CHECK_FALSE(read_stamp("20 Nov 2026 was a Friday"));
   CHECK_FALSE(read_stamp("Fri, 20 Nov"));

@@ -74,26 +74,87 @@ constexpr std::array kZones = {
     NamedZone{"NZST", 720},    NamedZone{"NZDT", 780}, NamedZone{"CST", kSeveral}, NamedZone{"IST", kSeveral},
     NamedZone{"BST", kSeveral}};
 
-/// The zone behind a clock, by letters or as "+0900": moves `at` behind it, takes it off the moment, and says whether
-/// it is known.
-bool take_zone(std::string_view text, size_t& at, Time& moment) {
-  if (char_at(text, at) != ' ') return false;
-  const std::string_view rest = text.substr(at + 1);
-  const auto* const named = std::find_if(kZones.begin(), kZones.end(), [rest](const NamedZone& zone) {
-    return rest.starts_with(zone.name) && ends_stamp(char_at(rest, zone.name.size()));
+/// Places whose clocks have no summer time, by which the zone database calls a zone. That of another place is not known
+/// from its name alone.
+constexpr std::array kPlaces = {NamedZone{"Asia/Shanghai", 480},
+                                NamedZone{"Asia/Chongqing", 480},
+                                NamedZone{"Asia/Hong_Kong", 480},
+                                NamedZone{"Asia/Taipei", 480},
+                                NamedZone{"Asia/Singapore", 480},
+                                NamedZone{"Asia/Kuala_Lumpur", 480},
+                                NamedZone{"Asia/Manila", 480},
+                                NamedZone{"Asia/Tokyo", 540},
+                                NamedZone{"Asia/Seoul", 540},
+                                NamedZone{"Asia/Kolkata", 330},
+                                NamedZone{"Asia/Calcutta", 330},
+                                NamedZone{"Asia/Bangkok", 420},
+                                NamedZone{"Asia/Ho_Chi_Minh", 420},
+                                NamedZone{"Asia/Jakarta", 420},
+                                NamedZone{"Asia/Dubai", 240},
+                                NamedZone{"Asia/Riyadh", 180},
+                                NamedZone{"Europe/Moscow", 180},
+                                NamedZone{"Europe/Istanbul", 180},
+                                NamedZone{"Australia/Brisbane", 600},
+                                NamedZone{"America/Sao_Paulo", -180},
+                                NamedZone{"America/Phoenix", -420},
+                                NamedZone{"Etc/UTC", 0},
+                                NamedZone{"Etc/GMT", 0}};
+
+template <size_t N>
+const NamedZone* zone_called(const std::array<NamedZone, N>& zones, std::string_view text) {
+  const auto* const found = std::find_if(zones.begin(), zones.end(), [text](const NamedZone& zone) {
+    if (!text.starts_with(zone.name)) return false;
+    const char next = char_at(text, zone.name.size());
+    return ends_stamp(next) || (zone.name.size() == 3 && zone.minutes == 0 && (next == '+' || next == '-'));
   });
-  int minutes = kSeveral;
-  size_t width = 0;
-  if (named != kZones.end()) {
-    minutes = named->minutes;
-    width = named->name.size();
-  } else if ((char_at(rest, 0) == '+' || char_at(rest, 0) == '-') && number(rest, 1, 4) >= 0 &&
-             !digit(char_at(rest, 5))) {
-    minutes = (number(rest, 1, 2) * 60 + number(rest, 3, 2)) * (rest[0] == '-' ? -1 : 1);
-    width = 5;
+  return found == zones.end() ? nullptr : found;
+}
+
+/// "+0900", "+09:00", "+09", and of one digit behind the letters UTC, "+9": moves `at` behind it and gives the minutes
+/// ahead of UTC; kSeveral where there is none.
+int read_offset(std::string_view text, size_t& at, bool behind_letters) {
+  constexpr int kMostHours = 14;
+  if (char_at(text, at) != '+' && char_at(text, at) != '-') return kSeveral;
+  const size_t width = digit(char_at(text, at + 2)) ? 2 : 1;
+  const int hours = number(text, at + 1, width);
+  if (hours < 0 || hours > kMostHours || (width == 1 && !behind_letters)) return kSeveral;
+  size_t end = at + 1 + width;
+  const size_t colon = char_at(text, end) == ':' ? 1 : 0;
+  int minutes = number(text, end + colon, 2);
+  if (minutes >= 0) {
+    end += colon + 2;
+  } else if (!ends_stamp(char_at(text, end))) {
+    return kSeveral;
   }
-  if (width == 0) return false;
-  at += 1 + width;
+  if (minutes >= 60 || digit(char_at(text, end))) return kSeveral;
+  minutes = (hours * 60 + std::max(minutes, 0)) * (text[at] == '-' ? -1 : 1);
+  at = end;
+  return minutes;
+}
+
+/// The zone behind a clock, by letters, as "+0900" or as both ("UTC+9", "GMT+0900"), in brackets or not, or as the
+/// name of a place: moves `at` behind it, takes it off the moment, and says whether it is known.
+bool take_zone(std::string_view text, size_t& at, Time& moment) {
+  size_t end = at;
+  const bool space = char_at(text, end) == ' ';
+  const bool bracket = space && char_at(text, end + 1) == '(';
+  end += (space ? 1 : 0) + (bracket ? 1 : 0);
+  int minutes = kSeveral;
+  const std::string_view rest = text.substr(std::min(end, text.size()));
+  const NamedZone* const named = space ? zone_called(kZones, rest) : nullptr;
+  const NamedZone* const place = space ? zone_called(kPlaces, rest) : nullptr;
+  if (named != nullptr) {
+    minutes = named->minutes;
+    end += named->name.size();
+    if (!ends_stamp(char_at(text, end)) && (minutes = read_offset(text, end, true)) == kSeveral) return false;
+  } else if (place != nullptr) {
+    minutes = place->minutes;
+    end += place->name.size();
+  } else if ((minutes = read_offset(text, end, false)) == kSeveral) {
+    return false;
+  }
+  if (bracket && char_at(text, end) != ')') return false;
+  at = end + (bracket ? 1 : 0);
   if (minutes == kSeveral) return false;
   moment.ns -= minutes * 60 * kSecond;
   return true;

@@ -34,8 +34,8 @@ struct Stamp {
 /// "20260219-09:08:11", "20260219_090811", "02-19 09:08:11", "02/19/26 09:08:11", "19.02.2026 09:08:11", "2026年2月19日
 /// 09:08:11", "Thu Feb 19 09:08:11 CET 2026", "Thu, 19 Feb 2026 09:08:11 +0100", "19-Feb-2026 09:08:11",
 /// "19/Feb/2026:09:08:11 +0000", "Feb 19 09:08:11", "09:08:11.482", "09:08:11 PM", seconds or milliseconds since 1970.
-/// A zone may be written as letters that mean one zone only ("JST", and not "CST"). Without one `at` is what the clock
-/// shows, as if it were UTC.
+/// A zone may be written as letters that mean one zone only ("JST", and not "CST"), as "+0900", "UTC+9" or "+09", or as
+/// a place that has no summer time. Without one `at` is what the clock shows, as if it were UTC.
 std::optional<Stamp> read_stamp(std::string_view text);
 
 /// The part of a glog line after its level letter: "0219 09:08:11.482", PyTorch's "219 09:08:11" and "20260219

@@ -18,6 +18,7 @@ namespace mw {
 namespace {
 
 constexpr std::array<std::string_view, 6> kMessages = {"message", "msg", "log", "textPayload", "line", "MESSAGE"};
+constexpr std::string_view kJournal = kMessages.back();
 constexpr size_t kTextLimit = 400;  // bytes of any text beside the message
 
 /// Might one be among its members? (Most lines of JSON have none, and need not be parsed.)
@@ -70,6 +71,16 @@ bool is_aside(std::string_view name, const Json& value, int depth = 0) {
   }
 }
 
+/// A text that journald keeps as the list of its bytes, since one of them is a control character, as bars and colours
+/// have them.
+std::string text_of_bytes(const Json& list) {
+  std::string text;
+  for (const Json& byte : list.items()) {
+    if (byte.is_number()) text += static_cast<char>(static_cast<unsigned char>(std::clamp(byte.number(), 0.0, 255.0)));
+  }
+  return text;
+}
+
 /// The moment that a member states, as a header would: as it is written, or in UTC.
 std::string time_text(const Json& value) {
   if (value.is_number()) return format_utc(time_from_epoch(value.number()));
@@ -82,14 +93,15 @@ std::string time_text(const Json& value) {
 
 }  // namespace
 
-bool read_wrapped_line(std::string_view line, std::string& time, std::string& text) {
+bool read_wrapped_event(std::string_view line, std::string& time, std::string& text) {
   if (!may_be_wrapped(line) || line.back() != '}' || !names_message(line)) return false;
   const auto json = Json::parse(line);
   if (!json.ok() || !json->is_object()) return false;
   const Json* message = nullptr;
   time.clear();
   for (const auto& [name, value] : json->members()) {
-    if (value.is_string() && is_one_of(name, kMessages)) {
+    const bool bytes = value.is_array() && name == kJournal;
+    if ((value.is_string() || bytes) && is_one_of(name, kMessages)) {
       if (message != nullptr) return false;  // which of them is it?
       message = &value;
       continue;
@@ -98,9 +110,13 @@ bool read_wrapped_line(std::string_view line, std::string& time, std::string& te
     if (time.empty() && is_time_name(name)) time = time_text(value);
   }
   if (message == nullptr || time.empty()) return false;
-  text = message->string();
+  text = message->is_array() ? text_of_bytes(*message) : message->string();
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text.find('\n') == std::string::npos;
+  return true;
+}
+
+bool read_wrapped_line(std::string_view line, std::string& time, std::string& text) {
+  return read_wrapped_event(line, time, text) && text.find('\n') == std::string::npos;
 }
 
 bool unwrap_line(std::string_view line, std::string& out) {

@@ -14,6 +14,8 @@ namespace mw {
 bool unwrap_line(std::string_view line, std::string& out);
 /// The same of all but Docker's, with time and text apart.
 bool read_wrapped_line(std::string_view line, std::string& time, std::string& text);
+/// The same of such an object wherever it stands, whose text may go over several lines.
+bool read_wrapped_event(std::string_view object, std::string& time, std::string& text);
 
 /// Might it be one?
 inline bool may_be_wrapped(std::string_view line) { return line.starts_with("{\""); }

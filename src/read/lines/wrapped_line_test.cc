@@ -28,6 +28,8 @@ TEST_CASE("a line that a collector keeps as JSON is its text behind its time") {
         "2026-11-20T09:47:00Z a\n");
   CHECK(unwrapped(R"({"__REALTIME_TIMESTAMP": "1795168020000000", "MESSAGE": "a", "PRIORITY": "6"})") ==
         "2026-11-20T09:47:00Z a\n");
+  CHECK(unwrapped(R"({"__REALTIME_TIMESTAMP": "1795168020000000", "MESSAGE": [97, 13, 226, 150, 136, 10]})") ==
+        "2026-11-20T09:47:00Z a\r\xe2\x96\x88\n");
   CHECK(unwrapped(R"({"log":"a\nb\n","stream":"stdout","time":"2026-01-02T10:20:30.5Z"})") ==
         "2026-01-02T10:20:30.5Z a b\n");
 }
