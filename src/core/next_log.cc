@@ -41,10 +41,13 @@ std::string without_age(std::string_view path) {
   return out;
 }
 
-/// By their names, but for their numbers and ages; those of ranks and workers are alike, too.
+/// By their names, but for their numbers and ages, or those of the folders beside each other that they lie in; those of
+/// ranks and workers are alike, too.
 bool called_alike(std::string_view a, std::string_view b) {
-  const std::string name = without_age(a);
-  return name == without_age(b) && name.find("rank") == std::string::npos && name.find("worker") == std::string::npos;
+  const std::string folder_a = folder_of(a), folder_b = folder_of(b);
+  const bool beside = folder_a != folder_b && basename(a) == basename(b) && folder_of(folder_a) == folder_of(folder_b);
+  const auto of_process = [](std::string_view path) { return contains(path, "rank") || contains(path, "worker"); };
+  return (beside || without_age(a) == without_age(b)) && !of_process(a) && !of_process(b);
 }
 
 /// The log of `attempt` which did the steps before `step`: of several the furthest.

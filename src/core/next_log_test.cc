@@ -135,5 +135,23 @@ TEST_CASE("a start within one log whose line has no clock") {
   CHECK(run.state.attempts[1].began.at.known());
 }
 
+TEST_CASE("a log whose name makes place for the next one's is the attempt before, also without clocks") {
+  const auto attempts = [](const std::string& old, const std::string& now) {
+    Files run;
+    run.open(0, old);
+    run.steps(0, 1, 120, 0, false);
+    run.say(0, event::Ended{event::Ended::How::kFailed, 1, "CUDA out of memory"});
+    run.open(1, now);
+    run.steps(1, 118, 200, 0, false, 2);
+    return run.state.attempts.size();
+  };
+  for (const std::string old : {"o/train.log.old", "o/train.log.bak", "o/train_old.log", "o/train.log.20261120",
+                                "o/train-2026-11-20.log", "o/train.prev.log"})
+    CHECK(attempts(old, "o/train.log") == 2);
+  CHECK(attempts("o/run_a/train.log", "o/run_b/train.log") == 2);
+  CHECK(attempts("o/rank_0/train.log", "o/rank_1/train.log") == 1);
+  CHECK(attempts("o/eval.log", "o/train.log") == 1);
+}
+
 }  // namespace
 }  // namespace mw

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/real/posix_disk.h"
@@ -42,6 +46,25 @@ TEST_CASE("the notebooks of a folder are taken where it holds nothing else to re
   CHECK_FALSE(discover(disk, {"/w"}, [](std::string_view, int64_t) { return false; }).ok());
   disk.put("/w/train.log", "step 1");
   CHECK(taken() == "/w/train.log (/w/train.ipynb) 0");
+}
+
+TEST_CASE("what a link leads to is found by its own name where that lies beside it") {
+  std::string folder = "/tmp/midwatch-discover-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  const auto disk = make_posix_disk();
+  for (const char* const run : {"run-1", "run-2"}) {
+    REQUIRE(disk->make_folders(cat(folder, "/wandb/", run)).ok());
+    auto file = disk->open_append(cat(folder, "/wandb/", run, "/output.log"));
+    REQUIRE(file.ok());
+    REQUIRE((*file)->append("step 1\n").ok());
+  }
+  REQUIRE(disk->make_link("run-2", cat(folder, "/wandb/latest-run")).ok());
+  REQUIRE(disk->make_link("run-2/output.log", cat(folder, "/wandb/debug.log")).ok());
+  const auto found = discover(*disk, {folder}, [](std::string_view, int64_t) { return true; });
+  std::string names;
+  for (const FoundFile& file : found->files) names += cat(file.path.substr(folder.size()), " ");
+  CHECK(names == "/wandb/run-1/output.log /wandb/run-2/output.log ");
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("numbered files are read in the order of their numbers, whatever order they were given in") {

@@ -90,12 +90,12 @@ bool are_stages(const ShownFile& a, const ShownFile& b) {
     return std::any_of(file.figures.begin(), file.figures.end(),
                        [](const auto& one) { return one.first.first == "reward.mean"; });
   };
-  if (rewarded(a) == rewarded(b)) return false;
+  if (rewarded(a) == rewarded(b) || names_part(a.path, b.path)) return false;
   const Likeness likeness = compare(a, b, Named::kAnyhow);  // each trainer has its own names
   const bool learn =
       likeness.differ.count("loss.total") + likeness.differ.count("loss.policy") + likeness.differ.count("grad_norm") >
       0;
-  return learn && likeness.same.empty() && likeness.most >= kSureSteps;
+  return learn && likeness.same.empty();
 }
 
 /// Are they of two runs, for sure?

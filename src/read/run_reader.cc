@@ -296,7 +296,8 @@ bool RunReader::says_nothing() const {
     return false;
   }
   return std::all_of(state_.sources.begin(), state_.sources.end(), [](const SourceState& source) {
-    return source.kind == "text" && !source.end_at.known() && !source.first_at.known();
+    const bool any = source.kind == "text" || source.kind == "json" || source.kind == "jsonl";  // no tracker's own
+    return any && !source.end_at.known() && !source.first_at.known();
   });
 }
 

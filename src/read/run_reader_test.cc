@@ -25,6 +25,22 @@ class SlowClock final : public Clock {
   Duration steady_;
 };
 
+TEST_CASE("a file of which nothing is known is no run, whether it is text or JSON") {
+  const auto says_nothing = [](const std::string& path, const std::string& content) {
+    FakeDisk disk;
+    disk.put(path, content);
+    RunReader reader(disk, built_in_knowledge(), Judge::kAtClose, nullptr, {});
+    REQUIRE(reader.open({path}, "").ok());
+    reader.read_all({});
+    reader.close();
+    return reader.says_nothing();
+  };
+  CHECK(says_nothing("/w/a.log", "hello\nworld\n"));
+  CHECK(says_nothing("/w/a.json", R"([{"name": "x"}, {"name": "y"}])"));
+  CHECK(says_nothing("/w/a.jsonl", "{\"name\": \"x\"}\n{\"name\": \"y\"}\n"));
+  CHECK_FALSE(says_nothing("/w/a.json", R"([{"step": 1, "loss": 0.5}, {"step": 2, "loss": 0.4}])"));
+}
+
 TEST_CASE("a live watch judges a quarter of the time at the most, the first at once and none too late") {
   FakeDisk disk;
   SlowClock clock;

@@ -55,7 +55,7 @@ TEST_CASE("the log of an exported list says what it says as text") {
                 ",\n      \"message\": \"step: ", step, " reward: 0.", 100 + step, " grad_norm: 0.3\"\n    }");
   }
   const State state = state_of(cat(list, "\n  ]\n}\n"), "export.json");
-  CHECK(state.steps().last() == 40);
+  CHECK(state.steps().last == 40);
   CHECK(state.sources.front().first_at.known());
 }
 

@@ -94,7 +94,7 @@ std::string time_text(const Json& value) {
 }  // namespace
 
 bool read_wrapped_event(std::string_view line, std::string& time, std::string& text) {
-  if (!may_be_wrapped(line) || line.back() != '}' || !names_message(line)) return false;
+  if (!may_be_wrapped(line) || line.back() != '}') return false;
   const auto json = Json::parse(line);
   if (!json.ok() || !json->is_object()) return false;
   const Json* message = nullptr;
@@ -116,7 +116,7 @@ bool read_wrapped_event(std::string_view line, std::string& time, std::string& t
 }
 
 bool read_wrapped_line(std::string_view line, std::string& time, std::string& text) {
-  return read_wrapped_event(line, time, text) && text.find('\n') == std::string::npos;
+  return names_message(line) && read_wrapped_event(line, time, text) && text.find('\n') == std::string::npos;
 }
 
 bool unwrap_line(std::string_view line, std::string& out) {
