@@ -1,11 +1,11 @@
 // Gradients that were there are exactly zero in record after record: nothing is learned any more. Where the run says
-// how far the rewards of a group differ, "no-learning" and "zero-advantage" tell the two reasons apart; here it does
-// not.
+// that the rewards of no group differ, that is why, and "zero-advantage" reports it.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/spread.h"
 #include "core/detect/tools/print_step.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -15,7 +15,8 @@ namespace mw::detect {
 namespace {
 
 constexpr Knob kZero{"zero", 10, "points", "In a row with a gradient of exactly zero", "no-learning, zero_gradient"};
-constexpr Knob kAlive{"alive", 5, "points", "Of the same attempt before it whose gradient was one",
+constexpr Knob kAlive{"alive", 5, "points",
+                      "Before it, whose gradient was one, of the same attempt or one that it goes on from",
                       "some trainers write 0 for a norm that they never take"};
 constexpr Knob kWindow{"window", 50, "points", "Right before, by whose share of zeros it may be chance", "own"};
 constexpr Knob kChance{"chance", 1e-4, "probability",
@@ -69,10 +70,18 @@ struct DeadWalk {
     return std::pow(share, static_cast<double>(streak)) > kChance.value;
   }
 
+  static size_t first_of_attempt(const Track& track, size_t now) {
+    size_t first = now;
+    while (first > 0 && track.points[first - 1].attempt == track.points[now].attempt) --first;
+    return first;
+  }
+
   static bool was_alive(const Track& track, size_t first, size_t now) {
+    const size_t begin_here = first_of_attempt(track, now);
+    // A later training of the same script begins where the first one did, and may be of another kind.
+    const bool resumed = begin_here > 0 && track.points[begin_here].step > track.points[0].step;
     std::vector<double> before;
-    for (size_t i = first; i > 0 && before.size() < points_of(kWindow); --i) {
-      if (track.points[i - 1].attempt != track.points[now].attempt) break;
+    for (size_t i = first; i > (resumed ? 0 : begin_here) && before.size() < points_of(kWindow); --i) {
       if (track.values[i - 1] != 0) before.push_back(track.values[i - 1]);
     }
     if (before.size() < points_of(kAlive)) return false;
@@ -85,8 +94,10 @@ struct DeadWalk {
   }
 };
 
-/// The reward says why by itself: nothing is left to learn, or nothing is rewarded.
-bool reward_explains(const State& state, JudgeMemory& memory, const Point& from, const Point& to) {
+/// What the reward says by itself: that nothing is left to learn, or that nothing is rewarded.
+enum class RewardLies { kBetween, kAtCeiling, kOnFloor };
+
+RewardLies reward_lies(const State& state, JudgeMemory& memory, const Point& from, const Point& to) {
   for (const Track& reward : memory.tracks(state, reward_series(state))) {
     std::optional<size_t> end;
     for (size_t i = 0; i < reward.size(); ++i) {
@@ -95,35 +106,50 @@ bool reward_explains(const State& state, JudgeMemory& memory, const Point& from,
     const auto level = level_between(reward.series, to.attempt, from.step, to.step);
     if (!end || !level) continue;
     const RewardScale scale = reward_scale(state, reward, *end);
-    return solved(state, scale, *level, kSolved.value) || scale.share(*level) <= kFloor.value;
+    if (solved(state, scale, *level, kSolved.value)) return RewardLies::kAtCeiling;
+    return scale.share(*level) <= kFloor.value ? RewardLies::kOnFloor : RewardLies::kBetween;
   }
-  return false;
+  return RewardLies::kBetween;
 }
 
-void add_finding(const State& state, const Track& track, const Dead& dead, std::vector<Finding>& out) {
+/// `differ`: the rewards within groups do; nullopt: the run does not say.
+void add_finding(const State& state, const Track& track, const Dead& dead, bool solved, std::optional<bool> differ,
+                 std::vector<Finding>& out) {
   const Point &onset = track.points[dead.first], &now = track.points[dead.detected];
   const Series* loss = state.find("loss.policy") != nullptr ? state.find("loss.policy") : state.find("loss.total");
   const auto level = level_between(loss, onset.attempt, onset.step, now.step);
   const size_t records = dead.last + 1 - dead.first;
   const bool past = dead.ended && track.size() - 1 - dead.last > records;
   Finding finding = make_finding(
-      "dead-gradient", "no-learning", past ? Severity::kInfo : Severity::kWarning, onset, now,
+      "dead-gradient", "no-learning", past || solved ? Severity::kInfo : Severity::kWarning, onset, now,
       cat("The gradient is exactly zero since step ", onset.step, ", after ", track.values[dead.first - 1], ", in ",
-          records, " records", level && *level == 0 ? ", and so is the loss" : "", ": nothing is learned from them"));
+          records, " records", level && *level == 0 ? ", and so is the loss" : "",
+          solved          ? ", and the reward is at its ceiling: nothing is left to learn"
+          : differ == true ? ", although the rewards within groups differ: nothing is learned from them"
+                           : ": nothing is learned from them"));
   add_figures(finding, track, dead.first - 1, dead.detected, 4);
-  finding.suggests.push_back({"weights-not-updating", 0.55, "a gradient of exactly zero, after one that was none"});
-  finding.suggests.push_back({"zero-advantage-all-groups", 0.45, "equal rewards within all groups have none, either"});
+  finding.suggests.push_back({"weights-not-updating", solved ? 0.3 : differ == true ? 0.7 : 0.55,
+                              "a gradient of exactly zero, after one that was none"});
+  if (differ != true)
+    finding.suggests.push_back(
+        {"zero-advantage-all-groups", 0.45, "equal rewards within all groups have none, either"});
   if (dead.ended) resolve(finding, track.points[*dead.ended]);
   out.push_back(std::move(finding));
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const Series* gradient = state.find("grad_norm");
-  if (gradient == nullptr || gradient->min() != 0 || says_spread(state)) return;
+  if (gradient == nullptr || gradient->min() != 0) return;
+  const bool spread_is_said = says_spread(state);
   for (KeptTrack& track : memory.tracks(state, gradient)) {
     for (const Dead& dead : track.follow("dead-gradient", DeadWalk{}).found) {
-      if (reward_explains(state, memory, track.points[dead.first], track.points[dead.detected])) continue;
-      add_finding(state, track, dead, out);
+      const Point &from = track.points[dead.first], &to = track.points[dead.detected];
+      const std::optional<bool> differ = rewards_differ(state, to.attempt, from.step, to.step);
+      if (spread_is_said && differ != true) continue;
+      const RewardLies lies = reward_lies(state, memory, from, to);
+      const bool at_ceiling = lies == RewardLies::kAtCeiling;
+      if (lies == RewardLies::kOnFloor || (at_ceiling && differ == false)) continue;
+      add_finding(state, track, dead, at_ceiling, differ, out);
     }
   }
 }

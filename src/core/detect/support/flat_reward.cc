@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "core/detect/support/pair_ranking.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/spread.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -123,6 +125,14 @@ bool begins_late(const Track& track) {
   return static_cast<double>(first) > std::max(kLateStart.value, kLateRecords.value * static_cast<double>(apart));
 }
 
+/// Every record up to there has a gradient of exactly zero, and equal rewards do not explain it.
+bool has_no_gradient(const State& state, const Point& now) {
+  const Series* const gradient = state.find("grad_norm");
+  if (gradient == nullptr || gradient->count() < points_of(kRecords) || gradient->min() != 0 || gradient->max() != 0)
+    return false;
+  return rewards_differ(state, now.attempt, std::numeric_limits<int64_t>::min(), now.step).value_or(true);
+}
+
 Finding finding_of(const State& state, const Track& track, const Stretch& stretch) {
   const size_t n = stretch.n;
   // A level is not wrong at the first step: learning is due once half of what is judged is over.
@@ -134,7 +144,10 @@ Finding finding_of(const State& state, const Track& track, const Stretch& stretc
   add_figures(finding, track, 0, n - 1);
   const auto kl = level_between(state.find("kl.ref"), now.attempt, onset.step, now.step);
   finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
-  if (kl && std::abs(*kl) < 1e-3) {
+  if (has_no_gradient(state, now)) {
+    finding.suggests.push_back({"weights-not-updating", 0.75, "the gradient is exactly zero in every record"});
+    add_figure(finding, "grad_norm", now.step, 0);
+  } else if (kl && std::abs(*kl) < 1e-3) {
     finding.suggests.push_back(
         {"weights-not-updating", 0.5, cat("KL to the reference is ", *kl, ": the policy hardly moves")});
     add_figure(finding, "kl.ref", now.step, *kl);
@@ -156,6 +169,8 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
       finding.severity = Severity::kInfo;
     }
     if (!finding.resolved && n < track.size()) say_of_whole(state, track, finding);
+    if (!finding.resolved && has_no_gradient(state, track.points[n - 1]))
+      finding.summary += "; the gradient is exactly zero in every record";
     out.push_back(std::move(finding));
   }
 }
