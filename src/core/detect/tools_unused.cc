@@ -86,8 +86,8 @@ void add_fall(const State& state, const Track& track, What what, const Fallen& f
   const std::string before = format_short(fall.level, 3), since = format_short(track.values[fall.detected], 3);
   std::string summary;
   if (what == What::kCalls) {
-    summary = cat("The model ", fall.ended ? "called hardly any tool" : "calls hardly any tool any more", " since step ",
-                  onset.step, ": ", since, " calls per sample, after ", before);
+    summary = cat("The model ", fall.ended ? "called hardly any tool" : "calls hardly any tool any more",
+                  " since step ", onset.step, ": ", since, " calls per sample, after ", before);
   } else {
     summary = cat("Every episode ", fall.ended ? "was" : "is", " over after ", since, since == "1" ? " turn" : " turns",
                   " since step ", onset.step, ", after ", before,

@@ -62,11 +62,12 @@ constexpr Knob kNever{"never", 5, "points",
                       "All advantages equal and no gradient in each record from the first one on: so few are enough "
                       "where they are all that a run which is over has",
                       "own"};
-constexpr Knob kEasy{"easy", 0.8, "ratio",
-                     "Of so many steps or more, all with equal rewards at the top of the reward's range, a person is told",
-                     "`most`"};
-constexpr Knob kKnobs[] = {kEasy,   kNever,  kMostSteps, kQuarter, kWorth, kAlive, kMixed, kAllCut, kFew,  kShare,  kPersist,
-                           kChance, kSolved,    kMost,    kShort, kHalf,  kLong,  kFlat,   kNear, kReason, kCut};
+constexpr Knob kEasy{
+    "easy", 0.8, "ratio",
+    "Of so many steps or more, all with equal rewards at the top of the reward's range, a person is told", "`most`"};
+constexpr Knob kKnobs[] = {kEasy,   kNever, kMostSteps, kQuarter, kWorth,  kAlive,  kMixed,
+                           kAllCut, kFew,   kShare,     kPersist, kChance, kSolved, kMost,
+                           kShort,  kHalf,  kLong,      kFlat,    kNear,   kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {

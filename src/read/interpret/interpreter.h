@@ -229,6 +229,8 @@ class Interpreter {
   bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet);
   bool is_keepers(size_t dialect, std::string_view text);
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
+  bool opens_sample(const LogLine& line, std::span<const uint32_t> hits);
+  bool quoted_by_trace(const LogLine& line, const Shape& shape) const;
   bool sample_state(const LogLine& line);
   bool ends_sample(const LogLine& line) const;
   size_t wanted() const;
