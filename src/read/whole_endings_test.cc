@@ -226,20 +226,20 @@ TEST_CASE("an error that a printed answer quotes is none of the run") {
   const std::string box = "\u256d\u2500\u2500\u2500 Step 30 \u2500\u2500\u2500\u256e\n";
   const std::string floor = "\u2570\u2500\u2500\u2500\u2500\u2500\u2500\u256f\n";
   const std::string cells = prefixed("\u2502 \u2502 Why \u2502 ", " \u2502 0.00 \u2502 \u2502");
-  for (const auto& [before, said, after] :
+  for (const auto& log :
        {std::array{openrlhf(1, 30), head + escaped + "', 0.5]\n", openrlhf(31, 49)},
         std::array{openrlhf(1, 30),
                    head + "it says\n" + prefixed("(PPOTrainer pid=42) ", "") + "(PPOTrainer pid=42) ', 0.5]\n",
                    openrlhf(31, 49)},
         std::array{trl(1, 30), box + cells + floor, trl(31, 49)}}) {
-    CAPTURE(said);
-    for (const State& state : {state_of(before + said), state_of(before + said + after)}) {
+    CAPTURE(log[1]);
+    for (const State& state : {state_of(log[0] + log[1]), state_of(log[0] + log[1] + log[2])}) {
       CHECK(state.verdict != "crashed");
       CHECK(std::none_of(state.incidents.begin(), state.incidents.end(),
                          [](const Incident& one) { return one.kind == "gpu-out-of-memory"; }));
     }
     // What the trainer raises behind it is its own.
-    CHECK(state_of(before + said + after + quoted + "\n").verdict == "crashed");
+    CHECK(state_of(log[0] + log[1] + log[2] + quoted + "\n").verdict == "crashed");
   }
 }
 

@@ -1,6 +1,7 @@
 // An agent that calls its tools no more, or never did, and one whose episodes have all become as short as can be.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -23,8 +24,12 @@ constexpr Knob kPersist{"persist", 10, "points", "It stays", "own"};
 constexpr Knob kBack{"back", 5, "points", "Without it in a row end it", "hysteresis"};
 constexpr Knob kNever{"never", 20, "points", "From the first record on without a call: a cold start may last as long",
                       "failure catalogue, model-never-calls-tools (32 rollouts)"};
+constexpr Knob kShrunk{"shrunk", 0.5, "ratio",
+                       "Of the answers' length per turn before, at most: the answers themselves collapse, and their "
+                       "turns with them",
+                       "own"};
 constexpr Knob kRose{"rose", 0.05, "ratio", "Of what the reward had to gain: it does better without", "own"};
-constexpr Knob kKnobs[] = {kUsed, kGone, kTurns, kSingle, kSame, kLevel, kPersist, kBack, kNever, kRose};
+constexpr Knob kKnobs[] = {kUsed, kGone, kTurns, kSingle, kSame, kLevel, kPersist, kBack, kNever, kShrunk, kRose};
 
 enum class What { kCalls, kTurns };
 
@@ -71,8 +76,15 @@ struct FallWalk {
   }
 };
 
-/// A trainer that writes the figure without tools, too.
-bool counts_without_tools(const State& state) { return state.framework == "open-instruct"; }
+/// The turns are fewer since hardly anything is said at all, which length-collapse reports.
+bool answers_shrank(const State& state, const Track& track, const Fallen& fall) {
+  const Series* const length = state.find("response.length");
+  const Point &onset = track.points[fall.first], &now = track.points[fall.detected];
+  const auto before = level_between(length, onset.attempt, std::numeric_limits<int64_t>::min(), onset.step - 1);
+  const auto after = level_between(length, now.attempt, onset.step, now.step);
+  if (!before || !after || !(*before > 0)) return false;
+  return *after / *before <= kShrunk.value * track.values[fall.detected] / fall.level;
+}
 
 void suggest(Finding& finding, std::string_view why) {
   finding.suggests.push_back({"model-never-calls-tools", 0.7, std::string(why)});
@@ -93,9 +105,11 @@ void add_fall(const State& state, const Track& track, What what, const Fallen& f
                   " since step ", onset.step, ", after ", before,
                   ": whatever an agent does in several turns, such as calling tools, is not done");
   }
+  const bool shrank = what == What::kTurns && answers_shrank(state, track, fall);
+  if (shrank) summary += "; the answers themselves shrank as well";
   if (better) summary += "; the reward rose all the same";
-  Finding finding = make_finding("tools-unused", "tool-errors", better ? Severity::kInfo : Severity::kWarning, onset,
-                                 now, std::move(summary));
+  Finding finding = make_finding("tools-unused", "tool-errors", better || shrank ? Severity::kInfo : Severity::kWarning,
+                                 onset, now, std::move(summary));
   add_figures(finding, track, fall.first > 0 ? fall.first - 1 : 0, fall.detected, 4);
   suggest(finding, what == What::kCalls ? "no calls, after there were some" : "single turns, after there were more");
   if (fall.ended) resolve(finding, track.points[*fall.ended]);
@@ -103,18 +117,19 @@ void add_fall(const State& state, const Track& track, What what, const Fallen& f
 }
 
 /// No call in any record from the first one on.
-bool judge_never(const State& state, const Track& track, std::vector<Finding>& out) {
+bool judge_never(const Track& track, std::vector<Finding>& out) {
   const auto used = [](double value) { return value != 0; };
   const auto first = std::find_if(track.values.begin(), track.values.end(), used);
   const auto none = static_cast<size_t>(first - track.values.begin());
   if (none < points_of(kNever)) return false;
   const bool over = first != track.values.end();
   const size_t now = points_of(kNever) - 1;
-  Finding finding = make_finding(
-      "tools-unused", "tool-errors", over || counts_without_tools(state) ? Severity::kInfo : Severity::kWarning,
-      track.points[0], track.points[now],
-      over ? cat("The model called no tool until step ", track.points[none].step)
-           : cat("The model calls no tool in any of ", none, " records, from the first one on"));
+  const bool without_tools = track.series->raw == "val/num_calls_rate";  // open-instruct writes it without tools, too
+  Finding finding =
+      make_finding("tools-unused", "tool-errors", over || without_tools ? Severity::kInfo : Severity::kWarning,
+                   track.points[0], track.points[now],
+                   over ? cat("The model called no tool until step ", track.points[none].step)
+                        : cat("The model calls no tool in any of ", none, " records, from the first one on"));
   add_figures(finding, track, 0, now, 3);
   suggest(finding, "no calls from the first record on");
   if (over) resolve(finding, track.points[none]);
@@ -125,7 +140,7 @@ bool judge_never(const State& state, const Track& track, std::vector<Finding>& o
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
   for (KeptTrack& track : memory.tracks(state, state.find("tools.calls"))) {
-    if (judge_never(state, track, out)) continue;
+    if (judge_never(track, out)) continue;
     for (const Fallen& fall : track.follow("tools-unused", FallWalk{}).found) {
       add_fall(state, track, What::kCalls, fall, out);
     }

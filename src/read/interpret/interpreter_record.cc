@@ -359,7 +359,7 @@ void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogL
 void Interpreter::finish_save(const MetricLine& metrics, const Pending& as) {
   if (as.eval || begun_save_.step == kNoStep) return;
   const int64_t step = as.step != kNoStep ? as.step : records_.current();
-  const auto shows = [this](const RowNumber& number) { return number.key == save_ends_with_; };
+  const auto shows = [&](const RowNumber& number) { return cat(as.prefix, number.key) == save_ends_with_; };
   const bool whole = save_ends_with_ == "true";
   if (begun_save_.step != step || (!whole && std::none_of(metrics.numbers().begin(), metrics.numbers().end(), shows)))
     return;

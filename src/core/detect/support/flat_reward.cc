@@ -143,11 +143,13 @@ Finding finding_of(const State& state, const Track& track, const Stretch& stretc
   if (begins_late(track)) finding.severity = Severity::kInfo;
   add_figures(finding, track, 0, n - 1);
   const auto kl = level_between(state.find("kl.ref"), now.attempt, onset.step, now.step);
-  finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
-  if (has_no_gradient(state, now)) {
+  const bool no_gradient = has_no_gradient(state, now);
+  if (no_gradient) {
     finding.suggests.push_back({"weights-not-updating", 0.75, "the gradient is exactly zero in every record"});
     add_figure(finding, "grad_norm", now.step, 0);
-  } else if (kl && std::abs(*kl) < 1e-3) {
+  }
+  finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
+  if (!no_gradient && kl && std::abs(*kl) < 1e-3) {
     finding.suggests.push_back(
         {"weights-not-updating", 0.5, cat("KL to the reference is ", *kl, ": the policy hardly moves")});
     add_figure(finding, "kl.ref", now.step, *kl);
@@ -169,8 +171,6 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
       finding.severity = Severity::kInfo;
     }
     if (!finding.resolved && n < track.size()) say_of_whole(state, track, finding);
-    if (!finding.resolved && has_no_gradient(state, track.points[n - 1]))
-      finding.summary += "; the gradient is exactly zero in every record";
     out.push_back(std::move(finding));
   }
 }
@@ -234,6 +234,11 @@ bool judge_flat(const State& state, JudgeMemory& memory, std::vector<Finding>& o
     if (out.size() == before) judge_reward(state, track, out);
   }
   if (out.size() == before && !tracks.empty()) judge_short(state, memory, tracks.back(), out);
+  for (size_t i = before; i < out.size(); ++i) {
+    const Moment& seen = out[i].detected;
+    if (!out[i].resolved && has_no_gradient(state, {seen.step, 0, seen.at, seen.where, seen.attempt}))
+      out[i].summary += "; the gradient is exactly zero in every record";
+  }
   return out.size() > before;
 }
 
