@@ -249,16 +249,6 @@ Stand stand_of(const State& state) {
   return bar.step != kNoStep && (!stand.rhythm.known() || bar.step > stand.step) ? bar : stand;
 }
 
-/// "train batch at 119 of 128": a batch of rollouts that its log counts, and that is not full yet; "" for none.
-std::string counted_batch(const State& state) {
-  for (const auto& [name, bar] : state.progress) {
-    const bool of_step = contains_folded(name, "batch") || contains_folded(name, "rollout");
-    if (of_step && bar.total > 1 && bar.done > 0 && bar.done < bar.total && bar.total != state.total_steps)
-      return cat(name, " at ", bar.done, " of ", bar.total);
-  }
-  return "";
-}
-
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty()) return;
   const auto [at, step, rhythm] = stand_of(state);
@@ -303,10 +293,6 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       cat("No step after ", step, " for ", format_duration(end.at - since), sooner ? cat(", and ", sooner->why) : "",
           "; a step usually takes ", format_duration(Duration::seconds(usual)),
           evaluates ? "; its log announced an evaluation, which may still be under way" : "");
-  if (const std::string batch = talks ? counted_batch(state) : ""; !batch.empty()) {
-    finding.summary += cat("; its log counts the ", batch, ", and may still do so: then the step is slow");
-    finding.suggests.push_back({"trainer-waiting-for-batches", 0.6, cat("its log counts the ", batch)});
-  }
   finding.suggests.push_back({"hang-no-progress-generic", 0.5,
                               talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));
