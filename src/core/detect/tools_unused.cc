@@ -13,7 +13,7 @@
 namespace mw::detect {
 namespace {
 
-constexpr Knob kUsed{"used", 0.2, "calls", "Per sample, at its best so far: fewer are no habit", "own"};
+constexpr Knob kUsed{"used", 0.2, "calls", "Per sample, at its best so far: fewer are not enough to miss", "own"};
 constexpr Knob kGone{"gone", 0.02, "ratio", "Of that, at most: next to none", "own"};
 constexpr Knob kTurns{"turns", 0.5, "ratio", "Of the turns at their most, at most", "own"};
 constexpr Knob kSingle{"single", 2.05, "turns",

@@ -64,7 +64,7 @@ constexpr Knob kNever{"never", 5, "points",
                       "own"};
 constexpr Knob kEasy{
     "easy", 0.8, "ratio",
-    "Of so many steps or more, all with equal rewards at the top of the reward's range, a person is told", "`most`"};
+    "Of so many steps or more, all with equal rewards at the top of the reward's range, it is worth a line", "`most`"};
 constexpr Knob kKnobs[] = {kEasy,   kNever, kMostSteps, kQuarter, kWorth,  kAlive,  kMixed,
                            kAllCut, kFew,   kShare,     kPersist, kChance, kSolved, kMost,
                            kShort,  kHalf,  kLong,      kFlat,    kNear,   kReason, kCut};

@@ -204,7 +204,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (!in_trace && !sample) heed_first_lines(line);
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
-  const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
+  const bool shaped = (!in_trace || sample_lines_ > 0) && shapes(line, hits, sample, &quiet);  // a sample may end
   const bool source = trace != nullptr && trace->reader.open() && trace->reader.took_source();
   if (!quiet && !source) signatures(line, hits, sample || sample_began_, trace);
   if (shaped && record_made_) went_on(line);
