@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/text.h"
@@ -191,6 +192,55 @@ TEST_CASE("what a printed sample says neither ends a run nor leads") {
   }
   // What the launcher says in its own name ends it.
   CHECK(says_stopped(state_of(verl(30) + sample("nothing") + kJob)));
+}
+
+/// Each with a sample in which the model quotes an error, as the trainers print one of their own accord.
+TEST_CASE("an error that a printed answer quotes is none of the run") {
+  const std::string quoted =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 4, in <module>\n    f()\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.";
+  std::string escaped = quoted;
+  for (size_t at = escaped.find('\n'); at != std::string::npos; at = escaped.find('\n', at))
+    escaped.replace(at, 1, "\\n");
+  const auto prefixed = [&quoted](std::string_view before, std::string_view after) {
+    std::string all(before);
+    for (const char c : quoted + "\n") all += c == '\n' ? cat(after, "\n", before) : std::string(1, c);
+    return all.substr(0, all.size() - before.size());
+  };
+  const auto openrlhf = [](int from, int to) {
+    std::string log;
+    for (int i = from; i <= to; ++i)
+      log += cat("(PPOTrainer pid=42) INFO 11-20 08:", 10 + i, ":00 ppo_trainer.py:547] \u2728 Global step ", i,
+                 ": {'policy_loss': 0.01, 'reward': 0.", 300 + 7 * i % 40,
+                 ", 'actor_grad_norm': 0.3, 'response_length': 500.0}\n");
+    return log;
+  };
+  const auto trl = [](int from, int to) {
+    std::string log;
+    for (int i = from; i <= to; ++i)
+      log += cat("{'loss': '0.01', 'grad_norm': '0.3', 'reward': '0.", 300 + 7 * i % 40,
+                 "', 'completions/mean_length': '500', 'frac_reward_zero_std': '0.2', 'epoch': '0.", 100 + i, "'}\n");
+    return log;
+  };
+  const std::string head = "(PPOTrainer pid=42) INFO 11-20 08:40:30 ppo_trainer.py:520] Sample: ['user Why? assistant ";
+  const std::string box = "\u256d\u2500\u2500\u2500 Step 30 \u2500\u2500\u2500\u256e\n";
+  const std::string floor = "\u2570\u2500\u2500\u2500\u2500\u2500\u2500\u256f\n";
+  const std::string cells = prefixed("\u2502 \u2502 Why \u2502 ", " \u2502 0.00 \u2502 \u2502");
+  for (const auto& log :
+       {std::array{openrlhf(1, 30), head + escaped + "', 0.5]\n", openrlhf(31, 49)},
+        std::array{openrlhf(1, 30),
+                   head + "it says\n" + prefixed("(PPOTrainer pid=42) ", "") + "(PPOTrainer pid=42) ', 0.5]\n",
+                   openrlhf(31, 49)},
+        std::array{trl(1, 30), box + cells + floor, trl(31, 49)}}) {
+    CAPTURE(log[1]);
+    for (const State& state : {state_of(log[0] + log[1]), state_of(log[0] + log[1] + log[2])}) {
+      CHECK(state.verdict != "crashed");
+      CHECK(std::none_of(state.incidents.begin(), state.incidents.end(),
+                         [](const Incident& one) { return one.kind == "gpu-out-of-memory"; }));
+    }
+    // What the trainer raises behind it is its own.
+    CHECK(state_of(log[0] + log[1] + log[2] + quoted + "\n").verdict == "crashed");
+  }
 }
 
 /// A Trainer's bar as it is drawn over itself.

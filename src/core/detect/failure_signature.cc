@@ -209,6 +209,12 @@ bool is_of_learning(const Signature& signature) {
          signature.severity >= Severity::kWarning;
 }
 
+/// A trainer that watches its own progress says that there is none.
+bool says_stalled(const Signature& signature) {
+  return signature.kind == "stall" && signature.layer == "framework" && signature.role == Role::kRoot &&
+         signature.metric_rule.empty();
+}
+
 /// What mostly passes by itself did so within a step or two: each rank may say it at the same update.
 bool passed_by(const Survived& seen) {
   constexpr int64_t kSteps = 2;
@@ -227,6 +233,8 @@ Severity survived_severity(const State& state, const Survived& seen) {
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
   if (often && is_of_learning(signature)) return passed_by(seen) ? Severity::kInfo : Severity::kWarning;
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
+  if (says_stalled(signature) && seen.trained && seen.open > 0)
+    return burst && stands_at_end(state, seen) ? Severity::kCritical : Severity::kWarning;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;
   if (lacks_engine(state, seen)) return Severity::kWarning;
@@ -321,7 +329,8 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     const bool stands = nothing_after && !of_its_end && finding.severity > Severity::kInfo;
     const bool lasts = finding.severity > Severity::kInfo && finding.kind != "logging-gap" && !seen.last->teardown &&
                        !of_its_end && !stands && up_to_the_end(state, seen);
-    finding.resolved = !stuck && !unsaved && !stands && !lasts && !ends_program(state, *seen.last);
+    const bool stalled = says_stalled(*seen.first->signature) && seen.trained && seen.open > 0;
+    finding.resolved = !stuck && !unsaved && !stands && !lasts && !stalled && !ends_program(state, *seen.last);
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
@@ -331,7 +340,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
             : seen.first->teardown            ? ", after the run was complete"
             : stuck                           ? ", no step was done after it"
             : unsaved                         ? ", the run went on, and no save after it is known to be whole"
-            : nothing_after                   ? ", and no step is seen after it"
+            : nothing_after || stalled        ? ", and no step is seen after it"
             : lasts                           ? ", up to the last step"
             : loses_every_step(state, seen)   ? ", at least once for each step: the sink lacks all of them"
                                               : ", the run went on");
@@ -378,7 +387,8 @@ const Detector failure_signature{
      "code-error",
      "environment-fault",
      "checkpoint-failed",
-     "checkpoint-incomplete"},
+     "checkpoint-incomplete",
+     "stall"},
     kKnobs,
     judge};
 

@@ -86,7 +86,8 @@ void stopped_attempt(const State& state, const Knowledge& knowledge, const Attem
                              : "The run was stopped from outside";
   if (!text.empty()) finding.evidence.push_back({attempt.ended_at.where, text, "", kNoStep, 0});
   if (known != nullptr) {
-    finding.summary += cat(": ", stopped_by(text));
+    finding.summary = known->layer == "framework" ? cat("The trainer ended by a rule of its own: ", stopped_by(text))
+                                                  : cat(finding.summary, ": ", stopped_by(text));
     finding.suggests.push_back({known->id, 0.7, cat("seen: ", clip(text, 160))});
   } else {
     finding.suggests.push_back({"user-cancelled", 0.6, "an end record that says interrupted"});
@@ -101,7 +102,11 @@ void stopped_attempt(const State& state, const Knowledge& knowledge, const Attem
 bool stopped_chain(const State& state, const FailureChain& chain, Finding& finding) {
   if (!stops(chain.kind)) return tell_aftermath(chain, finding);
   describe(state, chain, finding);
-  finding.summary = cat("The run was stopped from outside: ", stopped_by(reason_of(chain).text));
+  const Symptom& reason = reason_of(chain);
+  const bool by_itself = chain.kind == "interrupted" && reason.signature != nullptr &&
+                         reason.signature->layer == "framework" && is_root(reason);
+  finding.summary = cat(by_itself ? "The trainer ended by a rule of its own: " : "The run was stopped from outside: ",
+                        stopped_by(reason.text));
   return true;
 }
 

@@ -62,8 +62,12 @@ constexpr Knob kNever{"never", 5, "points",
                       "All advantages equal and no gradient in each record from the first one on: so few are enough "
                       "where they are all that a run which is over has",
                       "own"};
-constexpr Knob kKnobs[] = {kNever,  kMostSteps, kQuarter, kWorth, kAlive, kMixed, kAllCut, kFew,  kShare,  kPersist,
-                           kChance, kSolved,    kMost,    kShort, kHalf,  kLong,  kFlat,   kNear, kReason, kCut};
+constexpr Knob kEasy{
+    "easy", 0.8, "ratio",
+    "Of so many steps or more, all with equal rewards at the top of the reward's range, it is worth a line", "`most`"};
+constexpr Knob kKnobs[] = {kEasy,   kNever, kMostSteps, kQuarter, kWorth,  kAlive,  kMixed,
+                           kAllCut, kFew,   kShare,     kPersist, kChance, kSolved, kMost,
+                           kShort,  kHalf,  kLong,      kFlat,    kNear,   kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -107,6 +111,8 @@ struct Wasteful {
   }
 };
 
+constexpr std::string_view kSolvedInWords = "the data is solved";
+
 Severity severity_of(const State& state, JudgeMemory& memory, const Point& from, const Point& to, std::string& why) {
   for (const Track& reward : memory.tracks(state, reward_series(state))) {
     size_t end = 0;
@@ -127,7 +133,7 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     // A reward that only punishes has nothing to show that all went well: 0 may be an answer that was never tried.
     if (*level > 0 && !unread && solved(state, scale, *level, kSolved.value) &&
         !nothing_was_right(state, to.attempt, from.step, to.step)) {
-      why = "the data is solved";
+      why = kSolvedInWords;
       return Severity::kInfo;
     }
     if (share <= 0.02) {
@@ -254,6 +260,22 @@ void add_share(const State& state, JudgeMemory& memory, const Track& track, cons
   out.push_back(std::move(finding));
 }
 
+/// Most groups or steps teach nothing since all of their answers are right: nothing is left to learn from this data.
+void judge_solved(const State& state, JudgeMemory& memory, const Track& uniform,
+                  const std::vector<Wasteful::Window>& windows, std::string_view of, std::vector<Finding>& out) {
+  for (const Wasteful::Window& window : windows) {
+    const size_t last = uniform.size() - 1;
+    std::string why;
+    const Point &from = uniform.points[window.first], &to = uniform.points[last];
+    if (mean(uniform.slice(window.first, last + 1)) < kEasy.value) continue;
+    if (severity_of(state, memory, from, to, why) != Severity::kInfo || why != kSolvedInWords) continue;
+    add_share(state, memory, uniform, window, of, out);
+    out.back().severity = Severity::kInfo;
+    out.back().summary += cat(" (", why, ": nothing is left to learn)");
+    return;
+  }
+}
+
 /// Where a step shows nothing but whether all of its rewards are equal.
 constexpr std::array<Wasteful::Test, 2> kSteps = {Wasteful::Test{points_of(kLong), kMost.value},
                                                   Wasteful::Test{2 * points_of(kLong), kMixed.value}};
@@ -270,6 +292,7 @@ void judge_wasted(const State& state, JudgeMemory& memory, const Track& spread, 
     add_share(state, memory, uniform, window, "steps", out);
     return;
   }
+  judge_solved(state, memory, uniform, found.windows, "steps", out);
 }
 
 /// No record has a gradient or a loss.
@@ -398,6 +421,10 @@ void judge_groups(const State& state, JudgeMemory& memory, KeptTrack& track, std
   if (streak) add_finding(state, memory, track, track, first, detected, out);
   if (streak && out.back().severity == Severity::kInfo) return;
   const auto window = faulty_window(state, memory, track);
+  if (!window && !streak) {
+    const auto& windows = track.follow("zero-advantage", Wasteful{}).windows;
+    return judge_solved(state, memory, track, windows, "groups", out);
+  }
   if (!window || (streak && window->last + points_of(kPersist) > detected)) return;
   // Most groups may have gone without a spread long before the first row of records in which all did.
   std::vector<Finding> shares;

@@ -173,6 +173,8 @@ void cancelled(const Scene& scene, Out& out) {
   const bool stopped = scene.incident.kind == "interrupted" || scene.incident.kind == "died-silently";
   if (!stopped && scene.named("slurm-cancelled")) {
     out.push_back({"user-cancelled", -0.6, "the run had failed before it was cancelled"});
+  } else if (scene.named("slurm-cancelled") && scene.says("job requeue")) {
+    out.push_back({"user-cancelled", -0.6, "the job was queued again, to begin anew"});
   } else if (scene.named("slurm-cancelled") && !scene.says("time limit") && !scene.says("preempt")) {
     out.push_back(
         {"user-cancelled", 0.9, "a job that is cancelled without a word of its time limit was cancelled by hand"});

@@ -188,12 +188,13 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   bar_before_text(line, hits);
   // What W&B's own log says of W&B is nothing that happened to the run.
   helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
-  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text, line.rare);
+  const bool opens = opens_sample(line, hits);
+  const bool sample = sample_state(line) || opens || helper_log_ || holds_sample_text(line.text, line.rare);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   Stream::feed_crash_text(*this, line, sample);
-  const bool folded = feed_folded_trace(line, sample);
-  const bool in_trace = folded || feed_trace(line, sample);
+  const bool folded = !opens && feed_folded_trace(line, sample);
+  const bool in_trace = folded || (!opens && feed_trace(line, sample));
   if (!in_trace && open_traces_ > 0 && !trim(line.text).empty()) end_whole_traces(line);
   note_last_exception(line, in_trace || sample);
   if (in_trace) {
@@ -203,7 +204,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (!in_trace && !sample) heed_first_lines(line);
   if (in_trace && !folded) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
-  const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
+  const bool shaped = (!in_trace || sample_lines_ > 0) && shapes(line, hits, sample, &quiet);  // a sample may end
   const bool source = trace != nullptr && trace->reader.open() && trace->reader.took_source();
   if (!quiet && !source) signatures(line, hits, sample || sample_began_, trace);
   if (shaped && record_made_) went_on(line);
@@ -378,27 +379,6 @@ void Interpreter::emit_message(uint32_t pattern, Message& message) {
   body.text = clip(sanitize_utf8(miner_.text(pattern)), kTextLimit);
   body.count = message.emitted = message.seen;
   put(std::move(body), message.number, message.at);
-}
-
-// True while `line` lies inside a rollout sample or a tool's output.
-bool Interpreter::sample_state(const LogLine& line) {
-  if (sample_lines_ == 0) return false;
-  if (line.pid != sample_pid_ || ends_sample(line)) {
-    sample_lines_ = 0;
-    return false;
-  }
-  --sample_lines_;
-  return true;
-}
-
-/// A line with a time or a level comes of the program itself, unless the sample quotes a log: its printer ends each
-/// sample with a word, or goes on in the name of a process, in which no launcher speaks.
-bool Interpreter::ends_sample(const LogLine& line) const {
-  if (samples_end_) return false;
-  const bool timed = line.at.known() || line.clock_ms >= 0;
-  const bool levelled = line.level != Level::kNone && (timed || line.pid < 0);
-  if (!timed && !levelled) return false;
-  return !sample_stamped_ || line.level >= Level::kInfo;
 }
 
 bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet) {

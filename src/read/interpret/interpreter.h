@@ -229,6 +229,8 @@ class Interpreter {
   bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet);
   bool is_keepers(size_t dialect, std::string_view text);
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
+  bool opens_sample(const LogLine& line, std::span<const uint32_t> hits);
+  bool quoted_by_trace(const LogLine& line, const Shape& shape) const;
   bool sample_state(const LogLine& line);
   bool ends_sample(const LogLine& line) const;
   size_t wanted() const;
@@ -271,7 +273,7 @@ class Interpreter {
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
   void make_checkpoint(const Fields& fields, int64_t step, const LogLine& line);
-  void finish_save(const Pending& as);
+  void finish_save(const MetricLine& metrics, const Pending& as);
   bool of_wanted_arm(std::string_view text);
   bool of_other_arm(std::string_view arm, int64_t step, std::span<const RowNumber> numbers, uint64_t number, Time at);
   bool settings_of(const Row& row);  ///< whether it is a record of settings
@@ -352,6 +354,8 @@ class Interpreter {
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t document_done_ = 0, document_total_ = 0;  // steps, as a document of the trainer's state says
   event::CheckpointSaved begun_save_;               // without a step: none that the record of its step will finish
+  std::string save_ends_with_;                      // the figure whose record does, or "true": any record of its step
+  bool saves_go_on_ = false;                        // behind the record of their step, in the background
   int64_t steps_total_ = 0;                         // of the run, as planned
   int64_t other_total_ = 0, other_done_ = 0;        // of a bar that began when the steps were complete
   bool steps_complete_ = false;

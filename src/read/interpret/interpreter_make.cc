@@ -488,12 +488,4 @@ void Interpreter::make_configured(const Fields& fields, const LogLine& line) {
   }
 }
 
-void Interpreter::begin_sample(const Fields& fields, const LogLine& line) {
-  sample_began_ = true;
-  sample_lines_ =
-      fields.flag("one") ? 0 : static_cast<size_t>(std::clamp<int64_t>(fields.integer("lines", kSampleLines), 1, 5000));
-  sample_pid_ = line.pid;
-  sample_stamped_ = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
-}
-
 }  // namespace mw

@@ -274,7 +274,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   }
   records_.add(record);
   if (!all.empty()) scores_.clear();
-  finish_save(as);
+  finish_save(metrics, as);
 }
 
 // A table or a dict of an unknown trainer begins here; whether it is a metric record is seen at its end.
@@ -341,20 +341,28 @@ bool Interpreter::make_columns(const LogLine& line) {
 
 /// A save of a trainer that its dialect describes.
 void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogLine& line) {
-  if (fields.flag("background")) {  // the record of its step says nothing of it
+  if (fields.flag("background")) {  // the record of a step says nothing of its save
     begun_save_ = {};
+    saves_go_on_ = true;
     return;
   }
   if (step != kNoStep) records_.saved(step);
   event::CheckpointSaved save{step, clean_.take(fields.text("path"), kPathLimit), fields.text("complete") != "false"};
-  begun_save_ = fields.flag("until_record") && !save.complete ? save : event::CheckpointSaved();
+  save_ends_with_ = fields.text("until_record");
+  const bool ends_with_record = !save_ends_with_.empty() && !saves_go_on_ && !save.complete;
+  begun_save_ = ends_with_record ? save : event::CheckpointSaved();
   put(std::move(save), line.number, line.at);
 }
 
-/// The record of a step that a save had begun at: the save has returned.
-void Interpreter::finish_save(const Pending& as) {
+/// The record of a step that a save had begun at, or that part of it which is printed behind the save: the save has
+/// returned.
+void Interpreter::finish_save(const MetricLine& metrics, const Pending& as) {
+  if (as.eval || begun_save_.step == kNoStep) return;
   const int64_t step = as.step != kNoStep ? as.step : records_.current();
-  if (as.eval || begun_save_.step == kNoStep || begun_save_.step != step) return;
+  const auto shows = [&](const RowNumber& number) { return cat(as.prefix, number.key) == save_ends_with_; };
+  const bool whole = save_ends_with_ == "true";
+  if (begun_save_.step != step || (!whole && std::none_of(metrics.numbers().begin(), metrics.numbers().end(), shows)))
+    return;
   begun_save_.complete = true;
   put(std::exchange(begun_save_, {}), as.number, as.at);
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "core/detect/support/pair_ranking.h"
 #include "core/detect/support/settled.h"
+#include "core/detect/support/spread.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
@@ -123,6 +125,14 @@ bool begins_late(const Track& track) {
   return static_cast<double>(first) > std::max(kLateStart.value, kLateRecords.value * static_cast<double>(apart));
 }
 
+/// Every record up to there has a gradient of exactly zero, and equal rewards do not explain it.
+bool has_no_gradient(const State& state, const Point& now) {
+  const Series* const gradient = state.find("grad_norm");
+  if (gradient == nullptr || gradient->count() < points_of(kRecords) || gradient->min() != 0 || gradient->max() != 0)
+    return false;
+  return rewards_differ(state, now.attempt, std::numeric_limits<int64_t>::min(), now.step).value_or(true);
+}
+
 Finding finding_of(const State& state, const Track& track, const Stretch& stretch) {
   const size_t n = stretch.n;
   // A level is not wrong at the first step: learning is due once half of what is judged is over.
@@ -133,8 +143,13 @@ Finding finding_of(const State& state, const Track& track, const Stretch& stretc
   if (begins_late(track)) finding.severity = Severity::kInfo;
   add_figures(finding, track, 0, n - 1);
   const auto kl = level_between(state.find("kl.ref"), now.attempt, onset.step, now.step);
+  const bool no_gradient = has_no_gradient(state, now);
+  if (no_gradient) {
+    finding.suggests.push_back({"weights-not-updating", 0.75, "the gradient is exactly zero in every record"});
+    add_figure(finding, "grad_norm", now.step, 0);
+  }
   finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
-  if (kl && std::abs(*kl) < 1e-3) {
+  if (!no_gradient && kl && std::abs(*kl) < 1e-3) {
     finding.suggests.push_back(
         {"weights-not-updating", 0.5, cat("KL to the reference is ", *kl, ": the policy hardly moves")});
     add_figure(finding, "kl.ref", now.step, *kl);
@@ -219,6 +234,11 @@ bool judge_flat(const State& state, JudgeMemory& memory, std::vector<Finding>& o
     if (out.size() == before) judge_reward(state, track, out);
   }
   if (out.size() == before && !tracks.empty()) judge_short(state, memory, tracks.back(), out);
+  for (size_t i = before; i < out.size(); ++i) {
+    const Moment& seen = out[i].detected;
+    if (!out[i].resolved && has_no_gradient(state, {seen.step, 0, seen.at, seen.where, seen.attempt}))
+      out[i].summary += "; the gradient is exactly zero in every record";
+  }
   return out.size() > before;
 }
 

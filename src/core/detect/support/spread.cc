@@ -43,4 +43,15 @@ Track uniform_steps(const Track& spread, double steps, size_t width) {
   return uniform;
 }
 
+std::optional<bool> rewards_differ(const State& state, uint16_t attempt, int64_t from, int64_t to) {
+  constexpr double kUniform = 0.95;  // as zero-advantage
+  const auto level = [&](std::string_view signal) { return level_between(state.find(signal), attempt, from, to); };
+  if (const auto uniform = level("reward.zero_std_groups")) return *uniform < kUniform;
+  for (const std::string_view signal : {"advantage.std", "reward.std"}) {
+    if (const auto spread = level(signal)) return *spread > 0;
+  }
+  const auto most = level("advantage.max"), least = level("advantage.min");
+  return most && least ? std::optional(*most > *least) : std::nullopt;
+}
+
 }  // namespace mw::detect

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "core/detect/tools/track.h"
 
@@ -16,5 +17,9 @@ Track uniform_in(Track spread);
 /// A record of several steps is without a spread only where all of them are: the share of such steps that the last
 /// `width` records speak for, by the share of such records.
 Track uniform_steps(const Track& spread, double steps, size_t width);
+
+/// Did the rewards within groups differ in those steps of one attempt? By the share of groups in which they do not,
+/// else by their spread or that of the advantages. nullopt: the run does not say.
+std::optional<bool> rewards_differ(const State& state, uint16_t attempt, int64_t from, int64_t to);
 
 }  // namespace mw::detect
