@@ -18,7 +18,8 @@ struct RunRecord {
     Time began, last;                                   ///< first and last sign of life
     int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it reported
     int64_t resumed_at = kNoStep;
-    std::string end;  ///< how it ended, a phrase; "": not known, or it goes on
+    std::string end;     ///< how it ended, a phrase; "": not known, or it goes on
+    double seconds = 0;  ///< that it lasted, where something else than those two times shows it; 0: nothing does
   };
   struct Incident {
     uint32_t id = 0;

@@ -94,6 +94,20 @@ void move_moments(State& state, const std::vector<bool>& moves, const Since& sin
   for (const uint16_t number : {from, to}) state.attempts[number].last_checkpoint = last_checkpoint_in(state, number);
 }
 
+/// The line from which a file that has no clock says what was done from the step `first` on: where it came there last.
+/// Steps that were done again may stand in it twice.
+uint64_t line_of(const Series& series, uint16_t attempt, int64_t first) {
+  uint64_t line = 0;
+  int64_t before = kNoStep;
+  for (const Point& point : series.points()) {
+    if (point.attempt != attempt || point.step == kNoStep) continue;
+    const bool comes = point.step >= first && (before == kNoStep || before < first || point.step < before);
+    if (comes) line = point.where.line;
+    before = point.step;
+  }
+  return line;
+}
+
 }  // namespace
 
 void share_with_newest(State& state, uint32_t speaker, Time since) {
@@ -125,20 +139,30 @@ void share_steps_with_newest(State& state, const LogBoundary& boundary, bool doc
       if (series.source >= moves.size() || series.source == boundary.before || series.source == boundary.after)
         continue;
       SourceState& source = state.sources[series.source];
-      if ((source.attempt != from && !moves[series.source]) || (documents && source.kind != "json")) continue;
+      if (source.attempt != from && !moves[series.source]) continue;
+      if (documents && source.kind != "json" && (source.kind == "text" || source.last_at.known())) continue;
       if (source.last_step < boundary.first || source.last_step <= boundary.last) continue;
-      const auto [first, last] =
-          series.move_attempt_where(from, to, [&since](const Point& point) { return since.includes(point); });
+      const uint64_t line = source.last_at.known() ? 0 : line_of(series, from, boundary.first);
+      const auto [first, last] = series.move_attempt_where(
+          from, to, [&](const Point& point) { return point.where.line >= line && since.includes(point); });
       if (last == kNoStep) continue;
       moves[series.source] = true;
       source.attempt = to;
       if (all == &state.series) take_steps(state.attempts[to], first, last);
     }
   }
-  move_moments(state, moves, since);
-  const SourceState& log = state.sources[boundary.before];
   AttemptState& before = state.attempts[from];
-  if (log.last_at > before.last.at) {
+  if (boundary.before == boundary.after && std::find(moves.begin(), moves.end(), true) == moves.end()) return;
+  const Moment last = before.last, busy = before.busy;
+  move_moments(state, moves, since);
+  if (boundary.before == boundary.after && last.where.source == boundary.before) {  // the log itself knows its end best
+    before.last = last;
+    before.busy = busy;
+    return;
+  }
+  const SourceState& log = state.sources[boundary.before];
+  const Time began = boundary.before == boundary.after ? state.attempts[to].began.at : Time{};
+  if (log.last_at > before.last.at && !(began.known() && log.last_at > began)) {
     before.last = {boundary.last, log.last_at, {boundary.before, log.last_line}, from, false};
     before.busy = before.last;
   }

@@ -19,7 +19,7 @@ struct LogBoundary {
 /// The newest attempt has a log of its own, which begins there: the steps from its first one on that other files (a
 /// sink that goes on in one file) have of the attempt before are of the newest one, where their clocks do not say
 /// otherwise.
-/// `documents`: of those only, which are written anew as a whole with each save.
+/// `documents`: only of those, which are written anew as a whole with each save, and of sinks without a clock.
 void share_steps_with_newest(State& state, const LogBoundary& boundary, bool documents = false);
 
 }  // namespace mw

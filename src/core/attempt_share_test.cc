@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
 #include "core/state.h"
 
 namespace mw {
@@ -56,12 +60,52 @@ TEST_CASE("whichever file is read first, what each said is of the attempt in whi
   }
 }
 
-TEST_CASE("what has no clock stays where it was") {
+/// A file of the user's own with a row for each step, without a clock.
+void sink(State& state, std::initializer_list<std::pair<int64_t, int64_t>> spans) {
+  uint64_t line = 0;
+  for (const auto& [from, to] : spans) {
+    for (int64_t i = from; i <= to; ++i)
+      fold(state, {{}, {0, ++line}, event::Measured{i, false, {{"reward.mean", "reward", 0.25}}}});
+  }
+}
+
+TEST_CASE("what has no clock goes by its steps: those from the first one of an attempt on are of it") {
+  for (const bool clock : {true, false}) {
+    CAPTURE(clock);
+    State all, again, second;
+    sink(all, {{0, 20}});
+    sink(again, {{0, 6}, {5, 20}});
+    sink(second, {{5, 20}});
+    for (State* state : {&all, &again, &second}) {
+      if (clock) {
+        trainer(*state, 1);
+      } else {
+        uint64_t line = 0;
+        const auto log = [&](auto body) { fold(*state, {{}, {1, ++line}, std::move(body)}); };
+        for (int64_t i = 0; i <= 6; ++i) log(event::Measured{i, false, {{"loss.total", "loss", 0.5}}});
+        log(event::AttemptBegan{"another start"});
+        for (int64_t i = 5; i <= 20; ++i) log(event::Measured{i, false, {{"loss.total", "loss", 0.5}}});
+      }
+      REQUIRE(state->attempts.size() == 2);
+      CHECK(state->attempts[0].first_step == 0);
+      CHECK(state->attempts[0].last_step == 6);
+      CHECK(state->attempts[1].first_step == 5);
+      CHECK(state->attempts[1].last_step == 20);
+    }
+    const std::vector<Point>& points = again.find("reward.mean")->points();
+    REQUIRE(points.size() == 23);
+    for (size_t i = 0; i < points.size(); ++i) CHECK(points[i].attempt == (i < 7 ? 0 : 1));
+    CHECK(all.find("reward.mean")->points()[4].attempt == 0);
+    CHECK(all.find("reward.mean")->points()[7].attempt == 1);
+    CHECK(second.find("reward.mean")->points()[0].attempt == 1);
+  }
+}
+
+TEST_CASE("a file without a clock that ends where the attempt before did stays where it was") {
   State state;
-  for (int64_t i = 0; i <= 20; ++i)
-    fold(state, {{}, {0, static_cast<uint64_t>(i + 1)}, event::Measured{i, false, {{"reward.mean", "reward", 0.25}}}});
+  sink(state, {{0, 6}});
   trainer(state, 1);
-  CHECK(state.attempts.size() == 2);
+  REQUIRE(state.attempts.size() == 2);
   for (const Point& point : state.find("reward.mean")->points()) CHECK(point.attempt == 0);
 }
 

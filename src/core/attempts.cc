@@ -349,17 +349,21 @@ void begin_by_own_log(State& state, SourceState& source, const Event& event, int
   share_steps_with_newest(state, *boundary);
 }
 
-/// The first step after a line without a clock with which an attempt began in the middle of a log: from there on other
-/// files are of it, too.
-void date_beginning(State& state, const SourceState& source, const Event& event, int64_t step) {
+/// The first step after the line with which an attempt began in the middle of a log: from there on other files are of
+/// it, too, those without a clock by their steps.
+void share_beginning(State& state, const SourceState& source, const Event& event, int64_t step) {
   const size_t number = static_cast<size_t>(source.attempt);
   AttemptState& own = state.attempts[number];
   const bool first = own.first_step == kNoStep && own.began.where.source == event.where.source;
-  if (number == 0 || number + 1 != state.attempts.size() || !first || own.began.at.known()) return;
-  if (is_kept(state, event) || !event.at.known() || !source.last_at.known() || event.at < source.last_at) return;
-  own.began.at = event.at;
-  const Time between{source.last_at.ns + (event.at.ns - source.last_at.ns) / 2};
-  share_steps_with_newest(state, {event.where.source, event.where.source, source.last_step, step, between});
+  if (number == 0 || number + 1 != state.attempts.size() || !first || is_kept(state, event)) return;
+  Time between = own.began.at;
+  if (!between.known() && event.at.known() && source.last_at.known()) {
+    if (event.at < source.last_at) return;
+    own.began.at = event.at;
+    between = {source.last_at.ns + (event.at.ns - source.last_at.ns) / 2};
+  }
+  if (source.last_step != kNoStep)
+    share_steps_with_newest(state, {event.where.source, event.where.source, source.last_step, step, between});
 }
 
 void follow_steps(State& state, SourceState& source, const Event& event) {
@@ -371,7 +375,7 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
     join(state, source, event, step);
     begin_by_own_log(state, source, event, step, resumed);
   } else {
-    date_beginning(state, source, event, step);
+    share_beginning(state, source, event, step);
   }
   if (goes_on_as_before(state, source, event, step)) {
     take_back(state);

@@ -68,6 +68,20 @@ Time began_by_clock(const State& state, const AttemptState& attempt) {
   return first;
 }
 
+double attempt_seconds(const State& state, const AttemptState& attempt) {
+  // The lines with which it begins, and that on which it failed, may have none of the clocks around them.
+  const auto clock_of = [&state](const Moment& moment) -> const LineClock* {
+    const bool line = moment.where.line != 0 && moment.where.source < state.sources.size();
+    return line ? &state.sources[moment.where.source].clock : nullptr;
+  };
+  Time since = began_by_clock(state, attempt), until = attempt.last.at;
+  const LineClock *first = clock_of(attempt.began), *last = clock_of(attempt.last);
+  if (!since.known() && first != nullptr) since = first->after(attempt.began.where.line);
+  if (!until.known() && last != nullptr) until = last->before(attempt.last.where.line);
+  const double by_clock = since.known() && until > since ? (until - since).seconds() : 0;
+  return std::max(by_clock, seconds_by_bar(attempt));
+}
+
 Time supervised_end(const State& state, const SupervisedAttempt& attempt) {
   if (!attempt.exited) return &attempt == &state.supervision.attempts.back() ? state.last_at : attempt.started_at;
   return attempt.known ? attempt.exited_at : last_seen(state, attempt);
@@ -96,14 +110,10 @@ double run_seconds(const State& state) {
   // The lines of many trainers have no clock; who started the command knows when it did.
   double seconds = supervised_seconds(state);
   if (seconds > 0) return seconds;
-  for (const AttemptState& attempt : state.attempts) {
-    const Time since = began_by_clock(state, attempt);
-    if (since.known() && attempt.last.at > since) seconds += (attempt.last.at - since).seconds();
-  }
+  for (const AttemptState& attempt : state.attempts) seconds += attempt_seconds(state, attempt);
   const Time since = written_since(state), until = std::max(written_until(state), ran_until(state));
   if ((seconds <= 0 || state.attempts.size() == 1) && since.known() && until > since)
     seconds = std::max(seconds, (until - since).seconds());  // its records may have no clock where other lines do
-  seconds = std::max(seconds, seconds_by_bar(state));
   return seconds > 0 ? seconds : seconds_of_steps(state);
 }
 

@@ -21,6 +21,10 @@ void set_cost_per_hour(State& state, double cost);
 /// When an attempt began; where the line that began it has no clock, the time of its first record.
 Time began_by_clock(const State& state, const AttemptState& attempt);
 
+/// For how long an attempt lasted: from its first to its last sign of life, by its own clock or by the lines around
+/// these that have one, or as the bar over its steps shows, whichever is more. In seconds; 0: nothing shows it.
+double attempt_seconds(const State& state, const AttemptState& attempt);
+
 /// When an attempt that midwatch started ended, or was last seen; of one that goes on the time of the last event.
 Time supervised_end(const State& state, const SupervisedAttempt& attempt);
 

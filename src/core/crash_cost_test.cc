@@ -213,5 +213,32 @@ TEST_CASE("where one line has a clock and a bar goes on behind it, the bar says 
   CHECK(work_since(state, kNoStep) == doctest::Approx(7200));
 }
 
+TEST_CASE("attempts of one log last as long as the bar of each shows, or the clocks beside its lines") {
+  State bars, clocks;
+  const Time began = Time::from_seconds(1'700'000'000);
+  uint64_t line = 0;
+  const auto say = [&line](State& state, auto body, Time at = {}) { fold(state, {at, {0, ++line}, std::move(body)}); };
+  double clock = 0;
+  for (State* state : {&bars, &clocks}) {
+    say(*state, event::SourceOpened{0, "train.log", "text", 0});
+    say(*state, event::Planned{200});
+    for (const auto& [from, to] : {std::pair{1, 33}, {21, 57}, {41, 71}, {61, 200}}) {
+      say(*state, event::AttemptBegan{"a start"});
+      for (int step = from; step <= to; ++step) {
+        if (state == &bars) say(bars, event::Progressed{"", step, 200, 60.0 * (step - from + 1)});
+        if (state == &clocks) say(clocks, event::ClockLacks{}, began + Duration::seconds(clock += 60));
+        say(*state, event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+      }
+      clock += 420;
+    }
+  }
+  REQUIRE(bars.attempts.size() == 4);
+  CHECK(attempt_seconds(bars, bars.attempts[1]) == doctest::Approx(37 * 60));
+  CHECK(run_seconds(bars) == doctest::Approx(241 * 60));
+  REQUIRE(clocks.attempts.size() == 4);
+  CHECK(attempt_seconds(clocks, clocks.attempts[1]) == doctest::Approx(36 * 60));  // from its first clock on
+  CHECK(run_seconds(clocks) == doctest::Approx((241 - 4) * 60));
+}
+
 }  // namespace
 }  // namespace mw

@@ -46,13 +46,21 @@ std::vector<const SourceState*> best_dated(const State& state) {
   return best;
 }
 
-double seconds_by_bar(const State& state) {
-  if (state.attempts.empty() || state.attempts.back().bar.empty()) return 0;
-  const AttemptState::BarMark& mark = state.attempts.back().bar.back();
+double seconds_by_bar(const AttemptState& attempt) {
+  if (attempt.bar.empty()) return 0;
+  const AttemptState::BarMark& mark = attempt.bar.back();
   // A bar that stands far behind is of an earlier part of the training.
-  const int64_t last = state.attempts.back().last_step;
+  const int64_t last = attempt.last_step;
   const bool behind = last != kNoStep && static_cast<double>(mark.done) < 0.9 * static_cast<double>(last);
   return behind ? 0 : std::max(0.0, mark.elapsed);
+}
+
+double seconds_by_bar(const State& state) { return state.attempts.empty() ? 0 : seconds_by_bar(state.attempts.back()); }
+
+double seconds_by_bars(const State& state) {
+  double seconds = 0;
+  for (const AttemptState& attempt : state.attempts) seconds += seconds_by_bar(attempt);
+  return seconds;
 }
 
 Time written_since(const State& state) {

@@ -16,8 +16,12 @@ Time written_until(const State& state);
 /// the run's files are alike in that.
 std::vector<const SourceState*> best_dated(const State& state);
 
-/// How long the last attempt's steps took by the bar over them, in seconds; 0 where it has none.
+/// How long an attempt's steps took by the bar over them, in seconds; 0 where it has none.
+double seconds_by_bar(const AttemptState& attempt);
+/// The last attempt's.
 double seconds_by_bar(const State& state);
+/// All attempts' together.
+double seconds_by_bars(const State& state);
 
 /// When the bar over the last attempt's steps stood where it was last seen, as if it had begun with the first clock;
 /// unknown where there is no such bar, or no clock.

@@ -255,12 +255,12 @@ TEST_CASE("a model's path that the Hub does not have either is a path that is wr
 }
 
 /// A start of transformers' Trainer: its bar at 0, then from the step on that it resumed at.
-std::string trainer(int first, int last) {
+std::string trainer(int first, int last, int plan = 200) {
   std::string log = "Loading checkpoint shards: 100%|##########| 4/4 [00:05<00:00,  1.40s/it]\n";
-  log += "  0%|          | 0/200 [00:00<?, ?it/s]\n";
+  log += cat("  0%|          | 0/", plan, " [00:00<?, ?it/s]\n");
   for (int i = first; i <= last; ++i) {
     const int done = i - first + 1;
-    log += cat(" 10%|#         | ", i, "/200 [", done / 60, ":", done % 60 < 10 ? "0" : "", done % 60,
+    log += cat(" 10%|#         | ", i, "/", plan, " [", done / 60, ":", done % 60 < 10 ? "0" : "", done % 60,
                ":00<9:00:00, 60.00s/it]\n");
     log += cat("{'loss': '0.0", 100 + i * 7 % 13, "', 'grad_norm': '0.4', 'learning_rate': '1e-06', 'reward': '0.",
                300 + i, "', 'reward_std': '0.3', 'kl': '0.001', 'epoch': '", i / 100, ".", i % 100 + 100, "'}\n");
@@ -283,8 +283,61 @@ TEST_CASE("each start of a trainer into one log is an attempt, wherever it goes 
   const State same =
       state_of(trainer(1, 25) + fault + trainer(21, 25) + fault + trainer(21, 25) + fault + trainer(21, 60));
   CHECK(same.attempts.size() == 4);
+  const State barren =
+      state_of(trainer(1, 25) + fault + trainer(21, 20) + fault + trainer(21, 20) + fault + trainer(21, 60));
+  CHECK(barren.attempts.size() == 4);
   // One that says nothing of its end.
   CHECK(state_of(trainer(1, 33) + trainer(31, 60)).attempts.size() == 2);
+}
+
+TEST_CASE("a training of fewer steps than the one before it in the log is another attempt") {
+  const std::string fault = fails("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB.");
+  const std::string done = "{'train_runtime': '600', 'train_steps_per_second': '0.5', 'train_loss': '1.2'}\n";
+  // It was done, or stopped early, or died; the next one begins, or goes on from a save.
+  for (const std::string& first :
+       {trainer(1, 300, 300) + done, trainer(1, 145, 300) + done, trainer(1, 145, 300) + fault, trainer(1, 145, 300)}) {
+    for (const int from : {1, 141}) {
+      const State state = state_of(first + trainer(from, 180, 180));
+      REQUIRE(state.attempts.size() == 2);
+      CHECK(state.attempts[0].total_steps == 300);
+      CHECK(state.attempts[1].first_step == from);
+      CHECK(state.attempts[1].last_step == 180);
+      CHECK(state.total_steps == 180);
+    }
+  }
+  // What is drawn in between is no step: the bar goes on where it stood.
+  std::string sparse = "  0%|          | 0/180 [00:00<?, ?it/s]\n";
+  for (int i = 1; i <= 180; ++i) {
+    sparse += cat(" 10%|#         | ", i, "/180 [", i, ":00<9:00:00, 60.00s/it]\n");
+    if (i % 20 == 0)
+      sparse +=
+          cat("{'loss': '0.01', 'learning_rate': '1e-06', 'reward': '0.", 300 + i, "', 'epoch': '0.0", 100 + i, "'}\n");
+  }
+  const State every20 = state_of(trainer(1, 145, 300) + fault + sparse);
+  REQUIRE(every20.attempts.size() == 2);
+  CHECK(every20.attempts[1].first_step == 20);
+  CHECK(every20.attempts[1].last_step == 180);
+  // Records that were held in a buffer come behind some steps of the bar.
+  std::string held, bars;
+  for (const std::string_view line : split(trainer(1, 60, 180), '\n'))
+    (line.starts_with("{") ? held : bars) += cat(line, "\n");
+  const State buffered = state_of(trainer(1, 300, 300) + done + bars + held + trainer(61, 180, 180));
+  REQUIRE(buffered.attempts.size() >= 2);
+  CHECK(buffered.attempts[0].last_step == 300);
+}
+
+TEST_CASE("the bar of an evaluation of fewer batches than there are steps is no training") {
+  std::string batches = "  0%|          | 0/40 [00:00<?, ?it/s]\n";
+  for (int i = 2; i <= 40; i += 2) batches += cat(" 10%|#         | ", i, "/40 [00:", 10 + i, "<03:00,  1.00s/it]\n");
+  const std::string judged = "{'eval_loss': '1.2', 'eval_runtime': '30.1', 'epoch': '1.2'}\n";
+  const State between = state_of(trainer(1, 100) + batches + judged + trainer(101, 200).substr(150));
+  CHECK(between.attempts.size() == 1);
+  CHECK(between.total_steps == 200);
+  // The last records of the training come out of a buffer when the evaluation is over, or is broken off.
+  const std::string log = trainer(1, 200), last = log.substr(log.rfind("{'loss'"));
+  const std::string before = log.substr(0, log.rfind("{'loss'"));
+  CHECK(state_of(before + batches + last + judged).attempts.size() == 1);
+  CHECK(state_of(before + batches.substr(0, batches.size() / 2) + last).attempts.size() == 1);
 }
 
 TEST_CASE("a start that says so and has a failure of its own before its bar is one attempt") {
@@ -301,23 +354,47 @@ TEST_CASE("a bar of as many batches as there are steps is no start") {
   CHECK(state_of(log + "Map: 100%|##########| 9/9 [00:01<00:00,  9.00it/s]\n" + batches).attempts.size() == 1);
 }
 
-TEST_CASE("the first rollouts of an attempt that goes back are of its own steps") {
-  const auto trains = [](int first, int last) {
-    std::string log = "Job submission server address: http://127.0.0.1:8265\n";
-    for (int i = first; i <= last; ++i)
-      log += cat("(RolloutManager pid=800) [2026-11-20 08:", 10 + i, ":35] rollout_metrics.py:268 - perf ", i,
-                 ": {'rollout/response_len/mean': 5", i, ".3, 'rollout/truncated_ratio': 0.02}\n",
-                 "(MegatronTrainRayActor pid=900) [2026-11-20 08:", 10 + i, ":35] train_metric_utils.py:135 - rollout ",
-                 i, ": {'rollout/raw_reward': 0.", 300 + i,
-                 "}\n(MegatronTrainRayActor pid=900) [2026-11-20 08:", 10 + i, ":59] model.py:918 - step ", i,
-                 ": {'train/loss': 0.00", i, ", 'train/grad_norm': 0.4, 'train/step': ", i, "}\n");
-    return log;
-  };
-  const State state = state_of(trains(0, 27) + fails("torch.OutOfMemoryError: CUDA out of memory.") + trains(20, 35));
-  REQUIRE(state.attempts.size() == 2);
-  CHECK(state.attempts[0].last_step == 27);
-  CHECK(state.attempts[1].first_step == 20);
-  CHECK(state.attempts[1].last_step == 35);
+/// A start of slime, which submits no Ray job of its own.
+std::string slime(int first, int last, int pid) {
+  const std::string rollouts = cat("(RolloutManager pid=", pid, ") [2026-11-20 "),
+                    actor = cat("(MegatronTrainRayActor pid=", pid + 1, ") [2026-11-20 ");
+  std::string log = cat("(RolloutManager pid=", pid, ") [2026-11-20 0", pid,
+                        ":00:00] rollout.py:967 - Router launched at ", "10.0.0.1:3124, Prometheus port: 4567\n");
+  for (int i = first; i <= last; ++i) {
+    const std::string at = cat("0", pid, ":", 10 + i);
+    log += cat(rollouts, at, ":35] rollout_metrics.py:268 - perf ", i, ": {'rollout/response_len/mean': 5", i,
+               ".3, 'rollout/truncated_ratio': 0.02}\n", actor, at, ":35] train_metric_utils.py:135 - rollout ", i,
+               ": {'rollout/raw_reward': 0.", 300 + i, "}\n", actor, at, ":59] model.py:918 - step ", i,
+               ": {'train/loss': 0.00", i, ", 'train/grad_norm': 0.4, 'train/step': ", i, "}\n");
+  }
+  return log;
+}
+
+TEST_CASE("rollouts of another run among a run's own are no sign that a rollout has several steps") {
+  const std::string first = slime(0, 45, 1), other = slime(0, 30, 3);
+  const auto a = split(first, '\n'), b = split(other, '\n');
+  std::string both;
+  for (size_t i = 0; i < a.size(); i += 4) {
+    for (size_t k = i; k < std::min(i + 4, a.size()); ++k) both += cat(a[k], "\n");
+    for (size_t k = i < 45 ? b.size() : i - 45; k < std::min(i - 41, b.size()); ++k) both += cat(b[k], "\n");
+  }
+  const State state = state_of(both);
+  CHECK(state.steps().last == 45);
+}
+
+TEST_CASE("each start of slime is an attempt, wherever it goes on") {
+  const std::string fault = fails("torch.OutOfMemoryError: CUDA out of memory.");
+  const State back = state_of(slime(0, 27, 1) + fault + slime(20, 35, 3));
+  REQUIRE(back.attempts.size() == 2);
+  CHECK(back.attempts[0].last_step == 27);
+  CHECK(back.attempts[1].first_step == 20);  // its first rollouts are of its own steps
+  CHECK(back.attempts[1].last_step == 35);
+  const State next = state_of(slime(0, 27, 1) + fault + slime(28, 35, 3));
+  REQUIRE(next.attempts.size() == 2);
+  CHECK(next.attempts[1].first_step == 28);
+  CHECK(state_of(slime(0, 27, 1) + fault + slime(0, 35, 3)).attempts.size() == 2);
+  CHECK(state_of(slime(0, 27, 1) + fault + slime(28, 27, 3) + fault + slime(28, 27, 5) + fault + slime(28, 35, 7))
+            .attempts.size() == 4);
 }
 
 }  // namespace

@@ -261,7 +261,8 @@ class Interpreter {
   size_t behind_bar(const LogLine& line);
   void bar_before_text(LogLine& line, std::span<const uint32_t> hits);
   bool is_other_loop(const event::Progressed& bar);
-  void follow_other_loop(const MetricLine& metrics, const Pending& as);
+  bool trains_in_other_loop(const MetricLine& metrics) const;
+  void follow_other_loop(const Pending& as);
   void plan(const Fields& fields, const LogLine& line);
   void make_tool(const Fields& fields, const LogLine& line);
   void make_format(const Fields& fields, const LogLine& line);
@@ -357,7 +358,10 @@ class Interpreter {
   std::string save_ends_with_;                      // the figure whose record does, or "true": any record of its step
   bool saves_go_on_ = false;                        // behind the record of their step, in the background
   int64_t steps_total_ = 0;                         // of the run, as planned
-  int64_t other_total_ = 0, other_done_ = 0;        // of a bar that began when the steps were complete
+  struct OtherLoop {                                // the last bar, if it is not that of the steps
+    int64_t total = 0, done = 0, first = 0;         // the first that it showed to be done, none left out
+  };
+  OtherLoop other_;
   bool steps_complete_ = false;
   bool prepared_ = false;  // by the loop of the last bar that was full
   uint64_t number_ = 0;

@@ -268,7 +268,8 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
 
 /// Another attempt begins: what failed before failed in the one before, and the next bar says what it plans.
 void Interpreter::begin_attempt(std::string_view why, const LogLine& line) {
-  steps_total_ = other_total_ = 0;
+  steps_total_ = 0;
+  other_ = {};
   steps_complete_ = false;
   loop_ = {};  // the next bar is this attempt's
   code_done();
@@ -292,7 +293,7 @@ void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
     went_on(line);
   }
   first_lines_.failed();
-  loop_.may_begin();
+  loop_.failed();
   cell_tables_.ended();
   put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
       line.number, line.at);
@@ -306,14 +307,13 @@ void Interpreter::plan(const Fields& fields, const LogLine& line) {
   put(event::Planned{total}, line.number, line.at);
 }
 
-/// A bar that begins after the one of the steps came to its end is that of an evaluation or a prediction, until records
-/// of training come while it moves.
+/// A bar of fewer steps than the plan has, or one that begins after that of the steps came to its end, is that of an
+/// evaluation or a prediction, until records of training come while it moves.
 bool Interpreter::is_other_loop(const event::Progressed& bar) {
   // One that is full when it is first seen had no step between its beginning and its end.
-  const bool begins = bar.done <= 1 || bar.done == bar.total;
-  if (!steps_complete_ || (other_total_ != bar.total && !begins)) return false;
-  other_total_ = bar.total;
-  other_done_ = bar.done;
+  const bool begins = bar.done <= 1 || bar.done == bar.total, goes_on = other_.total == bar.total;
+  if (!(begins || goes_on) || (bar.total > steps_total_ && !steps_complete_)) return bar.total < steps_total_;
+  other_ = {bar.total, bar.done, goes_on && bar.done >= other_.done && other_.first > 0 ? other_.first : bar.done};
   return true;
 }
 
@@ -334,7 +334,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     bar_what_ = clip(redact_secrets(sanitize_utf8(title)), 80);
   }
   body.what = bar_what_;
-  if (bar_title_.starts_with("Loading ")) loop_.may_begin();
+  if (bar_title_.starts_with("Loading ")) loop_.loads();
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
   body.elapsed = elapsed_of_bar(line.text);
@@ -343,11 +343,12 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     body.what = kOtherLoop;
   } else if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
     const bool first = steps_total_ == 0 || (prepared_ && body.done <= 1);
-    if (steps_total_ != body.total && (first || (body.total > steps_total_ && !is_other_loop(body)))) {
+    if (steps_total_ != body.total && (first || !is_other_loop(body))) {
       steps_total_ = body.total;
       put(event::Planned{body.total}, line.number, line.at);
     }
     if (steps_total_ == body.total) {
+      other_ = {};
       steps_complete_ = body.done == body.total;
       prepared_ = steps_complete_ && is_too_fast(body);
       const bool again = loop_.bar(body.done, body.elapsed);

@@ -217,18 +217,36 @@ void Interpreter::pending_done() {
   add_record(metrics_, as);
 }
 
-/// The loop that began when the steps were complete trains: its steps are counted from here on.
-void Interpreter::follow_other_loop(const MetricLine& metrics, const Pending& as) {
+/// Is the record one of the loop whose bar is not that of the steps? The training before may have left its last records
+/// in a buffer, and their epochs rise; no evaluation lets records of a training out while its bar moves.
+bool Interpreter::trains_in_other_loop(const MetricLine& metrics) const {
   const bool trains = std::any_of(metrics.numbers().begin(), metrics.numbers().end(),
                                   [](const RowNumber& number) { return number.key == "learning_rate"; });
-  if (!trains) return;
-  steps_total_ = other_total_;
-  other_total_ = 0;
+  if (!trains) return false;
+  const bool moves = other_.done > 0 && other_.done < other_.total, over = steps_complete_ || loop_.may_be_another();
+  switch (records_.epoch_turn(metrics.numbers())) {
+    case StepCounter::Turn::kBack:
+      return over || moves;
+    case StepCounter::Turn::kOn:
+      // One that was done is given more steps, or one that failed other ones.
+      return over && moves && (other_.total > steps_total_ || loop_.may_be_another());
+    case StepCounter::Turn::kUnknown:
+      return over && moves;
+  }
+  return false;
+}
+
+/// Another training, whose bar has other steps than the one before: its steps are counted from here on.
+void Interpreter::follow_other_loop(const Pending& as) {
+  const OtherLoop bar = std::exchange(other_, {});
+  steps_total_ = bar.total;
   steps_complete_ = false;
-  put(event::StepBegan{1}, as.number, as.at);  // the plan is that of the attempt which begins with it
-  put(event::Planned{steps_total_}, as.number, as.at);
+  loop_ = {};
   records_.steps_done(0);
-  records_.steps_done(other_done_, steps_total_);
+  put(event::AttemptBegan{std::string(kLoopAgain)}, as.number, as.at);
+  put(event::Planned{steps_total_}, as.number, as.at);
+  if (bar.first < bar.done) records_.steps_done(bar.first, steps_total_);
+  records_.steps_done(bar.done, steps_total_);
 }
 
 namespace {
@@ -250,7 +268,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   const auto names = records_.names_of(metrics.numbers());
   recogniser_.names(names);
   follow_speaker();
-  if (other_total_ > 0 && !as.eval) follow_other_loop(metrics, as);
+  if (other_.total > 0 && !as.eval && trains_in_other_loop(metrics)) follow_other_loop(as);
   Record record;
   record.numbers = metrics.numbers();
   record.names = names;

@@ -349,7 +349,8 @@ void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   const bool interrupted = ends_the_run(trace);
   if (!sample && !trace.handled) {
     first_lines_.failed();
-    loop_.may_begin();
+    loop_.failed();
+    other_ = {};  // what its buffers held comes now
   }
   const uint64_t last = trace.last_line;
   const uint64_t first = stream.reader.first_line();

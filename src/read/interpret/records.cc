@@ -63,6 +63,9 @@ Reading Records::reading(KnownName& name, double value, bool held_out) const {
 int64_t Records::step_of_rollout(int64_t number, const Record& record) {
   if (trained_ == kNoStep || number >= trained_) return number;
   const bool divides = number > 1 && (trained_ + 1) % number == 0;
+  // The steps of a rollout come before the next one or two: else another run's rollouts stand among its own.
+  const int64_t k = steps_per_rollout_;
+  if (k > 1 && number * k > trained_ + 1 + k) steps_per_rollout_ = 1;
   if (steps_per_rollout_ == 0 && divides) {
     steps_per_rollout_ = (trained_ + 1) / number;
     if (plan_ > 0) sink_.put({record.at, record.where, event::Planned{plan_ * steps_per_rollout_}});
@@ -337,6 +340,12 @@ void Records::begin_unnamed() {
   put_all(out_);
   unnamed_ = {};
   trained_ = kNoStep;  // its rollouts may be of steps that were done before
+}
+
+StepCounter::Turn Records::epoch_turn(std::span<const RowNumber> numbers) const {
+  const auto epoch =
+      std::find_if(numbers.begin(), numbers.end(), [](const RowNumber& number) { return number.key == "epoch"; });
+  return epoch == numbers.end() ? StepCounter::Turn::kUnknown : counter_.turn(epoch->value);
 }
 
 void Records::put_all(std::vector<Event>& events) {

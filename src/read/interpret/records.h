@@ -75,6 +75,8 @@ class Records {
     step_named();
     current_ = step + offset();
   }
+  /// How the epoch in a record, not added yet, follows those before it.
+  StepCounter::Turn epoch_turn(std::span<const RowNumber> numbers) const;
   bool counting() const { return speaker_ && book_.dialects()[*speaker_].count_steps; }
   int64_t current() const { return current_; }
   /// The plan is of so many steps, or of so many rollouts where the records count those.

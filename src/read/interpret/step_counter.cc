@@ -46,6 +46,11 @@ bool StepCounter::goes_back(double epoch) const {
   return bar_ < 0 && epoch_ordinal_ > 0 && std::isfinite(epoch) && epoch < last_epoch_;
 }
 
+StepCounter::Turn StepCounter::turn(double epoch) const {
+  if (epoch_ordinal_ == 0 || !std::isfinite(epoch)) return Turn::kUnknown;
+  return epoch < last_epoch_ ? Turn::kBack : Turn::kOn;
+}
+
 /// The next record is of the step that had this epoch, as far as epochs, which are rounded, tell the strides apart.
 void StepCounter::renumber(double epoch) {
   const double span = last_epoch_ - first_epoch_;

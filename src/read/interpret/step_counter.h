@@ -27,6 +27,9 @@ class StepCounter {
   /// Whether a record of this epoch is of another attempt than the last one: epochs only rise, and no bar is there to
   /// say more. What still waits for its step is then of the attempt before, and to be settled first.
   bool goes_back(double epoch) const;
+  /// How an epoch follows that of the last record.
+  enum class Turn : uint8_t { kUnknown, kOn, kBack };
+  Turn turn(double epoch) const;
   /// A record came; `epoch` as it says (NaN: it does not). One that goes back is of the step that its epoch was of
   /// before. Returns its ordinal, from 1; lost records are counted, too, where the epochs show a gap.
   int64_t record(double epoch);

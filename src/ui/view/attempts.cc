@@ -1,6 +1,7 @@
 #include "ui/view/attempts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "core/cost.h"
@@ -84,6 +85,20 @@ std::string end_of(const State& state, size_t attempt) {
   return std::string(complete ? kEndComplete : kNoEndSeen);
 }
 
+/// As long as the trainer says that the attempt's steps took, those that were not seen as long as the others; 0: it
+/// says nothing.
+double seconds_of_steps(const State& state, size_t attempt, const AttemptRow& row) {
+  const Series* took = state.find("time.step");
+  if (took == nullptr || row.first == kNoStep) return 0;
+  double sum = 0, count = 0;
+  for (const Point& point : took->points()) {
+    if (point.attempt != attempt || !std::isfinite(point.value) || point.value < 0) continue;
+    sum += point.value;
+    ++count;
+  }
+  return count > 0 ? sum / count * static_cast<double>(row.reached - row.first + 1) : 0;
+}
+
 /// Steps that the next attempt did not resume from, and the time since that step.
 std::string lost_in(const State& state, size_t attempt, const AttemptRow& row) {
   if (attempt + 1 >= state.attempts.size() || row.reached == kNoStep) return "";
@@ -137,6 +152,8 @@ std::vector<AttemptRow> attempt_rows(const State& state) {
     }
     row.first = done.first;
     row.reached = done.last;
+    row.seconds = attempt_seconds(state, it);
+    if (row.seconds <= 0) row.seconds = seconds_of_steps(state, i, row);
     row.resumed_at = it.resumed_at;
     row.end = end_of(state, i);
     row.lost = lost_in(state, i, row);
@@ -146,7 +163,9 @@ std::vector<AttemptRow> attempt_rows(const State& state) {
 }
 
 std::string lasted(const AttemptRow& row) {
-  return row.began.known() && row.last > row.began ? format_duration(row.last - row.began) : "";
+  const double by_clock = row.began.known() && row.last > row.began ? (row.last - row.began).seconds() : 0;
+  const double seconds = std::max(by_clock, row.seconds);
+  return seconds > 0 ? format_duration(Duration::seconds(seconds)) : "";
 }
 
 std::string steps_done(const AttemptRow& row) {

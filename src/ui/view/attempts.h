@@ -16,6 +16,7 @@ struct AttemptRow {
   size_t number = 0;                           ///< from 1
   std::string why;                             ///< it began, in the words of its log; "" where they say nothing
   Time began, last;                            ///< unknown where its lines have no clock
+  double seconds = 0;                          ///< that it lasted, by whatever shows it; 0: nothing does
   int64_t first = kNoStep, reached = kNoStep;  ///< steps that were really done
   int64_t resumed_at = kNoStep;
   std::string end;   ///< "exit 1: HTTP 502 from the judge", "goes on", "no end was seen"
@@ -28,7 +29,7 @@ std::vector<AttemptRow> attempt_rows(const State& state);
 /// first, which is none where it began at the beginning (many trainers report every tenth step only).
 int64_t begun_from(const State& state, size_t attempt);
 
-/// How long it lasted by its own clock; "" where that is not known.
+/// How long it lasted; "" where that is not known.
 std::string lasted(const AttemptRow& row);
 
 /// "1 to 12", "none".

@@ -70,6 +70,18 @@ TEST_CASE("an attempt that resumed without a word lost what its counter passes o
   CHECK(lasted(rows[0]) == "30m 00s");
 }
 
+TEST_CASE("an attempt without a clock or a bar lasted as long as its steps say that they took") {
+  FakeRun run;
+  for (const int from : {1, 21}) {
+    run.say(event::AttemptBegan{"a start"});
+    for (int step = from; step <= from + 32; ++step) run.measure(step, 60, "time.step", "Total step time");
+  }
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].seconds == doctest::Approx(33 * 60));
+  CHECK(lasted(rows[1]) == "33m 00s");
+}
+
 TEST_CASE("where only a counter went back nothing is said to be lost") {
   FakeRun run;
   run.at = clock_of("09:00");

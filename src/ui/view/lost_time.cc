@@ -47,11 +47,18 @@ bool was_followed(const RunRecord& record, size_t index) {
          (record.attempts[index].end != kNoEndSeen || record.attempts[index + 1].resumed_at != kNoStep);
 }
 
+/// How long it lasted; 0 where nothing shows it.
+double lasted(const RunRecord::Attempt& attempt) {
+  const double by_clock =
+      attempt.began.known() && attempt.last > attempt.began ? (attempt.last - attempt.began).seconds() : 0;
+  return std::max(by_clock, attempt.seconds);
+}
+
 /// One attempt's time, taken from its end piece by piece.
 class Attempt {
  public:
   Attempt(const RunRecord& record, size_t index)
-      : record_(record), index_(index), it_(record.attempts[index]), left_s_((it_.last - it_.began).seconds()) {}
+      : record_(record), index_(index), it_(record.attempts[index]), left_s_(lasted(it_)) {}
 
   void account(LostTime& out) {
     const double all = left_s_;
@@ -116,10 +123,12 @@ LostTime lost_time(const RunRecord& record) {
   Time last;
   for (size_t i = 0; i < record.attempts.size(); ++i) {
     const RunRecord::Attempt& one = record.attempts[i];
-    if (!one.began.known() || one.last <= one.began) continue;
-    if (last.known() && one.began > last && was_followed(record, i - 1)) out.between_s += (one.began - last).seconds();
+    const double seconds = lasted(one);
+    if (seconds <= 0) continue;
+    if (last.known() && one.began.known() && one.began > last && was_followed(record, i - 1))
+      out.between_s += (one.began - last).seconds();
     last = std::max(last, one.last);
-    out.of_s += (one.last - one.began).seconds();
+    out.of_s += seconds;
     Attempt(record, i).account(out);
   }
   return out;

@@ -78,6 +78,16 @@ TEST_CASE("a stall and poisoned data count from their onset, and no second count
   CHECK(lost_time(record).seconds() < 9000);
 }
 
+TEST_CASE("attempts without a clock are as long as their bars show") {
+  RunRecord record = record_with({attempt(0, 0, 1, 50), attempt(0, 0, 41, 80), attempt(0, 1200, 71, 100)});
+  for (RunRecord::Attempt& one : record.attempts) one.seconds = 3000;
+  record.attempts[0].began = record.attempts[0].last = {};
+  const LostTime lost = lost_time(record);
+  CHECK(lost.redone_s == 1200);
+  CHECK(lost.of_s == 9000);  // the clock of the last one shows less
+  CHECK(lost.between_s == 0);
+}
+
 TEST_CASE("nothing is lost of a run that goes on, nor where nothing tells") {
   CHECK(lost_time_text(RunRecord()).empty());
   CHECK(lost_time_text(record_with({attempt(0, 3600, 1, 50)})).empty());

@@ -401,10 +401,12 @@ bool clocked_at_the_end(const State& state, double by_bar) {
 std::string time_span(const State& state) {
   const Time since = written_since(state), until = written_until(state);
   const std::string first = when(since), last = when(until), lacks = clock_lacks(state);
-  const double by_bar = seconds_by_bar(state);
-  const std::string bar = cat(format_duration(Duration::seconds(by_bar)), " by its progress bar");
+  const double by_bar = seconds_by_bars(state);
+  const bool several = by_bar > seconds_by_bar(state);
+  const std::string bar =
+      cat(format_duration(Duration::seconds(by_bar)), several ? " by its progress bars" : " by its progress bar");
   if (first.empty()) return by_bar > 0 ? bar : "";
-  if (by_bar > (until - since).seconds() && clocked_at_the_end(state, by_bar)) {
+  if (by_bar > (until - since).seconds() && clocked_at_the_end(state, seconds_by_bar(state))) {
     return cat("until ", last, ", ", bar, lacks.empty() ? "" : cat(" (", lacks, ")"));
   }
   if (by_bar > (until - since).seconds()) {  // few lines have a clock, and none near the end

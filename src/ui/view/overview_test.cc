@@ -223,6 +223,17 @@ TEST_CASE("a time range goes to the last line, or as far as the bar shows") {
         "2026-02-19T11:00:00Z to 2026-02-19T15:00:00Z (4h 00m by the few lines that have a clock)");
 }
 
+TEST_CASE("a run of several attempts without a clock took as long as the bars of all of them show") {
+  FakeRun run;
+  run.say(event::Planned{20});
+  for (const int from : {1, 11}) {
+    for (int step = from; step < from + 10; ++step)
+      run.measure(step, 0.5).say(event::Progressed{"", step, 20, 60.0 * (step - from + 1)});
+    run.say(event::AttemptBegan{"a start"});
+  }
+  CHECK(time_span(run.state) == "20m 00s by its progress bars");
+}
+
 TEST_CASE("a clock that stands only behind the work says when that ended") {
   FakeRun run;
   run.say(event::SourceOpened{0, "/runs/a/train.log", "text", 100, 0, 0});

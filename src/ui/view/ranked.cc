@@ -48,6 +48,16 @@ bool is_other_job(const AttemptState& before, const AttemptState& later) {
   return complete && before.total_steps > 0 && later.total_steps > 0 && before.total_steps != later.total_steps;
 }
 
+/// Another attempt followed it, as it had died of an exception at its last step.
+bool died_too(const State& state, size_t number) {
+  const AttemptState& attempt = state.attempts[number];
+  if (number + 1 == state.attempts.size() || (attempt.ended && is_good_end(*attempt.ended))) return false;
+  return std::any_of(state.traces.begin(), state.traces.end(), [&attempt, number](const TraceState& seen) {
+    return seen.moment.attempt == number && !seen.trace.sample && !seen.trace.handled &&
+           seen.moment.step >= attempt.last_step;
+  });
+}
+
 /// A later attempt does steps and nothing stands against it: what ended an earlier one is over, wherever that was, and
 /// whether or not another attempt began since. What spoilt the learning may be in what it resumed from.
 bool goes_well(const State& state, const AttemptState& own, size_t number) {
@@ -55,7 +65,7 @@ bool goes_well(const State& state, const AttemptState& own, size_t number) {
   const bool newest = number + 1 == state.attempts.size();
   const bool badly =
       newest && (state.verdict == "crashed" || state.verdict == "stalled" || state.verdict == "ended-early");
-  if (badly || (later.ended && !is_good_end(*later.ended))) return false;
+  if (badly || died_too(state, number) || (later.ended && !is_good_end(*later.ended))) return false;
   if (later.first_step == kNoStep || is_other_job(own, later)) return false;
   return std::none_of(state.incidents.begin(), state.incidents.end(), [number](const Incident& incident) {
     return incident.open && incident.severity != Severity::kInfo && incident.latest.attempt == number &&

@@ -76,6 +76,26 @@ TEST_CASE("an attempt that went well stays so when another one begins") {
   CHECK_FALSE(overtaken(run.state, run.state.incidents[0]));
 }
 
+TEST_CASE("attempts that all died at one step have overcome nothing of each other") {
+  for (const bool last_goes_on : {false, true}) {
+    FakeRun run;
+    event::TraceSeen fault;
+    fault.exception = "torch.OutOfMemoryError";
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      if (attempt > 0) run.say(event::AttemptBegan{"again"});
+      for (int step = attempt == 0 ? 1 : 41; step <= 45; ++step) run.measure(step, 0.5);
+      run.say(fault);
+    }
+    if (last_goes_on) {
+      run.say(event::AttemptBegan{"once more"});
+      for (int step = 41; step <= 44; ++step) run.measure(step, 0.5);
+    }
+    run.state.verdict = last_goes_on ? "running" : "crashed";
+    run.incident("crash", Severity::kCritical, 45, "4 attempts in a row came to the same end", "x").latest.attempt = 1;
+    CHECK(overtaken(run.state, run.state.incidents[0]) == last_goes_on);
+  }
+}
+
 TEST_CASE("of two that are as grave, what shows beside the trouble comes second") {
   FakeRun run;
   run.measure(1, 0.5);

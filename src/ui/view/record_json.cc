@@ -23,6 +23,7 @@ void members(To& to, RunRecord::Attempt& it) {
   to("last_step", Step{it.last_step});
   to("resumed_at", Step{it.resumed_at});
   to("end", it.end);
+  to("seconds", it.seconds);
 }
 template <typename To>
 void members(To& to, RunRecord::Incident& it) {

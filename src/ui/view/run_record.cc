@@ -151,7 +151,8 @@ std::vector<RunRecord::Attempt> attempts_of(const State& state) {
   std::vector<RunRecord::Attempt> attempts;
   for (const AttemptRow& row : attempt_rows(state)) {
     if (attempts.size() >= kAttemptsKept) break;
-    attempts.push_back({row.began, row.last, row.first, row.reached, row.resumed_at, clip(row.end, kTextKept)});
+    attempts.push_back(
+        {row.began, row.last, row.first, row.reached, row.resumed_at, clip(row.end, kTextKept), row.seconds});
   }
   return attempts;
 }
