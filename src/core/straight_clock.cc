@@ -1,7 +1,6 @@
 #include "core/straight_clock.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/state.h"
 
@@ -22,7 +21,7 @@ Time StraightClock::straight(uint64_t line, Time at) {
   line_ = line;
   const Duration ahead = at - last_;
   // Several processes, one of them in another zone, or a line that quoted a time.
-  if (by_.ns > 0 && (std::llabs(ahead.ns) <= kNear.ns || (since_ < kSteady && ahead.ns > 0))) by_ = Duration();
+  if (by_.ns > 0 && ((ahead <= kNear && last_ - at <= kNear) || (since_ < kSteady && ahead.ns > 0))) by_ = Duration();
   Time now = at + by_;
   const bool back = last_.known() && (last_ - now).ns >= kSetBack.ns;
   const bool leap = last_.known() && (now - last_).ns >= kSetBack.ns;
