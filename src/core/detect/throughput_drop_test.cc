@@ -92,7 +92,7 @@ TEST_CASE("the time that is left of an epoch is not that of a step") {
   CHECK(slower(run.close()) == nullptr);
 }
 
-TEST_CASE("of steps that slow down by degrees, the phase is told over the same records as the step") {
+TEST_CASE("of steps that slow down by degrees, the phase is measured over the same records as the step") {
   const auto summary = [](double share) {
     PlantedRun run;
     for (int64_t step = 1; step <= kSteps; ++step) {
