@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "base/text.h"
 #include "core/cost.h"
 #include "core/resume_advice.h"
@@ -64,6 +66,28 @@ TEST_CASE("an attempt that went on from an earlier one's checkpoint has worked s
   CHECK(work_since(run.state, 20) == 240);
   run.steps(25, 32);
   CHECK(work_since(run.state, 30) == 120);
+}
+
+TEST_CASE("a log whose clock is set back in the middle is as long as its steps were") {
+  for (const double by : {3600.0, 72 * 3600.0}) {
+    CAPTURE(by);
+    State state;
+    double at = 1'700'000'000;
+    uint64_t line = 0;
+    const auto say = [&](auto body) { fold(state, {Time::from_seconds(at), {0, ++line}, std::move(body)}); };
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    say(event::AttemptBegan{"launch"});
+    for (int64_t step = 1; step <= 80; ++step) {
+      at += step == 41 ? 60 - by : 60;
+      say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+      if (step == 60) say(event::CheckpointSaved{step, "/c/step_60", true});
+    }
+    say(event::SourceEnded{});
+    CHECK(std::fabs(run_seconds(state) - 80 * 60) <= 60);  // how long the step took in which it was set back is unknown
+    CHECK(work_since(state, 60) == 20 * 60);
+    CHECK(state.first_at == Time::from_seconds(1'700'000'000));
+    CHECK(state.sources[0].straight.first() == 43);
+  }
 }
 
 TEST_CASE("of a save without a time the clock of its step counts, and where that has none nothing is made up") {

@@ -53,7 +53,7 @@ class Folder {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = std::max(event_.at, started());
       if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }
-    if (event_.where.line != 0 && !is_judged())
+    if (event_.where.line != 0 && !is_judged(event_))
       source_of(state_, event_.where.source).said(event_.where.line, event_.at);
     std::visit(*this, event_.body);
   }
@@ -63,14 +63,6 @@ class Folder {
   Time started() const {
     const auto& attempts = state_.supervision.attempts;
     return attempts.empty() || attempts.front().number != 1 ? Time() : attempts.front().started_at;
-  }
-
-  /// Decided by midwatch on a line: its time may be that of the watch, not the line's.
-  bool is_judged() const {
-    return std::holds_alternative<event::IncidentOpened>(event_.body) ||
-           std::holds_alternative<event::IncidentChanged>(event_.body) ||
-           std::holds_alternative<event::IncidentClosed>(event_.body) ||
-           std::holds_alternative<event::VerdictGiven>(event_.body);
   }
 
   // ---- sources
@@ -494,6 +486,12 @@ class Folder {
 
 }  // namespace
 
-void fold(State& state, const Event& event) { Folder(state, event).run(); }
+void fold(State& state, const Event& event) {
+  const Time at = is_judged(event) ? event.at : straight_time(state, event);
+  if (at == event.at) return Folder(state, event).run();
+  Event straight = event;
+  straight.at = at;
+  Folder(state, straight).run();
+}
 
 }  // namespace mw

@@ -8,8 +8,17 @@
 namespace mw {
 
 bool shell_lost_trainer(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kDeaths = {
-      "Segmentation fault", "Aborted", "Bus error", "Killed", "Illegal instruction", "Floating point exception"};
+  constexpr std::array<std::string_view, 11> kDeaths = {"Segmentation fault",
+                                                        "Aborted",
+                                                        "Bus error",
+                                                        "Killed",
+                                                        "Illegal instruction",
+                                                        "Floating point exception",
+                                                        "Hangup",
+                                                        "Quit",
+                                                        "User defined signal",
+                                                        "CPU time limit exceeded",
+                                                        "File size limit exceeded"};
   constexpr std::array<std::string_view, 11> kTrainers = {
       "train", "grpo", "ppo", "rlhf", "main.py", "sft", "dpo", "torchrun", "accelerate", "deepspeed", "verl"};
   const size_t line = text.find(".sh: line ");

@@ -8,6 +8,8 @@ TEST_CASE("a shell says that the trainer it had started is dead") {
   CHECK(shell_lost_trainer("start.sh: line 31: 5120 Segmentation fault      (core dumped) python3 /w/train.py --lr 1"));
   CHECK(shell_lost_trainer("/w/go.sh: line 4:  771 Killed                  accelerate launch /w/grpo.py"));
   CHECK(shell_lost_trainer("go.sh: line 4: 771 Bus error               (core dumped) torchrun -m acme.main"));
+  CHECK(shell_lost_trainer("go.sh: line 4: 771 User defined signal 1   python grpo.py"));
+  CHECK(shell_lost_trainer("go.sh: line 4: 771 File size limit exceeded(core dumped) python train.py"));
 }
 
 TEST_CASE("the death of a helper, of a sandbox's command or of nothing known is no trainer's") {

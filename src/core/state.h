@@ -14,6 +14,7 @@
 #include "core/incident.h"
 #include "core/line_clock.h"
 #include "core/series.h"
+#include "core/straight_clock.h"
 #include "core/supervise/supervision.h"
 
 namespace mw {
@@ -50,6 +51,7 @@ struct SourceState {
   Time end_at;                        ///< as its last line with a clock says, whatever it holds; known once it ended
   uint64_t last_line = 0;             ///< of its last event
   LineClock clock;                    ///< of its events
+  StraightClock straight;             ///< likewise: whether it was set back; of a replay
   std::vector<std::string> problems;  ///< at most kProblemLimit; a repeated one is kept once
   static constexpr size_t kProblemLimit = 32;
 

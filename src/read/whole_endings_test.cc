@@ -300,4 +300,66 @@ TEST_CASE("a helper that a shell says was killed ended nothing where steps follo
   CHECK(state_of(cat(before, killed, steps(31).substr(before.size()))).verdict == "crashed");
 }
 
+TEST_CASE("what a shell or a launcher says of a signal is no person's stop") {
+  struct Row {
+    std::string_view words, kind_and_cause;
+  };
+  for (const Row& row : {Row{"Hangup", "interrupted sighup-terminal-closed"},
+                         Row{"User defined signal 1", "interrupted warning-signal-unhandled"},
+                         Row{"User defined signal 2", "interrupted warning-signal-unhandled"},
+                         Row{"File size limit exceeded(core dumped)", "resource-limit file-size-limit"},
+                         Row{"CPU time limit exceeded (core dumped)", "resource-limit cpu-time-limit"},
+                         Row{"Quit                    (core dumped)", "interrupted sigterm-received"}}) {
+    CAPTURE(row.words);
+    const std::string words(row.words), command = "  python -m train \"$@\"\n";
+    CHECK(leading(state_of(steps(30) + "train.sh: line 88: 31415 " + words + command)) == row.kind_and_cause);
+    const std::string alone(trim(words.substr(0, words.find('('))));
+    CHECK(leading(state_of(steps(30) + "srun: error: n1: task 0: " + alone + "\n")) == row.kind_and_cause);
+    if (alone == "Quit") continue;  // any program may say that by itself
+    CHECK(leading(state_of(steps(30) + words + "\n")) == row.kind_and_cause);
+  }
+}
+
+TEST_CASE("what the Hub answers is what is wrong, and not that it cannot be reached") {
+  struct Row {
+    std::string_view answer, more, cause;
+  };
+  for (const Row& row :
+       {Row{"413 Client Error: Payload Too Large", "", "hf-upload-too-large"},
+        Row{"400 Client Error: Bad Request", "Your proposed upload is over the limit of 100,000 files per repository.",
+            "hf-upload-too-large"},
+        Row{"400 Client Error: Bad Request", "Invalid metadata in README.md.", "hf-request-refused"},
+        Row{"402 Client Error: Payment Required",
+            "You have exceeded your monthly included credits for Inference Providers.", "hf-payment-required"},
+        Row{"409 Client Error: Conflict", "You already created this model repo", "hf-commit-conflict"},
+        Row{"412 Client Error: Precondition Failed", "A commit has happened since. Please refresh and try again.",
+            "hf-commit-conflict"},
+        Row{"401 Client Error: Unauthorized", "", "hf-token-refused"},
+        Row{"502 Server Error: Bad Gateway", "", "hf-hub-unreachable"}}) {
+    CAPTURE(row.answer);
+    const std::string first = cat(row.answer, " for url: https://huggingface.co/api/models/me/x/commit/main");
+    const std::string caused = kTrace + "requests.exceptions.HTTPError: " + first +
+                               "\n\nThe above exception was the direct cause of the following exception:\n\n";
+    for (const std::string& before : {std::string(), caused}) {
+      CAPTURE(before);
+      const std::string end = before + kTrace + "huggingface_hub.errors.HfHubHTTPError: " + first +
+                              " (Request ID: Root=1-67401)\n" + (row.more.empty() ? "" : cat("\n", row.more, "\n"));
+      CHECK(leading(state_of(steps(30) + end)).ends_with(cat(" ", row.cause)));
+    }
+  }
+}
+
+TEST_CASE("a registry, a provider and NVSHMEM say themselves why the run ended") {
+  const auto cause = [](const std::string& line) { return leading(state_of(steps(30) + line + "\n")); };
+  const std::string limit = "toomanyrequests: You have reached your unauthenticated pull rate limit.";
+  CHECK(cause("docker: Error response from daemon: " + limit) == "environment-fault image-pull-rate-limit");
+  CHECK(cause(kTrace + "docker.errors.APIError: 500 Server Error for http+docker://localhost/v1.47/images/create (\"" +
+              limit + "\")") == "environment-fault image-pull-rate-limit");
+  CHECK(cause("E 11-20 09:03:00 jobs/controller.py:300] Cluster preempted: (sky-x, in us-east-1). Recovering...") ==
+        "preempted spot-preemption-notice");
+  CHECK(cause("/dvs/src/modules/transport/ibrc/ibrc.cpp:501: NULL value ibv_reg_mr failed\n"
+              "/dvs/src/host/init/init.cu:1021: non-zero status: 7 nvshmem setup connections failed") ==
+        "worker-lost nvshmem-setup-failed");
+}
+
 }  // namespace mw

@@ -85,6 +85,15 @@ ExitMeaning meaning_of(int64_t code) {
       return {"shm-exhausted", "dataloader-bus-error"};
     case 11:  // SIGSEGV
       return {"crash", "segfault-generic"};
+    case 1:  // SIGHUP
+      return {"crash", "sighup-terminal-closed"};
+    case 10:  // SIGUSR1
+    case 12:  // SIGUSR2
+      return {"crash", "warning-signal-unhandled"};
+    case 24:  // SIGXCPU
+      return {"resource-limit", "cpu-time-limit"};
+    case 25:  // SIGXFSZ
+      return {"resource-limit", "file-size-limit"};
     default:
       return {"crash", "exit-status"};
   }
@@ -99,7 +108,9 @@ std::string signal_called(int64_t signal) {
                                  Name{7, "SIGBUS"},
                                  Name{8, "SIGFPE"},
                                  Name{9, "SIGKILL"},
+                                 Name{10, "SIGUSR1, which it does not handle"},
                                  Name{11, "SIGSEGV"},
+                                 Name{12, "SIGUSR2, which it does not handle"},
                                  Name{13, "SIGPIPE, nobody reads its output"},
                                  Name{15, "SIGTERM"},
                                  Name{24, "SIGXCPU, its limit of CPU time"},

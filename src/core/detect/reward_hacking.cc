@@ -38,9 +38,11 @@ constexpr Knob kWide{"wide", 0.3, "1", "Gain of a reward between 0 and 1 that is
                      "own"};
 constexpr Knob kNothing{"nothing", 0.02, "1", "True measure up to which next to nothing is right", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
+constexpr Knob kSudden{"sudden", 0.6, "ratio", "Part of its rise that a reward makes from one record to the next",
+                       "own"};
 constexpr Knob kSingle{"single", 40, "points", "The same where each record is of one answer, right or wrong", "own"};
-constexpr Knob kKnobs[] = {kSingle, kHistory, kTrend, kGain,  kWindow, kFall, kDeepFall, kSigma, kRise,
-                           kOpen,   kShare,   kFull,  kEmpty, kHollow, kWide, kNothing,  kGrowth};
+constexpr Knob kKnobs[] = {kSudden, kSingle, kHistory, kTrend, kGain,  kWindow, kFall, kDeepFall, kSigma,
+                           kRise,   kOpen,   kShare,   kFull,  kEmpty, kHollow, kWide, kNothing,  kGrowth};
 
 /// One right answer of several is enough (pass@k): that falls when answers become alike, too, however right they are.
 bool is_of_several(const Series& series) {
@@ -229,19 +231,49 @@ Apart apart_at(KeptTrack& reward, const Track& truth) {
   return found;
 }
 
+/// The reward went up for good within one record: what scores it is another one since, for a policy learns over
+/// several.
+struct Jump {
+  size_t at = 0;  ///< its first point
+  double before = 0, after = 0;
+};
+std::optional<Jump> jump_in(const Track& reward, size_t n) {
+  const size_t width = points_of(kWindow), at = change_point(reward.slice(0, n));
+  if (at < width || at + width > n) return std::nullopt;
+  const auto before = reward.slice(at - width, at), after = reward.slice(at, at + width), all = reward.slice(0, n);
+  const Jump jump{at, median({before.begin(), before.end()}), median({after.begin(), after.end()})};
+  const double rise = jump.after - jump.before;
+  const double gain = mean(all.subspan(n - n / 3)) - mean(all.subspan(0, n / 3));
+  const bool clear = rise >= kSigma.value * std::max(noise(before), noise(after));
+  const bool at_once = reward.values[at] - reward.values[at - 1] >= kSudden.value * rise;
+  return clear && at_once && rise >= kSudden.value * gain ? std::optional(jump) : std::nullopt;
+}
+
+/// A reward that jumped with nothing behind it is what another judge, or another version of it, gives.
+void add_jump(const Track& reward, const Track& truth, const Jump& jump, Finding& finding) {
+  const int64_t step = reward.points[jump.at].step;
+  const auto before = level_between(truth.series, reward.points[0].attempt, reward.points[0].step, step - 1);
+  const auto after = level_between(truth.series, reward.points[jump.at].attempt, step, finding.detected.step);
+  finding.summary = cat("Reward jumped from ", jump.before, " to ", jump.after, " within one record, at step ", step);
+  if (before && after) finding.summary += cat(", while ", truth.series->raw, " went from ", *before, " to ", *after);
+  finding.suggests.push_back({"judge-score-drift", 0.9, "it took one record: a policy learns over several"});
+}
+
 bool judge_pair(KeptTrack& reward, const Track& truth, std::vector<Finding>& out) {
   const auto [n, m, for_nothing] = apart_at(reward, truth);
   if (n == 0) return false;
   const Point& now = reward.points[n - 1];
-  const Point& onset =
-      for_nothing ? reward.points[change_point(reward.slice(0, n))] : truth.points[change_point(truth.slice(0, m))];
+  const Point& onset = reward.points[change_point(reward.slice(0, n))];  // the true measure has no change to show
   Finding finding =
       make_finding("reward-hacking", "reward-hacking", for_nothing ? Severity::kWarning : Severity::kInfo, onset, now,
                    cat("Reward rose from ", reward.values[0], " to ", now.value, " while ", truth.series->raw,
                        " went from ", truth.values[0], " to ", truth.values[m - 1]));
   add_figures(finding, reward, 0, n - 1, 3);
   add_figures(finding, truth, 0, m - 1, 3);
-  finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " stands while the reward rises")});
+  const auto jump = jump_in(reward, n);
+  if (jump) add_jump(reward, truth, *jump, finding);
+  finding.suggests.push_back(
+      {"reward-hacking", jump ? 0.2 : 0.6, cat(truth.series->raw, " stands while the reward rises")});
   out.push_back(std::move(finding));
   return true;
 }

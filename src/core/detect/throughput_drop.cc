@@ -80,19 +80,27 @@ std::string_view explained(const State& state, const Track& track, const Rise& r
 
 std::string grew(std::string_view work) { return cat("; ", work, " grew as well"); }
 
-/// The phase that grew most, for the reader.
-std::string slower_part(const State& state, const Point& onset, const Point& now) {
-  std::string worst;
-  double most = 0;
+/// The phase that grew most, for the reader, over the same records as the step: the `width` of its level before, and
+/// those of its level now.
+std::string slower_part(const State& state, const Track& track, const Rise& rise, size_t width) {
+  const Point& first = track.points[rise.base_at + 1 > width ? rise.base_at + 1 - width : 0];
+  const Point& now = track.points[rise.detected];
+  std::string_view worst;
+  double most = 0, before = 0, after = 0;
   for (const std::string_view part : {"time.rollout", "time.reward", "time.tools", "time.logprob", "time.train",
                                       "time.sync", "time.save", "time.wait"}) {
-    const auto shift = shift_of(state, part, onset, now, 8);
-    if (shift && shift->after - shift->before > most) {
-      most = shift->after - shift->before;
-      worst = cat("; most of it in ", part, " (", shift->before, " to ", shift->after, " s)");
-    }
+    const Series* series = state.find(part);
+    const auto then = level_between(series, first.attempt, first.step, track.points[rise.base_at].step);
+    const auto since = level_between(series, now.attempt, track.points[rise.first].step, now.step);
+    if (!then || !since || *since - *then <= most) continue;
+    most = *since - *then;
+    worst = part;
+    before = *then;
+    after = *since;
   }
-  return worst;
+  if (worst.empty()) return "";
+  const bool half = 2 * most >= rise.peak - rise.base;
+  return cat(half ? "; most of it in " : "; the largest part of it in ", worst, " (", before, " to ", after, " s)");
 }
 
 void add_finding(const Track& track, const Rise& rise, bool fair, std::string summary, std::vector<Finding>& out) {
@@ -243,9 +251,10 @@ constexpr DriftRule kDrift{points_of(kBlock), kFactor.value, kDelta.value, point
 struct Stated {
   std::vector<Rise> rises;
   std::string_view how;
+  size_t width;  ///< points of the level before
 };
 Stated stated_rises(KeptTrack& track, const RiseRule& rule, bool named) {
-  Stated stated{track.rises("throughput-drop", rule), ""};
+  Stated stated{track.rises("throughput-drop", rule), "", rule.width};
   if (!stated.rises.empty() || !named) return stated;
   RiseRule great = rule;
   great.history = points_of(kGreatHistory);
@@ -253,7 +262,7 @@ Stated stated_rises(KeptTrack& track, const RiseRule& rule, bool named) {
   if (track.series->max() > kGreat.value * track.series->min())
     stated.rises = track.rises("throughput-drop, great", great);
   if (stated.rises.empty())
-    stated = {track.follow("throughput-drop, drift", DriftWalk(kDrift)).found(), "by degrees, "};
+    stated = {track.follow("throughput-drop, drift", DriftWalk(kDrift)).found(), "by degrees, ", kDrift.width};
   return stated;
 }
 
@@ -270,7 +279,7 @@ bool judge_stated(const State& state, JudgeMemory& memory, const RiseRule& rule,
       add_finding(track, rise, !work.empty(),
                   cat("A step takes ", rise.peak, " s instead of ", rise.base, " s ", stated.how, "since step ",
                       onset.step, and_further(track, change_of(rise)),
-                      work.empty() ? slower_part(state, onset, track.points[rise.detected]) : grew(work)),
+                      work.empty() ? slower_part(state, track, rise, stated.width) : grew(work)),
                   out);
     }
   }

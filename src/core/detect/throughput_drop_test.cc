@@ -92,4 +92,27 @@ TEST_CASE("the time that is left of an epoch is not that of a step") {
   CHECK(slower(run.close()) == nullptr);
 }
 
+TEST_CASE("of steps that slow down by degrees, the phase is measured over the same records as the step") {
+  const auto summary = [](double share) {
+    PlantedRun run;
+    for (int64_t step = 1; step <= kSteps; ++step) {
+      const double seconds = 60 + 1.2 * static_cast<double>(step);
+      const double reward = 0.2 + 0.004 * static_cast<double>(step);
+      run.say_without_clock(event::Measured{step,
+                                            false,
+                                            {{"reward.mean", "reward", reward},
+                                             {"time.step", "timing_s/step", seconds},
+                                             {"time.rollout", "timing_s/gen", share * seconds}}});
+    }
+    const auto incidents = run.close();
+    const Incident* found = slower(incidents);
+    return found == nullptr ? std::string() : found->summary;
+  };
+  const std::string most = summary(0.5), less = summary(0.25);
+  CAPTURE(most);
+  CHECK(most.find("takes 126.6 s instead of 67.8 s") != std::string::npos);
+  CHECK(most.find("; most of it in time.rollout (33.9 to 63.3 s)") != std::string::npos);
+  CHECK(less.find("; the largest part of it in time.rollout (16.95 to 31.65 s)") != std::string::npos);
+}
+
 }  // namespace mw

@@ -5,19 +5,13 @@
 #include "base/text.h"
 #include "core/advance.h"
 #include "core/event_codec.h"
+#include "core/straight_clock.h"
 #include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kShown = 160;  // bytes of an event in a sentence
-
-bool is_judged(const Event& event) {
-  return std::holds_alternative<event::IncidentOpened>(event.body) ||
-         std::holds_alternative<event::IncidentChanged>(event.body) ||
-         std::holds_alternative<event::IncidentClosed>(event.body) ||
-         std::holds_alternative<event::VerdictGiven>(event.body);
-}
 
 /// Without time and place, which are the cause's.
 std::string body_text(const Event& event) {

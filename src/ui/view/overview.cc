@@ -374,6 +374,17 @@ std::string clock_lacks(const State& state) {
   return cat(who, " names no ", all.date ? "date" : "", all.date && all.zone ? " and no " : "", all.zone ? "zone" : "");
 }
 
+/// Behind what the clocks lack: that one was set back, and what that makes of these times.
+std::string set_back(const State& state) {
+  for (const SourceState& source : state.sources) {
+    const Duration by = source.straight.set_back();
+    if (by.ns <= 0) continue;
+    return cat(clock_lacks(state).empty() ? "" : "; ", "the clock was set back by ", format_duration(by), " at ",
+               basename(source.path), ":", source.straight.first(), ", and these times go on");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string_view zone_of_times(const State& state) {
@@ -400,7 +411,8 @@ bool clocked_at_the_end(const State& state, double by_bar) {
 
 std::string time_span(const State& state) {
   const Time since = written_since(state), until = written_until(state);
-  const std::string first = when(since), last = when(until), lacks = clock_lacks(state);
+  const std::string first = when(since), last = when(until);
+  const std::string lacks = cat(clock_lacks(state), set_back(state));
   const double by_bar = seconds_by_bars(state);
   const bool several = by_bar > seconds_by_bar(state);
   const std::string bar =

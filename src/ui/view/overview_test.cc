@@ -247,6 +247,19 @@ TEST_CASE("a clock that stands only behind the work says when that ended") {
   CHECK(time_span(run.state) == "until 2026-02-19T11:00:00Z, 2h 13m by its progress bar");
 }
 
+TEST_CASE("a time range says that the log's clock was set back, and goes on") {
+  FakeRun run;
+  run.say(event::SourceOpened{0, "/runs/a/train.log", "text", 100, 0, 0});
+  run.at = *parse_time("2026-02-19T11:00:00Z");
+  for (int64_t step = 1; step <= 6; ++step) {
+    run.at = run.at + Duration::seconds(step == 4 ? 600 - 3600 : 600);
+    run.measure(step, 0.5);
+  }
+  CHECK(time_span(run.state) ==
+        "2026-02-19T11:10:00Z to 2026-02-19T11:50:00Z (40m 00s; the clock was set back by 50m 00s at train.log:" +
+            std::to_string(run.state.sources[0].straight.first()) + ", and these times go on)");
+}
+
 TEST_CASE("a time range says what the log's clocks do not name") {
   FakeRun run;
   run.say(event::SourceOpened{0, "/runs/a/train.log", "text", 100, 0, 0});

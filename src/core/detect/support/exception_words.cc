@@ -32,6 +32,7 @@ constexpr std::array kSystemErrors = {
     SystemError{21, "EISDIR", {"config-error", "file-not-found", false}},
     SystemError{23, "ENFILE", {"resource-limit", "emfile-too-many-open-files", false}},
     SystemError{24, "EMFILE", {"resource-limit", "emfile-too-many-open-files", false}},
+    SystemError{27, "EFBIG", {"resource-limit", "file-size-limit", false}},
     SystemError{28, "ENOSPC", {"disk-full", "enospc-generic", false}},
     SystemError{30, "EROFS", {"disk-full", "read-only-filesystem", false}},
     SystemError{32, "EPIPE", {"worker-lost", "pipe-reader-gone", true}},

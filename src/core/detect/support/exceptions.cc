@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/detect/support/exception_words.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/detect/support/hub_answers.h"
 #include "core/trace_frame.h"
 
 namespace mw::detect {
@@ -94,13 +95,6 @@ constexpr std::array kRows = {
     Row{"HTTPError", "403", {"credentials", "openai-auth-error", false}},
     Row{"HTTPError", "401", {"credentials", "openai-auth-error", false}},
     Row{"_InactiveRpcError", "", {"network", "connection-refused", false}},
-    Row{"HfHubHTTPError", "storage limit", {"resource-limit", "hf-storage-full", false}},
-    Row{"HfHubHTTPError", "storage patterns", {"resource-limit", "hf-storage-full", false}},
-    Row{"HfHubHTTPError", "gated", {"credentials", "hf-gated-repo", false}},
-    Row{"HfHubHTTPError", "403", {"credentials", "hf-token-refused", false}},
-    Row{"HfHubHTTPError", "401", {"credentials", "hf-token-refused", false}},
-    Row{"HfHubHTTPError", "429", {"network", "hf-rate-limit", false}},
-    Row{"HfHubHTTPError", "", {"network", "hf-hub-unreachable", false}},
     Row{"OpenAIError", "api_key", {"credentials", "openai-auth-error", false}},
     Row{"ValueError", "invalid token", {"credentials", "hf-token-refused", false}},
     Row{"timeout", "timed out", {"network", "remote-read-timeout", false}},
@@ -456,6 +450,7 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     if (!last.empty()) return classify_exception(last.substr(0, last.find('>')), "", frame);
   }
   if (unknown_to_hub(message)) return {"config-error", "hf-repo-not-found", false};
+  if (const auto answer = hub_answer(exception, message)) return *answer;
   if (bare == "FileNotFoundError" && lacks_checkpoint_file(message))
     return {"checkpoint-incomplete", "ckpt-file-missing", false};
   if (bare == "OSError" && asks_a_person(raising_frame(frame))) return {"config-error", "waits-for-input", false};
