@@ -239,6 +239,7 @@ std::optional<DoubtedCheckpoints> only_doubted(const State& state) {
   for (const auto& scan : state.checkpoint_scans) last[scan.second.path] = &scan.second;
   DoubtedCheckpoints found;
   for (const auto& [path, seen] : last) {
+    if (is_gone(*seen)) continue;
     ++found.count;
     if (seen->how == Seen::kBroken) continue;
     if (!is_doubted(*seen)) return std::nullopt;

@@ -25,6 +25,13 @@ inline bool is_doubted(const event::CheckpointSeen& seen) {
   return seen.how == event::CheckpointSeen::How::kUnknown && !seen.doubt.empty();
 }
 
+/// `CheckpointSeen::sign` of one that was saved and does not lie there any more (kUnknown): its trainer deleted it, or
+/// a person.
+inline constexpr std::string_view kGoneSign = "gone";
+inline bool is_gone(const event::CheckpointSeen& seen) {
+  return seen.how == event::CheckpointSeen::How::kUnknown && seen.sign == kGoneSign;
+}
+
 /// What the last reading of all its bytes found wrong with the checkpoint at `path`; nullptr: nothing, it was not read,
 /// or it was saved anew since.
 const event::CheckpointRead* unsound(const State& state, const std::string& path);

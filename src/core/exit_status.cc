@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/detect/support/closing.h"
 #include "core/detect/support/failure_chain.h"
 
@@ -103,7 +104,7 @@ std::optional<OpenPlan> open_plan(const State& state, size_t number) {
   // A run whose log fell silent saves on: what it was seen to save shows how far it came.
   const bool saved = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [&](const auto& scan) {
     return scan.first.attempt == number && scan.second.how != event::CheckpointSeen::How::kBroken &&
-           scan.second.step != kNoStep && enough(scan.second.step);
+           !is_gone(scan.second) && scan.second.step != kNoStep && enough(scan.second.step);
   });
   if (saved) return std::nullopt;
   // Bars and epochs are those of the attempt that came last: they say nothing of one that midwatch started again.

@@ -78,7 +78,7 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || !lineage.has(moment.attempt, seen.step)) continue;
-    if (is_unfit(seen) || is_doubted(seen)) {
+    if (is_unfit(seen) || is_doubted(seen) || is_gone(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
       const auto said = began.find({moment.attempt, seen.step});
@@ -268,7 +268,7 @@ ResumeGrounds resume_grounds(const State& state) {
   ResumeGrounds out;
   std::map<int64_t, size_t> last;  // by step, the attempt that saved it last
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    if (seen.step != kNoStep) last[seen.step] = moment.attempt;
+    if (seen.step != kNoStep && !is_gone(seen)) last[seen.step] = moment.attempt;
   }
   for (const auto& [moment, one] : state.checkpoints) {
     if (one.complete && one.step != kNoStep) last[one.step] = moment.attempt;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/attempts.h"
+#include "core/checkpoint_trust.h"
 
 namespace mw {
 namespace {
@@ -43,7 +44,8 @@ bool is_gone_through(const State& state, size_t attempt) {
 bool has_saved(const State& state, size_t attempt) {
   const auto its = [attempt](const auto& one) { return one.first.attempt == attempt; };
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), its) ||
-         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), its);
+         std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
+                     [&its](const auto& one) { return its(one) && !is_gone(one.second); });
 }
 
 /// What earlier commands trained, and saved, behind their stage at the place of `stage`.

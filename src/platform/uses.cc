@@ -1,6 +1,7 @@
 #include "platform/uses.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -63,6 +64,78 @@ std::string use_by(System& system, const std::string& place, std::string_view wo
   return use_by_files(system, place, word);
 }
 
+/// `path` without "." and "//"; ".." goes up, as where no link is on the way.
+std::string normal(std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (const std::string_view part : split(path, '/')) {
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+    } else if (!parts.empty()) {
+      parts.pop_back();
+    }
+  }
+  std::string out;
+  for (const std::string_view part : parts) out += cat("/", part);
+  return out;
+}
+
+/// What may be a path in a command line: its words, what stands behind the first "=" of one, and what stands between
+/// the signs by which settings within a word are written.
+std::vector<std::string_view> pieces_of(std::string_view command) {
+  constexpr std::string_view kBetween = " \t\n=:,;\"'()[]{}";
+  std::vector<std::string_view> pieces;
+  for (const std::string_view word : split(command, '\0')) {
+    pieces.push_back(word);
+    if (const size_t equals = word.find('='); equals != std::string_view::npos)
+      pieces.push_back(word.substr(equals + 1));
+    for (size_t at = word.find_first_not_of(kBetween); at != std::string_view::npos;) {
+      const size_t end = std::min(word.find_first_of(kBetween, at), word.size());
+      pieces.push_back(word.substr(at, end - at));
+      at = word.find_first_not_of(kBetween, end);
+    }
+  }
+  return pieces;
+}
+
+/// Finds which things in a folder a command line names.
+class NamesBelow {
+ public:
+  NamesBelow(System& system, std::string folder, std::string real)
+      : system_(system), folder_(normal(folder)), real_(std::move(real)) {
+    const auto names = system.names(real_);
+    if (names.ok()) names_.insert(names->begin(), names->end());
+  }
+
+  /// By its name in the folder, or ""; `works`: the folder of the process.
+  std::string named_by(std::string_view piece, const std::string& works) const {
+    if (piece.empty() || (piece[0] != '/' && works.empty())) return "";
+    const std::string path = normal(piece[0] == '/' ? std::string(piece) : cat(works, "/", piece));
+    for (const std::string* above : {&real_, &folder_}) {
+      if (below(path, *above)) return there(first_of(path, *above));
+    }
+    // By another way that leads there: what has no such name in it is not asked about, as its disk may not answer.
+    const auto parts = split(path, '/');
+    const bool may = std::any_of(parts.begin(), parts.end(),
+                                 [this](std::string_view part) { return names_.count(std::string(part)) != 0; });
+    const auto real = may ? system_.real(path) : Result<std::string>(std::string());
+    return real.ok() && below(*real, real_) ? there(first_of(*real, real_)) : "";
+  }
+
+ private:
+  static std::string first_of(const std::string& path, const std::string& above) {
+    const size_t from = above.size() + 1;
+    return path.substr(from, path.find('/', from) - from);
+  }
+
+  /// "" of what is not there, as far as that can be seen.
+  std::string there(std::string name) const { return names_.empty() || names_.count(name) != 0 ? name : ""; }
+
+  System& system_;
+  const std::string folder_, real_;
+  std::set<std::string> names_;
+};
+
 }  // namespace
 
 Uses uses_of(System& system, std::string_view word) {
@@ -116,6 +189,26 @@ std::map<std::string, Use> used_below(System& system, const std::string& folder,
     const auto held = held_by(system, *pid, *real);
     for (const Mapped& one : held.ok() ? *held : std::vector<Mapped>())
       note(*pid, one.path, one.inode != 0 ? "maps a file of it" : "has a file of it open");
+  }
+  return used;
+}
+
+std::map<std::string, Use> used_or_named_below(System& system, const std::string& folder, int64_t self) {
+  std::map<std::string, Use> used = used_below(system, folder, self);
+  const auto real = system.real(folder);
+  const auto pids = system.names("/proc");
+  if (!real.ok() || !pids.ok()) return used;
+  const NamesBelow names(system, folder, *real);
+  for (const std::string& name : *pids) {
+    const auto pid = parse_int(name);
+    if (!pid || *pid == self) continue;
+    const auto command = system.read(cat("/proc/", name, "/cmdline"), kLineBytes);
+    if (!command.ok()) continue;
+    const auto works = system.link(cat("/proc/", name, "/cwd"));
+    for (const std::string_view piece : pieces_of(*command)) {
+      if (std::string named = names.named_by(piece, works.ok() ? *works : ""); !named.empty())
+        used.emplace(std::move(named), Use{*pid, "names it in its command line"});
+    }
   }
   return used;
 }

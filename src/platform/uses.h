@@ -38,4 +38,9 @@ Result<std::vector<Mapped>> held_by(System& system, int64_t pid, const std::stri
 /// use of each. What other users' processes do cannot be seen.
 std::map<std::string, Use> used_below(System& system, const std::string& folder, int64_t self);
 
+/// Likewise, also those that such a process names in its command line, by whatever path, whole words or behind "=",
+/// ":", "," or a quote in one: a server that has not opened its model yet, or has loaded it and would need it again to
+/// start anew. Whatever a shell or midwatch's own command line names counts, too.
+std::map<std::string, Use> used_or_named_below(System& system, const std::string& folder, int64_t self);
+
 }  // namespace mw

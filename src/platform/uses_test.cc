@@ -81,6 +81,32 @@ TEST_CASE("which things in a folder are used, by name") {
   CHECK(used_below(system, "/ck", 7).empty());
 }
 
+TEST_CASE("which things in a folder command lines name") {
+  const auto named = [](const std::string& command, const std::string& works = "/work") {
+    FakeSystem system = machine();
+    for (const char* file :
+         {"step_10/model.safetensors", "step_20/model.safetensors", "epoch=3-step=10.ckpt", "epoch=4.ckpt"})
+      system.files[cat("/ck/", file)] = "x";
+    system.files["/proc/7/cmdline"] = command;
+    system.files["/proc/7/cwd"] = works;
+    std::string all;
+    for (const auto& [name, use] : used_or_named_below(system, "/ck", 1)) all += cat(all.empty() ? "" : " ", name);
+    return all;
+  };
+  CHECK(named("vllm\0serve\0/ck/step_10\0--port\0008001\0"s) == "step_10");
+  CHECK(named("lm_eval\0--model_args\0pretrained=/ck/step_10/,dtype=bfloat16\0"s) == "step_10");
+  CHECK(named("python\0--model-path\0../ck/./step_10/actor\0"s) == "step_10");
+  CHECK(named("python\0step_10\0step_20\0"s, "/ck") == "step_10 step_20");
+  CHECK(named("bash\0-c\0serve '/ck/step_10' /ck/step_20; x\0"s) == "step_10 step_20");
+  CHECK(named("python\0{\"model\": \"/ck/step_10\"}\0"s) == "step_10");
+  CHECK(named("eval\0--ckpt=/ck/epoch=3-step=10.ckpt\0/ck/epoch=4.ckpt\0"s) == "epoch=3-step=10.ckpt epoch=4.ckpt");
+  CHECK(named("python\0step_10\0/ck\0/ck/\0/ckpt/step_10\0/other/step_10\0"s).empty());
+  FakeSystem system = machine();
+  system.files["/proc/7/cmdline"] = "python\0/ck/step_10\0"s;
+  CHECK(used_or_named_below(system, "/ck", 7).empty());
+  CHECK(used_or_named_below(system, "/ck", 1).at("step_10").how == "names it in its command line");
+}
+
 TEST_CASE("what a process maps or has open below a folder") {
   FakeSystem system = machine();
   system.files["/proc/7/maps"] =

@@ -147,9 +147,9 @@ class Planner {
   }
 
   const std::map<std::string, Use>& used(const std::string& root) {
-    const auto known = used_.find(root);
-    return known != used_.end() ? known->second
-                                : used_.emplace(root, used_below(doors_.system, root, ::getpid())).first->second;
+    const auto [known, anew] = used_.try_emplace(root);
+    if (anew) known->second = used_or_named_below(doors_.system, root, ::getpid());
+    return known->second;
   }
 
   /// What holds it in one of the trees, a process, a link or the trainer's pointer, one clause: what belongs to it in

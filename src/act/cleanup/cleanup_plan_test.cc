@@ -97,10 +97,11 @@ TEST_CASE("a tree with no step of another does not belong to it") {
   CHECK(p.plan() == Names{"step_10"});
 }
 
-TEST_CASE("what a process works in, has open or maps stays") {
+TEST_CASE("what a process works in, has open, maps or names in its command line stays") {
   for (const auto& one :
        std::map<std::string, std::string>{{"/proc/7/cwd", "/data/ck/step_10"},
                                           {"/proc/7/fd/3", "/data/ck/step_10/model.safetensors"},
+                                          {"/proc/7/cmdline", "vllm serve /data/ck/step_10"},
                                           {"/proc/7/maps", "0-1 r--s 0 8:1 5 /data/ck/step_10/model.safetensors"}}) {
     Place p;
     for (const int step : {10, 20, 30, 40}) p.whole(step);

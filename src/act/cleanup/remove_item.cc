@@ -33,7 +33,7 @@ Result<bool> is_it(Disk& disk, const std::string& path, const Identity& only) {
 Result<void> check_unused(const RemovalDoors& doors, const std::string& root, const std::string& name) {
   const auto real = doors.system.real(root);  // without it nobody knows who uses what there
   if (!real.ok()) return real.error();
-  const auto used = used_below(doors.system, root, ::getpid());
+  const auto used = used_or_named_below(doors.system, root, ::getpid());
   const auto use = used.find(name.substr(0, name.find('/')));
   return use == used.end() ? Result<void>() : stays(cat("process ", use->second.pid, " ", use->second.how));
 }

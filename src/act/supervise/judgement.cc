@@ -29,7 +29,9 @@ void put_plan(JsonWriter& json, const QuarantinePlan& plan) {
   }
   json.end_array();
   put_step(json, "keep", plan.keep);
-  json.key("set_pointer").boolean(plan.set_pointer).end_object();
+  json.key("set_pointer").boolean(plan.set_pointer);
+  if (!plan.misled.empty()) json.key("misled").string(plan.misled);
+  json.end_object();
 }
 
 QuarantinePlan plan_in(const Json& json) {
@@ -43,6 +45,7 @@ QuarantinePlan plan_in(const Json& json) {
   }
   plan.keep = json.integer_or("keep", kNoStep);
   plan.set_pointer = json.boolean_or("set_pointer", false);
+  plan.misled = json.string_or("misled", "");
   return plan;
 }
 

@@ -7,15 +7,20 @@
 #include "act/fleet/shell_word.h"
 #include "base/checksum.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
+#include "core/resume_advice.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "sense/checkpoints/parts.h"
 #include "sense/checkpoints/roots.h"
+#include "sense/checkpoints/scan.h"
 
 namespace mw {
 namespace {
 
 using How = event::CheckpointSeen::How;
+
+constexpr int64_t kLead = 16;  // steps that one part of a trainer may be ahead of another
 
 /// "checkpoints of step 5, 10".
 std::string listed(const CheckpointLayout& layout, const std::vector<int64_t>& numbers) {
@@ -99,10 +104,12 @@ class RootPlan {
       const auto whose = whose_is(disk_, scope_.own, root_, scope_.layout, step);
       if (!whose.ok()) return whose.error();
       const bool own = *whose == Whose::kOwn;
+      const auto left_at_exit = is_left_at_exit(step, *whose);
+      if (!left_at_exit.ok()) return left_at_exit.error();
       if (step < from_) {
         sorted_.older.insert(step);
         if ((own || scope_.own.resumed.count(step) != 0) && !is_broken(step)) sorted_.own.insert(step);
-      } else if (!own || is_written(step)) {
+      } else if ((!own && !*left_at_exit) || is_written(step)) {
         sorted_.left.insert(step);
       } else {
         const auto info = disk_.info(cat(root_, "/", with_step(scope_.layout.folder, step)));
@@ -111,6 +118,25 @@ class RootPlan {
       }
     }
     return {};
+  }
+
+  /// Some parts of a trainer save once more at any exit, between two saves and ahead of what was trained (prime-rl's
+  /// orchestrator): what no weights came to, right behind the last save, is the run's by its times and its folder
+  /// alone.
+  Result<bool> is_left_at_exit(int64_t step, Whose by_itself) {
+    const Ownership& of = scope_.own;
+    int64_t reached = kNoStep;
+    for (const Ownership::Range& range : of.steps) reached = std::max(reached, range.highest);
+    const bool near = step >= from_ && by_itself == Whose::kUnknown && !of.logged.empty() &&
+                      step > *of.logged.rbegin() && step <= reached + kLead;
+    if (!near || !is_broken(step)) return false;
+    const CheckpointScan scan =
+        scan_checkpoint(disk_, cat(root_, "/", with_step(scope_.layout.folder, step)), step, nullptr);
+    if (!scan.there || scan.partial || !scan.weights.empty() || !scan.settings_only) return false;
+    Ownership named = of;
+    named.logged.insert(step);
+    const auto whose = whose_is(disk_, named, root_, scope_.layout, step);
+    return whose.ok() ? Result<bool>(*whose == Whose::kOwn) : Result<bool>(whose.error());
   }
 
   /// Somebody writes it just now, after this run's attempt has ended.
@@ -148,10 +174,27 @@ class RootPlan {
       if (!scope_.resume_given) not_ours(*named, cat("the pointer of ", root_, " names"));
       return {};
     }
+    if (set_misled(*text)) return {};
     if (!dangles && (!named || *named < from_)) return {};
     // Of a folder in which there is nothing of this run's the pointer is not this run's either.
     plan.set_pointer = !sorted_.items.empty() || plan.keep != kNoStep;
     return {};
+  }
+
+  /// It names what is broken and stays where it is: it is to name what is kept.
+  bool set_misled(const std::string& text) {
+    if (!scope_.way) return false;
+    const auto misled = scope_.way->misled.find(root_);
+    if (misled == scope_.way->misled.end() || misled->second != text) return false;
+    if (scope_.resume_given) return true;
+    if (plan.keep == kNoStep) {
+      trouble = cat("the pointer of ", root_, " names what is broken, and no other checkpoint there is proven to be ",
+                    "this run's own");
+      return true;
+    }
+    plan.set_pointer = true;
+    plan.misled = text;
+    return true;
   }
 
   /// The framework takes the highest number.
@@ -265,6 +308,22 @@ Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollb
   if (out.trouble.empty()) out.trouble = roles_apart(disk, scope, out.back.plans);
   if (!out.trouble.empty()) out.back.plans.clear();
   return out;
+}
+
+bool had_whole(const State& state, const std::optional<LastWhole>& way) {
+  if (left_whole(state, state.attempts.size())) return true;
+  const bool found = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [](const auto& scan) {
+    return scan.second.how == How::kWhole && scan.second.lacks.empty();
+  });
+  std::set<int64_t> broken;
+  for (const event::CheckpointSeen& seen : way ? way->seen : std::vector<event::CheckpointSeen>()) {
+    if (seen.how == How::kBroken) broken.insert(seen.step);
+  }
+  // A trainer that deletes the old one does so once the new one is done.
+  return found || std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
+           const auto& [moment, one] = saved;
+           return one.step != kNoStep && broken.count(one.step) == 0 && trained_past(state, moment, one.step);
+         });
 }
 
 std::string quarantine_label(const std::string& run_folder, int attempt, Time began) {

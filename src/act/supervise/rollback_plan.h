@@ -11,6 +11,7 @@
 #include "act/supervise/run_files.h"
 #include "base/result.h"
 #include "core/checkpoint_layout.h"
+#include "core/state.h"
 #include "platform/disk.h"
 #include "sense/checkpoints/last_whole.h"
 #include "sense/checkpoints/ownership.h"
@@ -48,6 +49,10 @@ Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollb
 /// "" where the trainer would resume from nothing of which this run's log shows that somebody else saved it; else what
 /// would. Where midwatch says what it resumes from there is nothing to ask. kIo when the disk does not answer.
 Result<std::string> anothers_in_the_way(Disk& disk, const RollbackScope& scope);
+
+/// Had the run a checkpoint that was whole, at whichever time: found so on the disk, though it is broken or gone by
+/// now, or saved by its trainer's word, as far as `way` does not show it to be broken?
+bool had_whole(const State& state, const std::optional<LastWhole>& way);
 
 /// A label that no other run has, and that is the same whenever this attempt is asked about.
 std::string quarantine_label(const std::string& run_folder, int attempt, Time began);

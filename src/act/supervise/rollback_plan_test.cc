@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "core/said_run_for_test.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/quarantine_for_test.h"
 
@@ -171,6 +172,102 @@ LastWhole broken_at_30(const QuarantineFolder& f) {
 }
 
 }  // namespace
+
+TEST_CASE("a pointer to what is broken is set to the newest whole one, and nothing is moved") {
+  for (const std::string text : {"30", "best_step"}) {
+    QuarantineFolder f;
+    for (const int step : {20, 30, 40}) f.checkpoint(cat("global_step_", step));
+    f.checkpoint("best_step");
+    const std::vector<std::string> roots{f.root};
+    point(f, text);
+    std::optional<LastWhole> way = broken_at_30(f);
+    way->from = 41;
+    way->kept = 40;
+    way->misled[f.root] = text;
+    const auto plan_of = [&](const Ownership& own, bool resume_given) {
+      auto plan = plan_rollback(*f.disk, {own, kVerl, roots, way, resume_given, "x"}, rollback_from(kNoStep, way));
+      REQUIRE(plan.ok());
+      return *plan;
+    };
+    CHECK(plan_of(saved_by_tens(f), true).back.plans.empty());
+    Ownership others = saved_by_tens(f);
+    others.lives.clear();
+    CHECK_FALSE(plan_of(others, false).trouble.empty());
+    const RollbackPlan plan = plan_of(saved_by_tens(f), false);
+    CHECK_MESSAGE(plan.trouble.empty(), plan.trouble);
+    CHECK_FALSE(plan.from_nothing);
+    REQUIRE(plan.back.plans.size() == 1);
+    Judgement judged;
+    judged.back = plan.back;
+    SupervisedAttempt attempt;
+    attempt.plan = decided_event(1, judged).plan;
+    const Rollback back = judgement_of(attempt).back;
+    const auto done = roll_back(*f.disk, kVerl, back, of_run("/home/runs/a"), nullptr);
+    REQUIRE(done.ok());
+    CHECK_MESSAGE(contains(*done, cat("said ", text, " and says 40 now")), *done);
+    CHECK(f.content("latest_checkpointed_iteration.txt") == "40");
+    for (const int step : {20, 30, 40}) CHECK(f.content(cat("global_step_", step, "/model")) != "-");
+    point(f, "20");  // somebody set it meanwhile
+    CHECK(roll_back(*f.disk, kVerl, back, of_run("/home/runs/a"), nullptr).ok());
+    CHECK(f.content("latest_checkpointed_iteration.txt") == "20");
+  }
+}
+
+TEST_CASE("what a part of the trainer saved alone at its exit is out of the way, and nothing else between two saves") {
+  const CheckpointLayout layout{"step_{step}", "", ""};
+  const auto plan_with = [&](int64_t step, const char* file, int64_t seconds = 0) {
+    QuarantineFolder f;
+    for (const int one : {10, 20, 30, 40}) f.checkpoint(cat("step_", one));
+    const std::string name = cat("step_", step);
+    REQUIRE(f.disk->make_folders(cat(f.root, "/", name, "/orchestrator")).ok());
+    f.put(cat(name, "/", file), "x");
+    if (seconds > 0) CHECK(std::system(cat("touch -d @", seconds, " ", f.root, "/", name, "/", file).c_str()) == 0);
+    Ownership own = saved_by_tens(f);
+    own.steps = {{1, 43}};
+    own.lives = {{Time::from_seconds(1000), Time()}};
+    const std::vector<std::string> roots{f.root};
+    std::optional<LastWhole> way = LastWhole();
+    way->from = step;
+    way->kept = 40;
+    event::CheckpointSeen& broken = way->seen.emplace_back();
+    broken.path = cat(f.root, "/", name);
+    broken.how = event::CheckpointSeen::How::kBroken;
+    const auto plan = plan_rollback(*f.disk, {own, layout, roots, way, false, "x"}, rollback_from(kNoStep, way));
+    REQUIRE(plan.ok());
+    CHECK(plan->trouble.empty() == !plan->back.plans.empty());
+    return plan->trouble.empty() ? plan->back.plans[0].items.size() : 0;
+  };
+  CHECK(plan_with(43, "orchestrator/progress.pt") == 1);
+  CHECK(plan_with(45, "orchestrator/progress.pt") == 1);  // it is ahead
+  CHECK(plan_with(99, "orchestrator/progress.pt") == 0);
+  CHECK(plan_with(43, "orchestrator/progress.pt", 500) == 0);  // before the run
+  CHECK(plan_with(43, "model.safetensors") == 0);              // a save of somebody's
+}
+
+TEST_CASE("a run had whole checkpoints by what was found at any time, or by what its trainer did") {
+  SaidRun run;
+  run.say(event::SourceOpened{0, "train.log", "text", 0});
+  run.say(event::SourceOpened{1, "host:checkpoints", std::string(kHostKind), 0}, 1);
+  for (int64_t step = 1; step <= 12; ++step) run.say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+  std::optional<LastWhole> way = LastWhole();
+  CHECK_FALSE(had_whole(run.state, way));
+  SaidRun cut = run;
+  cut.say(event::CheckpointSaved{12, "/c/step_12", false});
+  CHECK_FALSE(had_whole(cut.state, way));  // it died in its first save
+  SaidRun past = run;
+  past.state.checkpoints.clear();
+  past.say(event::CheckpointSaved{10, "/c/step_10", false});
+  CHECK(had_whole(past.state, way));  // it trained on, and deleted it when the next one was done
+  event::CheckpointSeen seen{10, "/c/step_10", event::CheckpointSeen::How::kBroken, "", "", 100, 2, ""};
+  way->seen = {seen};
+  CHECK_FALSE(had_whole(past.state, way));
+  seen.how = event::CheckpointSeen::How::kWhole;
+  past.say(seen, 1);
+  CHECK(had_whole(past.state, way));
+  seen.how = event::CheckpointSeen::How::kBroken;
+  past.say(seen, 1);
+  CHECK(had_whole(past.state, way));  // all of them were damaged since
+}
 
 TEST_CASE("a run that had saved whole ones does not begin from nothing when only a broken one is left") {
   QuarantineFolder f;

@@ -186,6 +186,7 @@ void add_what_was_reported(const State& state, const CheckpointLayout& layout, c
     if (place.empty()) continue;
     into.named.insert(plain_path(place.starts_with("/") ? place : cat(spec.folder, "/", place)));
   }
+  if (std::string said = said_folder(state, spec.folder); !said.empty()) into.named.insert(std::move(said));
   for (const auto& [attempt, step] : last) into.last_said.insert(step);
   add_passed(state, into);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "act/keeper/launch.h"
+#include "act/supervise/gone_saves.h"
 #include "act/supervise/members.h"
 #include "act/supervise/outcome.h"
 #include "act/supervise/resume.h"
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/exit_status.h"
+#include "core/resume_advice.h"
 #include "core/shipments.h"
 #include "core/supervise/decide.h"
 #include "core/supervise/decide_component.h"
@@ -234,12 +236,14 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (!layout.known()) return true;
   if (names_checkpoint(layout, spec_)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip,
-                           {unsound_reads(state), folders_with_whole(state)});
+                           {unsound_reads(state), folders_with_whole(state), resume_grounds(state).left_behind});
   if (!way_) return false;
   for (event::CheckpointSeen& seen : way_->seen) {
     seen = with_logged_step(state, layout, std::move(seen));
     if (is_news(state, seen)) writer.observed(std::string(kScanSource), event::CheckpointSeen(seen));
   }
+  for (event::CheckpointSeen& gone : gone_saves(doors_.disk, state, layout, remains_->roots, spec_.folder))
+    writer.observed(std::string(kScanSource), std::move(gone));
   return true;
 }
 
@@ -254,11 +258,10 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   Judgement judgement;
   judgement.outcome = outcome(state);
   const CheckpointLayout layout = doors_.layout(state.saver());
-  const auto plan =
-      plan_rollback(doors_.disk,
-                    {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
-                     quarantine_label(folder_, attempt_, kept_.started), left_whole(state, state.attempts.size())},
-                    rollback_from(remains_->suspect, way_));
+  const auto plan = plan_rollback(doors_.disk,
+                                  {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
+                                   quarantine_label(folder_, attempt_, kept_.started), had_whole(state, way_)},
+                                  rollback_from(remains_->suspect, way_));
   if (!plan.ok()) return plan.error();
   judgement.back = plan->back;
   judgement.framework = state.saver();

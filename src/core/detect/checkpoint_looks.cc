@@ -82,6 +82,7 @@ void judge_doubted(const std::vector<Scan>& scans, std::vector<Finding>& out) {
   std::optional<Finding> finding;
   for (size_t i = 0; i < scans.size() && !finding; ++i) {
     const auto& [moment, seen] = scans[i];
+    if (is_gone(seen)) continue;
     if (seen.how == How::kWhole || (seen.how == How::kUnknown && seen.doubt.empty())) return;
     if (!is_doubted(seen)) continue;
     doubted.insert(seen.path);

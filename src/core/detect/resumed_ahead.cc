@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/progress.h"
 #include "core/reach.h"
@@ -11,7 +12,7 @@ namespace {
 
 const event::CheckpointSeen* seen_before(const State& state, size_t attempt, int64_t step) {
   for (auto one = state.checkpoint_scans.rbegin(); one != state.checkpoint_scans.rend(); ++one) {
-    if (one->second.step == step && one->first.attempt < attempt) return &one->second;
+    if (one->second.step == step && one->first.attempt < attempt && !is_gone(one->second)) return &one->second;
   }
   return nullptr;
 }

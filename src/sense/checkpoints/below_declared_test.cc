@@ -45,6 +45,9 @@ TEST_CASE("the folder that the log names below a declared one holds the run's ch
   CHECK(*checkpoint_roots(disk, saved_in("ck/p/e"), layout, {"/w/ck"}, "/w", {}) == Folders{"/w/ck/p/e"});
   CHECK(checkpoint_roots(disk, saved_in("/w/else"), layout, {"/w/ck"}, "/w", {})->empty());
   CHECK(checkpoint_roots(disk, State(), layout, {"/w/ck"}, "/w", {})->empty());
+  State says;  // once, for all of its saves
+  says.config["checkpoint_folder"] = "ck/p/e";
+  CHECK(*checkpoint_roots(disk, says, layout, {"/w/ck"}, "/w", {}) == Folders{"/w/ck/p/e"});
   CHECK(*checkpoint_roots(disk, State(), layout, {"/w/ck"}, "/w", {"t", "--output_dir", "ck/p/e"}) ==
         Folders{"/w/ck/p/e"});
   disk.put("/w/ck/global_step_5/model.pt", "x");  // it holds some itself

@@ -390,6 +390,8 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
   if (saves_in_ != state.saves_in) saves_in_ = state.saves_in;
   if (!saves_in_.empty()) roots_.try_emplace(saves_in_, false);
+  if (const std::string said = said_folder(state, scope_.folder); !said.empty() && named_.insert(said).second)
+    roots_.try_emplace(said, false);
   hear(state, layout);
   if (auto answer = call_.take()) take(std::move(*answer), state, layout, writer);
   if (!call_.started()) ask(layout);

@@ -82,23 +82,51 @@ class Search {
       if (further_ == kNoStep && cut_.empty()) return std::move(found_);
       const auto next = all_.upper_bound(*newest);
       found_.from = next == all_.end() ? *newest + 1 : *next;
-      found_.why = further_ == kNoStep ? cat("the pointer in ", cut_, wrong_pointer(cut_))
-                                       : cat("each role is resumed by its own pointer, and one is led to step ",
-                                             further_, " and another to step ", *newest);
+      if (found_.why.empty())
+        found_.why = further_ == kNoStep ? cat("the pointer in ", cut_, wrong_pointer(cut_))
+                                         : cat("each role is resumed by its own pointer, and one is led to step ",
+                                               further_, " and another to step ", *newest);
       return std::move(found_);
     }
     for (auto step = all_.rbegin(); step != all_.rend(); ++step) {
-      if (named_there && *step > *newest) continue;  // not what the trainer itself calls saved
-      if (scans_.size() >= kScans) return {};        // so many broken ones are no work for a machine
+      if (scans_.size() >= kScans) return {};  // so many broken ones are no work for a machine
+      // Not what the trainer itself calls saved, yet.
+      if (named_there && *step > *newest && !is_done(*step)) continue;
       if (!good(*step)) continue;
       found_.kept = *step;
       break;
+    }
+    if (named_there && found_.kept > *newest) {
+      for (const auto& [root, text] : texts_) {
+        if (step_in(layout_.pointer_text, text) != found_.kept) found_.misled[root] = text;
+      }
     }
     const auto next = found_.kept == kNoStep ? all_.begin() : all_.upper_bound(found_.kept);
     found_.from = next == all_.end() ? found_.kept + 1 : *next;
     const std::string lost = found_.pointerless.empty() ? "" : *found_.pointerless.begin();
     if (found_.why.empty()) found_.why = cat("the pointer to the newest checkpoint", wrong_pointer(lost));
     return std::move(found_);
+  }
+
+  /// All of it is there, as far as its files prove it, and nothing shows that the run went back behind it.
+  bool is_done(int64_t step) {
+    if (earlier_.left_behind.count(step) != 0 || !good(step)) return false;
+    return std::all_of(steps_.begin(), steps_.end(), [&](const auto& one) {
+      if (one.second.count(step) == 0) return true;
+      const CheckpointScan& now = scan(one.first, step, nullptr);
+      return now.seen.how == How::kWhole && now.resumable;
+    });
+  }
+
+  /// Under a name that is no step's: what is broken in it; "": nothing, or it does not lie there.
+  std::string broken_by_name(const std::string& root, const std::string& name) {
+    if (contains(name, "/") || name.starts_with(".")) return "";
+    const std::string folder = cat(root, "/", name);
+    const CheckpointScan now = scan_checkpoint(disk_, folder, kNoStep, nullptr);
+    const bool broken = now.there && now.seen.how == How::kBroken && !(is_written_ && is_written_(folder));
+    return broken ? cat("the pointer in ", root, " names ", clip(sanitize_utf8(name), 100),
+                        ", which is not to be resumed from: ", now.seen.what)
+                  : "";
   }
 
   std::string_view wrong_pointer(const std::string& root) const {
@@ -135,11 +163,17 @@ class Search {
       any = any || !asked.ok() || text;
       if (takes_missing_ && asked.ok() && !text && steps_.count(root) != 0) without.push_back(root);
       if (!text) continue;
+      texts_[root] = *text;
       const auto step = step_in(layout_.pointer_text, *text);
       if (step && (!lowest || *step < *lowest)) lowest = step;
       if (step && roles_.count(root) != 0) furthest = std::max(furthest, *step);
       if (step) continue;
-      if (!text->empty() && !pointer_dangles(disk_, root, layout_)) return std::nullopt;
+      if (!text->empty() && !pointer_dangles(disk_, root, layout_)) {
+        const std::string broken = broken_by_name(root, *text);
+        if (broken.empty()) return std::nullopt;
+        found_.misled[root] = *text;
+        if (found_.why.empty()) found_.why = broken;
+      }
       *dangling = true;
       if (roles_.count(root) != 0) cut_ = root;
     }
@@ -281,6 +315,7 @@ class Search {
   std::map<std::string, std::string> roles_;     // by the folder of each role, that of the other
   std::set<std::string> left_behind_;            // of critics that are trained no more
   std::string cut_;                              // the folder of a role whose pointer names nothing
+  std::map<std::string, std::string> texts_;     // what each pointer says, by root
   bool takes_missing_ = true;                    // a missing pointer for one that was lost
   int64_t further_ = kNoStep;                    // what one role's pointer names, and another's an earlier step
   std::map<std::string, CheckpointScan> scans_;  // by folder

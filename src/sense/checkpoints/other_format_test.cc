@@ -105,6 +105,35 @@ TEST_CASE("AReaL's recover_info of an earlier save than its weights is suspect, 
   CHECK(later.problems.front().path == "recover_info/dataloader_info.pkl");
 }
 
+TEST_CASE("a save over AReaL's slot that was cut anywhere is suspect") {
+  const std::vector<std::string> order = {"default/recover_checkpoint/__0_0.distcp",
+                                          "default/recover_checkpoint/__0_1.distcp",
+                                          "default/recover_checkpoint/__0_2.distcp",
+                                          "default/recover_checkpoint/__0_3.distcp",
+                                          "default/recover_checkpoint/.metadata",
+                                          "recover_info/step_info.json",
+                                          "recover_info/saver_info.json",
+                                          "recover_info/evaluator_info.json",
+                                          "recover_info/stats_logger_info.json",
+                                          "recover_info/checkpoint_info.json",
+                                          "recover_info/dataloader_info.pkl"};
+  for (size_t cut = 0; cut <= order.size(); ++cut) {
+    FakeDisk disk;
+    testing::put_samples(disk);
+    const auto touch = [&](size_t i, double seconds) {
+      const std::string path = cat("/ck/areal/", order[i]);
+      REQUIRE(disk.exists(path));
+      disk.set_time(Time::from_seconds(1768465800 + seconds));
+      disk.put(path, disk.content(path));
+    };
+    for (size_t i = 0; i < order.size(); ++i) touch(i, 20.0 * static_cast<double>(i));  // a slow save
+    CHECK(look(disk, "/ck/areal").state == State::kWhole);
+    for (size_t i = 0; i < cut; ++i) touch(i, 2400 + static_cast<double>(i));
+    CAPTURE(cut);
+    CHECK((look(disk, "/ck/areal").state == State::kWhole) == (cut == 0 || cut == order.size()));
+  }
+}
+
 TEST_CASE("NeMo-RL does not resume from what a save of the same step took the place of") {
   FakeDisk disk;
   testing::put_samples(disk);

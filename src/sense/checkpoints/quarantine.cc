@@ -165,7 +165,8 @@ class Mover {
     const auto step = text ? step_in(layout_.pointer_text, *text) : std::nullopt;
     const bool moves = step && std::any_of(plan_.items.begin(), plan_.items.end(),
                                            [&step](const QuarantinePlan::Item& item) { return item.step == *step; });
-    if (text && !moves && !pointer_dangles(disk_, plan_.root, layout_)) return false;
+    const bool misled = text && !plan_.misled.empty() && *text == plan_.misled;
+    if (text && !moves && !misled && !pointer_dangles(disk_, plan_.root, layout_)) return false;
     if (manifest_.pointer.empty()) manifest_.pointer = layout_.pointer;
     if (text && !manifest_.pointer_before && !manifest_.pointer_after) {
       auto exact = read_small(disk_, cat(plan_.root, "/", layout_.pointer));

@@ -55,6 +55,7 @@ struct QuarantinePlan {
   std::vector<Item> items;   ///< ascending
   int64_t keep = kNoStep;    ///< what the framework is to resume from; kNoStep: from nothing
   bool set_pointer = false;  ///< to `keep`, or with kNoStep out of the way
+  std::string misled = {};   ///< what the pointer says, where that names what is broken and stays; "": it does not
 };
 
 /// Of one move, beside what was moved: enough to put everything back as it was.
@@ -110,11 +111,11 @@ struct Quarantined {
 
 /// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
 /// newest first. Done again after it was cut short, it finishes; what a person has put back stays. The pointer is set
-/// only while it names what is moved, or nothing that is there, or is missing. Links that led to what is moved, if
-/// through others, are set likewise, or moved with it where none at all is left in the folder; one that cannot be set
-/// holds nothing up. `of`: run, attempt and reason for the manifest. `elsewhere`: writes the manifest where the disk of
-/// the checkpoints has no room for it; unset: then nothing moves. Errors: the disk's; kInvalid for a root that midwatch
-/// refuses ("/", no folder), or where the label is another run's.
+/// only while it names what is moved, or nothing that is there, or says `misled`, or is missing. Links that led to what
+/// is moved, if through others, are set likewise, or moved with it where none at all is left in the folder; one that
+/// cannot be set holds nothing up. `of`: run, attempt and reason for the manifest. `elsewhere`: writes the manifest
+/// where the disk of the checkpoints has no room for it; unset: then nothing moves. Errors: the disk's; kInvalid for a
+/// root that midwatch refuses ("/", no folder), or where the label is another run's.
 Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
                                const QuarantineManifest& of, const KeepManifest& elsewhere = nullptr);
 

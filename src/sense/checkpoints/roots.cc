@@ -42,11 +42,18 @@ std::vector<std::string> roots_named(const State& state, const CheckpointLayout&
   };
   for (const auto& [moment, saved] : state.checkpoints) add_of(saved.path);
   if (!state.saves_in.empty()) add(plain_path(state.saves_in));
+  add(said_folder(state, folder));
   for (const auto& [moment, seen] : state.checkpoint_scans) add_of(seen.path);
   return named;
 }
 
 }  // namespace
+
+std::string said_folder(const State& state, const std::string& folder) {
+  const auto said = state.config.find("checkpoint_folder");
+  if (said == state.config.end() || said->second.empty()) return "";
+  return said->second.front() == '/' || !folder.empty() ? absolute(said->second, folder) : "";
+}
 
 std::string root_of(const std::string& path, const CheckpointLayout& layout) {
   size_t from = 0;

@@ -19,6 +19,10 @@ inline bool is_silent(const Error& error) { return error.code == Error::Code::kI
 /// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
 std::string root_of(const std::string& path, const CheckpointLayout& layout);
 
+/// The folder in which the run's log says that all of its checkpoints lie, absolute, a relative one from `folder` on;
+/// "": it does not say.
+std::string said_folder(const State& state, const std::string& folder);
+
 /// The checkpoint that `path` is, or lies in: its folder, as it is named there; "" when there is none.
 std::string checkpoint_in(const std::string& path, const CheckpointLayout& layout);
 

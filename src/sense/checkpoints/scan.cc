@@ -348,8 +348,17 @@ std::string_view sign_of(const CheckpointProblem& problem) {
   return may_be_of_torch(basename(problem.path)) ? kZip : std::string_view();
 }
 
-/// What verify_checkpoint() adds.
-void take(const CheckpointVerdict& verdict, const CheckpointScan* before, CheckpointScan& out) {
+/// A file of torch.distributed.checkpoint ends before the .metadata beside it says: whatever else may be known of how
+/// this run saves, that cannot be loaded.
+bool is_cut_by_metadata(Disk& disk, const std::string& folder, const CheckpointVerdict& verdict) {
+  return std::any_of(verdict.problems.begin(), verdict.problems.end(), [&](const CheckpointProblem& one) {
+    return one.breaks && one.trouble == Trouble::kTruncated && ending_of(basename(one.path)) == "distcp" &&
+           disk.info(cat(folder, "/", beside(one.path, ".metadata"))).ok();
+  });
+}
+
+/// What verify_checkpoint() adds. `certain`: what it finds wrong is so however this run saves.
+void take(const CheckpointVerdict& verdict, const CheckpointScan* before, bool certain, CheckpointScan& out) {
   using State = CheckpointVerdict::State;
   using Resumable = CheckpointVerdict::Resumable;
   out.verified = verdict.state == State::kWhole;
@@ -363,7 +372,7 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, Checkp
   if (out.doubtful && out.seen.how == How::kWhole) out.seen.how = How::kUnknown;
   if (!wrong || verdict.problems.empty()) return;
   const CheckpointProblem& first = verdict.problems.front();  // what breaks it comes first
-  const bool known = before != nullptr && before->verified;
+  const bool known = certain || (before != nullptr && before->verified);
   std::string what = cat(first.path, first.path.empty() ? "" : ": ", first.what);
   if (!known) {  // under names that nobody knows there may be anything
     if (out.settings_only) out.seen.doubt = std::move(what);
@@ -384,7 +393,7 @@ CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t st
   if (before != nullptr && before->verified) options.before = before->seen.path;
   auto verified = verify_checkpoint(disk, folder, options);
   if (!verified.ok()) return out;
-  take(*verified, before, out);
+  take(*verified, before, is_cut_by_metadata(disk, folder, *verified), out);
   if (verdict != nullptr) *verdict = std::move(*verified);
   return out;
 }

@@ -35,7 +35,8 @@ struct CheckpointScan {
 ///  - the folder is empty, or a marker file says that it is not finished (transformers' checkpoint-is-incomplete.txt);
 ///  - a file that can only hold weights is empty, holds nothing but zeros where torch.save would not, or is cut
 ///    (safetensors: by its header; torch.save: its directory at the end is missing);
-///  - of the files that an index, or a .metadata of torch.distributed.checkpoint, names, some are there and some not;
+///  - of the files that an index, or a .metadata of torch.distributed.checkpoint, names, some are there and some not,
+///    or one ends before that .metadata says;
 ///  - `before` has what this one cannot do without: weights, where this one has nothing but settings; the .metadata
 ///    beside the same .distcp files; all of the ranks that both say there are.
 /// Nothing that is not there counts where not all could be seen (a dangling link, a folder of somebody else). Exports

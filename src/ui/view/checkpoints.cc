@@ -32,6 +32,7 @@ std::string found_as(const event::CheckpointSeen& seen) {
     case event::CheckpointSeen::How::kUnknown:
       break;
   }
+  if (is_gone(seen)) return "gone from the disk";
   if (!seen.lacks.empty()) return cat("NOT TO RESUME FROM: it lacks ", seen.lacks);
   return cat("on disk, not proved whole", seen.doubt.empty() ? "" : cat(": ", brief(seen.doubt, kWhatShown)));
 }
@@ -109,7 +110,7 @@ void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
   row.bytes = seen.bytes;
   row.path = seen.path;
   row.verified = found_as(seen);
-  row.saved = !is_unfit(seen) && !is_doubted(seen);
+  row.saved = !is_unfit(seen) && !is_doubted(seen) && !is_gone(seen);
 }
 
 /// What reading all bytes found.
@@ -209,7 +210,9 @@ bool spoken_against(const State& state, int64_t step) {
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == step) last[seen.path] = &seen;
   }
-  const auto bad = [](const auto& one) { return is_unfit(*one.second) || is_doubted(*one.second); };
+  const auto bad = [](const auto& one) {
+    return is_unfit(*one.second) || is_doubted(*one.second) || is_gone(*one.second);
+  };
   return (!last.empty() && std::all_of(last.begin(), last.end(), bad)) || unsound_steps(state).count(step) != 0;
 }
 
