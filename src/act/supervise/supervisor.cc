@@ -17,6 +17,7 @@
 #include "core/supervise/decide.h"
 #include "core/supervise/decide_component.h"
 #include "core/supervise/outcome_json.h"
+#include "core/trainings.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/roots.h"
 
@@ -183,11 +184,13 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   if (!roots.ok()) return roots.error();
   auto own = ownership_of(doors_.disk, folder_, spec_, state, layout);
   if (!own.ok()) return own.error();
-  std::erase_if(*roots, [&own](const std::string& root) { return !own->may_save_in(root); });
+  const EarlierTrainings earlier_trainings(state);
+  std::erase_if(*roots,
+                [&](const std::string& root) { return !own->may_save_in(root) || earlier_trainings.left(root); });
   if (roots->empty()) {
     const std::string found = folder_of_saves(doors_.disk, spec_, state, layout, kept_.started);
     if (!found.empty()) own->named.insert(found);
-    if (!found.empty() && own->may_save_in(found)) {
+    if (!found.empty() && own->may_save_in(found) && !earlier_trainings.left(found)) {
       own->by_saves.insert(found);
       roots->push_back(found);
     }
@@ -254,11 +257,14 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   Judgement judgement;
   judgement.outcome = outcome(state);
   const CheckpointLayout layout = doors_.layout(state.saver());
-  const auto plan =
-      plan_rollback(doors_.disk,
-                    {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
-                     quarantine_label(folder_, attempt_, kept_.started), left_whole(state, state.attempts.size())},
-                    rollback_from(remains_->suspect, way_));
+  const EarlierTrainings earlier_trainings(state);
+  const bool had_whole =
+      left_whole(state, state.attempts.size(), kNoStep,
+                 [&](size_t by, int64_t, const std::string& path) { return earlier_trainings.has(by, path); });
+  const auto plan = plan_rollback(doors_.disk,
+                                  {remains_->own, layout, remains_->roots, way_, names_checkpoint(layout, spec_),
+                                   quarantine_label(folder_, attempt_, kept_.started), had_whole},
+                                  rollback_from(remains_->suspect, way_));
   if (!plan.ok()) return plan.error();
   judgement.back = plan->back;
   judgement.framework = state.saver();
