@@ -70,17 +70,17 @@ struct RetentionFacts {
 /// One checkpoint of the run: on this machine, in the store, or both.
 struct RetainedCheckpoint {
   int64_t step = kNoStep;
-  bool local = true;            ///< it lies on this machine
-  bool whole = false;           ///< proven by its files
-  bool paired = true;           ///< what belongs to it in other folders (its optimizer, its weights) is whole, too
-  bool own = false;             ///< seen to be written by this run
-  bool in_use = false;          ///< somebody writes or reads it, or the trainer's pointer names it
-  std::string use = {};         ///< which of these, one clause; "": not known
-  bool shipped = false;         ///< the store has it, verified
-  std::string spoiled = {};     ///< why no run should go on from it, one clause; "": nothing speaks against it
-  std::string advised = {};     ///< why it stays whatever the rules say, likewise; "": they decide
-  bool read = false;            ///< all its bytes were read, and nothing is wrong with them
-  std::optional<double> score;  ///< the value of `keep_best` at its step, higher is better
+  bool local = true;         ///< it lies on this machine
+  bool whole = false;        ///< proven by its files
+  bool paired = true;        ///< what belongs to it in other folders (its optimizer, its weights) is whole, too
+  bool own = false;          ///< seen to be written by this run
+  bool in_use = false;       ///< somebody writes or reads it, or the trainer's pointer names it
+  std::string use = {};      ///< which of these, one clause; "": not known
+  bool shipped = false;      ///< the store has it, verified
+  std::string spoiled = {};  ///< why no run should go on from it, one clause; "": nothing speaks against it
+  std::string advised = {};  ///< why it stays whatever the rules say, likewise; "": they decide
+  bool read = false;         ///< all its bytes were read, and nothing is wrong with them
+  std::optional<double> score = std::nullopt;  ///< the value of `keep_best` at its step, higher is better
 };
 
 struct RetentionVerdict {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/attempts.h"
 #include "core/checkpoint_trust.h"
@@ -20,12 +21,18 @@ bool begins_anew(const AttemptState& one) {
 bool begins_another(const State& state, size_t attempt) {
   const AttemptState &first = state.attempts.front(), &one = state.attempts[attempt];
   if (!begun_within_command(state, attempt) || one.resumed_at != kNoStep || one.first_step == kNoStep) return false;
-  if (first.resumed_at != kNoStep || (one.resumed && !first.resumed)) return false;
-  return one.first_step <= std::max<int64_t>(1, first.first_step);
+  if (one.resumed && !first.resumed) return false;
+  return one.first_step <= (first.resumed_at == kNoStep ? std::max<int64_t>(1, first.first_step) : 1);
+}
+
+bool is_supervised(const State& state) {
+  return std::any_of(state.attempts.begin(), state.attempts.end(),
+                     [](const AttemptState& one) { return one.why == kKeeperBegan; });
 }
 
 /// The attempt with which the training began that goes on.
 size_t begin_of_training(const State& state) {
+  if (!is_supervised(state)) return 0;
   for (size_t i = state.attempts.size(); i-- > 1;)
     if (begins_another(state, i)) return i;
   return 0;
@@ -49,6 +56,20 @@ bool within(std::string_view path, std::string_view folder) {
     if (folder.ends_with(cat("/", part))) return true;
     if (!contains(part, "/")) return false;
   }
+}
+
+/// The folder of checkpoints that the path of a save names: where the checkpoint of that step lies, or, where no part
+/// of the path has the step, the path itself. "": it names no folder.
+std::string folder_of_save(std::string_view path, int64_t step) {
+  path = plain(path);
+  for (std::string_view part = path; step != kNoStep && !part.empty();) {
+    const std::string_view name = basename(part);
+    const size_t digits = name.find_last_not_of("0123456789") + 1;
+    if (digits < name.size() && parse_int(name.substr(digits)) == step) return std::string(folder_of(part));
+    const size_t slash = part.rfind('/');
+    part = slash == std::string_view::npos ? std::string_view() : part.substr(0, slash);
+  }
+  return contains(path, "/") ? std::string(path) : "";
 }
 
 /// Was what has that step saved by somebody who is further than the attempt was then, as far as the watch knows? Some
@@ -102,9 +123,7 @@ bool has_finished(const AttemptState& attempt) {
 }
 
 size_t first_of_training(const State& state, size_t attempt) {
-  const bool supervised = std::any_of(state.attempts.begin(), state.attempts.end(),
-                                      [](const AttemptState& one) { return one.why == kKeeperBegan; });
-  if (!supervised) return 0;
+  if (!is_supervised(state)) return 0;
   for (size_t i = std::min(attempt, state.attempts.size()); i-- > 0;) {
     const AttemptState& one = state.attempts[i];
     if (has_finished(one)) return i + 1;
@@ -114,21 +133,34 @@ size_t first_of_training(const State& state, size_t attempt) {
 }
 
 EarlierTrainings::EarlierTrainings(const State& state) : state_(state), first_(begin_of_training(state)) {
-  if (first_ == 0) return;
+  if (first_ == 0 && !is_supervised(state)) return;
   note_said(state);
-  note_found(state);
+  if (first_ > 0) note_found(state);
 }
 
 void EarlierTrainings::note_said(const State& state) {
+  size_t order = 0;
   for (const auto& [moment, saved] : state.checkpoints) {
-    if (saved.path.empty()) continue;
-    Folder& folder = folders_[folder_of(plain(saved.path))];
+    const std::string path = folder_of_save(saved.path, saved.step);
+    if (path.empty()) continue;
+    Folder& folder = folders_[path];
+    Folder::Said& all = folder.all;
+    if (all.count++ == 0) {
+      all.first = order;
+      all.first_attempt = moment.attempt;
+      all.first_step = saved.step;
+    }
+    all.last = order++;
+    all.last_attempt = moment.attempt;
+    all.last_step = saved.step;
+    if (first_ == 0) continue;
     if (moment.attempt < first_) {
       folder.before = moment.attempt;
     } else {
       folder.said = true;
     }
   }
+  moves_ = folders_.size() > 1;
 }
 
 /// What the earlier training saved last is found when the next one has begun: by then that one cannot have come so far.
@@ -167,16 +199,35 @@ bool EarlierTrainings::saves_elsewhere(std::string_view root, bool said) const {
   return contains(meant, "/") && apart(meant);
 }
 
+bool EarlierTrainings::is_one_command(size_t from, size_t to) const {
+  for (size_t i = from + 1; i <= to; ++i)
+    if (state_.attempts[i].why == kKeeperBegan) return false;
+  return true;
+}
+
+/// By the log's own words: within one command the run saved there, and then in another folder, at lower steps, and not
+/// there any more. A log may count the records of both trainings as one.
+bool EarlierTrainings::moved_on(const Folder::Said& from, std::string_view root) const {
+  constexpr size_t kSurely = 2;  // saves
+  return std::any_of(folders_.begin(), folders_.end(), [&](const auto& one) {
+    const Folder::Said& to = one.second.all;
+    return to.count >= kSurely && to.first > from.last && to.first_step != kNoStep && to.first_step < from.last_step &&
+           !within(one.first, root) && !within(root, one.first) && is_one_command(from.last_attempt, to.first_attempt);
+  });
+}
+
 bool EarlierTrainings::left(std::string_view root) const {
-  if (first_ == 0) return false;
+  if (!any()) return false;
   Folder all;
   for (const auto& [path, folder] : folders_) {
     if (!within(path, root)) continue;
+    if (folder.all.count > 0 && (all.all.count == 0 || folder.all.last > all.all.last)) all.all = folder.all;
     if (folder.before != kNone) all.before = all.before == kNone ? folder.before : std::max(all.before, folder.before);
     all.said = all.said || folder.said;
     all.found = all.found || folder.found;
   }
-  if (all.before == kNone || all.said || !is_over(all.before)) return false;
+  if (all.all.count > 0 && moved_on(all.all, root)) return true;
+  if (first_ == 0 || all.before == kNone || all.said || !is_over(all.before)) return false;
   if (saves_elsewhere(root, true)) return true;  // its own word is surer than what the disk shows
   if (all.found) return false;
   return saves_elsewhere(root, false) || has_finished(state_.attempts[first_ - 1]) || !has_failed(state_, first_ - 1);
@@ -190,8 +241,12 @@ std::set<std::string> EarlierTrainings::folders() const {
 }
 
 bool EarlierTrainings::has(size_t attempt, const std::string& path) const {
-  if (first_ == 0) return false;
-  if (!path.empty()) return left(folder_of(path));
+  if (!any()) return false;
+  if (contains(path, "/")) {
+    for (std::string folder(plain(path)); contains(folder, "/"); folder = folder_of(folder))
+      if (folders_.count(folder) != 0) return left(folder);
+    return left(folder_of(plain(path)));
+  }
   return attempt < first_ && is_over(attempt);
 }
 

@@ -31,8 +31,8 @@ class EarlierTrainings {
  public:
   explicit EarlierTrainings(const State& state);
 
-  bool any() const { return first_ > 0; }
-  /// Was `root`, a folder with checkpoints or one of them, left by a training that the command went on from? It saved
+  bool any() const { return first_ > 0 || moves_; }
+  /// Was `root`, a folder with checkpoints, left by a training that the command went on from? It saved
   /// there and was followed, within the same command, by the one that goes on; that one did not save there, and saves
   /// elsewhere, or began after the other had finished.
   bool left(std::string_view root) const;
@@ -44,6 +44,12 @@ class EarlierTrainings {
  private:
   static constexpr size_t kNone = SIZE_MAX;
   struct Folder {
+    /// What was said of saves there, in the order of the log: which the first and the last were, and their steps.
+    struct Said {
+      size_t count = 0, first = 0, last = 0, first_attempt = 0, last_attempt = 0;
+      int64_t first_step = kNoStep, last_step = kNoStep;
+    };
+    Said all = {};
     size_t before = kNone;  ///< the last attempt of an earlier training that saved there
     bool said = false;      ///< the training that goes on said that it saves there
     bool found = false;     ///< something was found there that it can have saved
@@ -51,10 +57,13 @@ class EarlierTrainings {
   void note_said(const State& state);
   void note_found(const State& state);
   bool is_over(size_t attempt) const;
+  bool moved_on(const Folder::Said& from, std::string_view root) const;
+  bool is_one_command(size_t from, size_t to) const;
   bool saves_elsewhere(std::string_view root, bool said) const;
 
   const State& state_;
   size_t first_ = 0;
+  bool moves_ = false;  ///< it is supervised, and its log names several folders
   std::map<std::string, Folder, std::less<>> folders_;
 };
 

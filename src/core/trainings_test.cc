@@ -42,7 +42,7 @@ struct Run : SaidRun {
   }
   void fails() {
     event::TraceSeen trace;
-    trace.type = "RuntimeError";
+    trace.exception = "RuntimeError";
     say(std::move(trace));
   }
   bool left(const std::string& root) const { return EarlierTrainings(state).left(root); }
@@ -57,8 +57,6 @@ TEST_CASE("what the first training of a command saved is none of the second one'
     run.trains("ck/B", 1, 3);
     run.finds("ck/A", 60);  // in the second one's time
     CHECK(run.left("/w/ck/A"));
-    CHECK(run.left("/w/ck/A/global_step_60"));
-    CHECK_FALSE(run.left("/w/ck"));
     run.trains("ck/B", 4, 33);
     CHECK(run.left("/w/ck/A"));
     CHECK_FALSE(run.left("/w/ck/B"));
@@ -75,6 +73,61 @@ TEST_CASE("what the first training of a command saved is none of the second one'
     CHECK_FALSE(earlier.has(1, ""));
     CHECK_FALSE(earlier.has(1, "ck/B/global_step_10"));
   }
+}
+
+TEST_CASE("its log may name the folder of all saves alone, or a part of each, or nothing but their names") {
+  const auto left = [](const std::string& before, const std::string& behind) {
+    Run run(false);
+    const auto saves = [&](const std::string& folder, int64_t to) {
+      for (int64_t step = 1; step <= to; ++step) {
+        run.say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+        const std::string path = before == "name" ? cat("global_step", step) : cat(before, folder, behind);
+        if (step % 10 == 0) run.say(event::CheckpointSaved{step, behind == "/" ? cat(path, "s_", step, "/a/b") : path});
+      }
+    };
+    saves("A", 40);
+    run.finds("ck/A", 40);
+    saves("B", 30);
+    CHECK_FALSE(run.left("/w/ck/B"));
+    return run.left("/w/ck/A");
+  };
+  CHECK(left("/w/ck/", ""));
+  CHECK(left("ck/", "/"));
+  CHECK(left("name", ""));
+}
+
+TEST_CASE("by its saves a command is seen to go on to another training whose records are counted on") {
+  Run run;
+  int64_t record = 0;
+  const auto trains = [&](const std::string& folder, int64_t saves) {
+    for (int64_t step = 1; step <= 10 * saves; ++step) {
+      run.say(event::Measured{++record, false, {{"reward.mean", "r", 0.5}}});
+      if (step % 10 == 0) run.say(event::CheckpointSaved{step, cat(folder, "/checkpoint-", step), false});
+    }
+  };
+  trains("ck/A", 6);
+  CHECK_FALSE(run.left("/w/ck/A"));
+  trains("ck/B", 1);
+  CHECK_FALSE(run.left("/w/ck/A"));  // a save of another kind, perhaps
+  trains("ck/B", 3);
+  REQUIRE(run.state.attempts.size() == 1);
+  CHECK(run.left("/w/ck/A"));
+  CHECK_FALSE(run.left("/w/ck/B"));
+  CHECK(EarlierTrainings(run.state).has(0, "ck/A/checkpoint-60"));
+  CHECK_FALSE(EarlierTrainings(run.state).has(0, "ck/B/checkpoint-10"));
+  Run both;  // exports of what it saves
+  for (int64_t step = 10; step <= 50; step += 10) {
+    both.say(event::CheckpointSaved{step, cat("ck/checkpoint-", step), true});
+    both.say(event::CheckpointSaved{step - 5, cat("out/checkpoint-", step - 5), true});
+  }
+  CHECK_FALSE(both.left("/w/ck"));
+  CHECK_FALSE(both.left("/w/out"));
+  Run restarted;  // each attempt into a folder of its own
+  restarted.trains("out/1", 1, 40);
+  restarted.begins_again();
+  restarted.say(event::Resumed{20, ""});
+  restarted.trains("out/2", 21, 50);
+  CHECK_FALSE(restarted.left("/w/out/1"));
 }
 
 TEST_CASE("a third training leaves what both before it saved") {
