@@ -233,6 +233,24 @@ bool EarlierTrainings::left(std::string_view root) const {
   return saves_elsewhere(root, false) || has_finished(state_.attempts[first_ - 1]) || !has_failed(state_, first_ - 1);
 }
 
+Time EarlierTrainings::began() const {
+  if (first_ == 0) return {};
+  const auto is_commands = [](const AttemptState& one) { return one.why == kKeeperBegan; };
+  const auto end = state_.attempts.begin() + static_cast<ptrdiff_t>(first_) + 1;
+  const auto number = static_cast<int64_t>(std::count_if(state_.attempts.begin(), end, is_commands));
+  const SupervisedAttempt *own = state_.supervision.attempt(number), *next = state_.supervision.attempt(number + 1);
+  if (own == nullptr || !own->started_at.known()) return {};
+  Time at;
+  int64_t before = kNoStep;
+  for (const Tick& tick : state_.ticks) {
+    if (tick.step == kNoStep || tick.at < own->started_at) continue;
+    if (next != nullptr && next->started_at.known() && tick.at >= next->started_at) break;
+    if (before != kNoStep && tick.step + kStepRewind < before) at = tick.at;
+    before = tick.step;
+  }
+  return at;
+}
+
 std::set<std::string> EarlierTrainings::folders() const {
   std::set<std::string> all;
   for (const auto& [path, folder] : folders_)
@@ -243,8 +261,10 @@ std::set<std::string> EarlierTrainings::folders() const {
 bool EarlierTrainings::has(size_t attempt, const std::string& path) const {
   if (!any()) return false;
   if (contains(path, "/")) {
-    for (std::string folder(plain(path)); contains(folder, "/"); folder = folder_of(folder))
+    for (std::string folder(plain(path)); folder.rfind('/') > 0; folder.resize(folder.rfind('/'))) {
       if (folders_.count(folder) != 0) return left(folder);
+      if (!contains(folder, "/")) break;
+    }
     return left(folder_of(plain(path)));
   }
   return attempt < first_ && is_over(attempt);

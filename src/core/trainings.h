@@ -38,6 +38,9 @@ class EarlierTrainings {
   bool left(std::string_view root) const;
   /// The folders of which left() is true, of all that hold something that was found on the disk.
   std::set<std::string> folders() const;
+  /// When the watch first saw the training that goes on at a step of its own; unknown where it did not see its counter
+  /// go back.
+  Time began() const;
   /// Is a save that was spoken of in that attempt one of an earlier training's? `path`: "" where its files name none.
   bool has(size_t attempt, const std::string& path) const;
 

@@ -114,7 +114,10 @@ TEST_CASE("by its saves a command is seen to go on to another training whose rec
   CHECK(run.left("/w/ck/A"));
   CHECK_FALSE(run.left("/w/ck/B"));
   CHECK(EarlierTrainings(run.state).has(0, "ck/A/checkpoint-60"));
+  CHECK(EarlierTrainings(run.state).has(0, "/w/ck/A/checkpoint-60"));  // as the disk names it
   CHECK_FALSE(EarlierTrainings(run.state).has(0, "ck/B/checkpoint-10"));
+  CHECK_FALSE(EarlierTrainings(run.state).has(0, "/w/ck/B/checkpoint-10"));
+  CHECK_FALSE(EarlierTrainings(run.state).has(0, "/checkpoint-10"));
   Run both;  // exports of what it saves
   for (int64_t step = 10; step <= 50; step += 10) {
     both.say(event::CheckpointSaved{step, cat("ck/checkpoint-", step), true});

@@ -8,6 +8,7 @@
 #include "core/resume_advice.h"
 #include "core/trainings.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/earlier_roots.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
 
@@ -134,7 +135,7 @@ Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& lay
   auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder, spec.command);
   if (!roots.ok()) return roots.error();
   const auto elsewhere = [own](const std::string& root) { return own != nullptr && !own->may_save_in(root); };
-  if (earlier.any()) std::erase_if(*roots, [&earlier](const std::string& root) { return earlier.left(root); });
+  MW_TRY(drop_earlier_roots(disk, state, layout, *roots));
   if (roots->empty() && own != nullptr) roots->assign(own->by_saves.begin(), own->by_saves.end());
   // Beside the run's own folder lie those of others, where one above them was declared.
   if (!std::all_of(roots->begin(), roots->end(), elsewhere)) std::erase_if(*roots, elsewhere);
