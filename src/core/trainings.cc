@@ -135,7 +135,11 @@ size_t first_of_training(const State& state, size_t attempt) {
 EarlierTrainings::EarlierTrainings(const State& state) : state_(state), first_(begin_of_training(state)) {
   if (first_ == 0 && !is_supervised(state)) return;
   note_said(state);
-  if (first_ > 0) note_found(state);
+  if (first_ > 0) {
+    note_found(state);
+  } else if (moves_) {  // as the disk names them
+    for (const auto& [moment, seen] : state.checkpoint_scans) folders_.try_emplace(folder_of(seen.path));
+  }
 }
 
 void EarlierTrainings::note_said(const State& state) {

@@ -114,6 +114,10 @@ TEST_CASE("by its saves a command is seen to go on to another training whose rec
   CHECK(run.left("/w/ck/A"));
   CHECK_FALSE(run.left("/w/ck/B"));
   CHECK(EarlierTrainings(run.state).has(0, "ck/A/checkpoint-60"));
+  run.finds("ck/A", 60);
+  run.finds("ck/B", 10);
+  CHECK(EarlierTrainings(run.state).folders().count("/w/ck/A") == 1);
+  CHECK(EarlierTrainings(run.state).folders().count("/w/ck/B") == 0);
   CHECK(EarlierTrainings(run.state).has(0, "/w/ck/A/checkpoint-60"));  // as the disk names it
   CHECK_FALSE(EarlierTrainings(run.state).has(0, "ck/B/checkpoint-10"));
   CHECK_FALSE(EarlierTrainings(run.state).has(0, "/w/ck/B/checkpoint-10"));
