@@ -108,6 +108,7 @@ Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const Sh
   add_fingerprint(disk, store, {(*harbour)->prefix}, who.run_folder, options.push.run);
   options.push.owner = random_word();
   options.push.older = job.what.back;
+  options.push.aside = job.what.aside;
   options.push.alone = true;
   options.push.conditions = &conditions;
   options.push.pace = pace_of(address);

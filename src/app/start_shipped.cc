@@ -1,9 +1,11 @@
 #include "app/start_shipped.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "act/vault/catalogue.h"
 #include "app/harbour.h"
+#include "app/ship_beside.h"
 #include "app/store_mark.h"
 #include "app/store_runs.h"
 #include "base/digest.h"
@@ -27,6 +29,23 @@ Result<void> must_be_mounted(Disk& disk, const std::string& place) {
       cat("Is the share mounted here? To begin from scratch with a new store, make its folder first: mkdir -p ", path)};
 }
 
+/// What another training of the same command saved, in a folder of its own, comes behind all of the one of which latest
+/// names the newest. Of one step what latest names comes first.
+void sort_by_training(const vault::CheckpointManifest& latest, std::vector<vault::CheckpointManifest>& whole) {
+  const auto below = [](const vault::CheckpointManifest& one) {
+    const std::string folder = fact(one.run, kBelowFact);
+    return folder == "." ? "" : folder;
+  };
+  const std::string own = below(latest);
+  const auto is_others = [&](const vault::CheckpointManifest& one) {
+    const std::string folder = below(one);
+    return !own.empty() && !folder.empty() && folder != own;
+  };
+  std::stable_sort(whole.begin(), whole.end(), [&](const auto& a, const auto& b) {
+    return std::tuple(is_others(a), -a.step, a.id != latest.id) < std::tuple(is_others(b), -b.step, b.id != latest.id);
+  });
+}
+
 }  // namespace
 
 std::string fact(const std::vector<std::pair<std::string, std::string>>& run, std::string_view name) {
@@ -45,7 +64,9 @@ Result<Shipped> shipped_in(Disk& disk, const StoreAddress& address) {
   out.notes = std::move(found->notes);
   if (found->pointer.back_in != 0) out.back = found->pointer.at;
   std::string why;
+  vault::CheckpointManifest latest;
   for (vault::RemoteCheckpoint& one : found->checkpoints) {
+    if (one.latest) latest = one.manifest;
     if (one.trouble.empty()) {
       out.whole.push_back(std::move(one.manifest));
     } else {
@@ -53,6 +74,7 @@ Result<Shipped> shipped_in(Disk& disk, const StoreAddress& address) {
       out.passed_over.emplace_back(one.manifest.step, cat(one.manifest.id, " is passed over: ", one.trouble, "."));
     }
   }
+  sort_by_training(latest, out.whole);
   // What its trainer cannot resume from comes last, though it is whole: an export, or a save without its optimizer.
   const auto lacking =
       std::stable_partition(out.whole.begin(), out.whole.end(), [](const auto& one) { return one.lacks.empty(); });

@@ -12,6 +12,7 @@
 #include "core/checkpoint_trust.h"
 #include "core/detect/tools/track.h"
 #include "core/stages.h"
+#include "core/trainings.h"
 
 namespace mw {
 namespace {
@@ -120,13 +121,6 @@ class Earlier {
   int64_t furthest_ = kNoStep;                // that this training reached before
 };
 
-/// It said so, or did all of its plan.
-bool has_finished(const AttemptState& attempt) {
-  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
-  const int64_t done = attempt.first_step == 0 ? attempt.last_step + 1 : attempt.last_step;
-  return attempt.total_steps > 0 && done >= attempt.total_steps;
-}
-
 /// What midwatch decided after the attempt of this number, counted from 1, on what the next one finds.
 struct Next {
   int64_t quarantined_from = kNoStep;
@@ -194,25 +188,6 @@ bool saves_beside(const State& state, const event::CheckpointSeen& there) {
 }
 
 }  // namespace
-
-bool begun_within_command(const State& state, size_t attempt) {
-  return state.attempts[attempt].why != kKeeperBegan &&
-         std::any_of(state.attempts.begin(), state.attempts.begin() + static_cast<ptrdiff_t>(attempt),
-                     [](const AttemptState& before) { return before.why == kKeeperBegan; });
-}
-
-size_t first_of_training(const State& state, size_t attempt) {
-  const bool supervised = std::any_of(state.attempts.begin(), state.attempts.end(),
-                                      [](const AttemptState& one) { return one.why == kKeeperBegan; });
-  if (!supervised) return 0;
-  for (size_t i = std::min(attempt, state.attempts.size()); i-- > 0;) {
-    const AttemptState& one = state.attempts[i];
-    if (has_finished(one)) return i + 1;
-    const bool anew = !one.resumed && one.resumed_at == kNoStep && one.first_step != kNoStep && one.first_step <= 1;
-    if (i > 0 && anew && begun_within_command(state, i)) return i;
-  }
-  return 0;
-}
 
 bool left_where_it_saves(const State& state, size_t attempt, const SaveIsGone& gone) {
   if (attempt == 0 || attempt >= state.attempts.size()) return false;

@@ -37,11 +37,4 @@ bool left_where_it_saves(const State& state, size_t attempt, const SaveIsGone& g
 /// Likewise, and also what came to no end.
 bool saved_where_it_saves(const State& state, size_t attempt);
 
-/// The first attempt, counted from 0, of the training that attempt number `attempt` is of. A supervised command may
-/// train one model after the other: what finished, or was followed within one command by one that began at its first
-/// step, is not known to be of the training that begins after it.
-size_t first_of_training(const State& state, size_t attempt);
-/// A trainer began it within a command that midwatch had started before.
-bool begun_within_command(const State& state, size_t attempt);
-
 }  // namespace mw

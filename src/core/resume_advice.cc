@@ -11,6 +11,7 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
 #include "core/removals.h"
+#include "core/trainings.h"
 
 namespace mw {
 namespace {
@@ -68,6 +69,7 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   std::map<int64_t, Saved> saved;
   std::map<std::pair<size_t, int64_t>, Time> began;  // by attempt and step
   const Lineage lineage(state);
+  const EarlierTrainings earlier(state);
   for (const auto& [moment, one] : state.checkpoints) {
     const int64_t step = one.step != kNoStep ? one.step : moment.step;
     if (step == kNoStep || !lineage.has(moment.attempt, step) || left_behind(state, moment.attempt, step)) continue;
@@ -78,6 +80,7 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || !lineage.has(moment.attempt, seen.step)) continue;
+    if (earlier.has(moment.attempt, seen.path)) continue;
     if (is_unfit(seen) || is_doubted(seen) || is_gone(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {

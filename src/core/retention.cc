@@ -74,8 +74,25 @@ std::optional<double> RetentionFacts::score_at(int64_t step) const {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+std::string RetentionFacts::found_unsound(int64_t step) const {
+  const auto found = unsound.find(step);
+  return found == unsound.end() ? "" : found->second;
+}
+
+bool RetentionFacts::any_shipped() const {
+  return !shipped.empty() ||
+         std::any_of(earlier.begin(), earlier.end(), [](const auto& one) { return !one.second.empty(); });
+}
+
+size_t RetentionFacts::lose_shipped(const std::set<int64_t>& there) {
+  const auto is_lost = [&there](int64_t step) { return there.count(step) == 0; };
+  size_t lost = std::erase_if(shipped, is_lost);
+  for (auto& [folder, steps] : earlier) lost += std::erase_if(steps, is_lost);
+  return lost;
+}
+
 std::string RetentionFacts::spoiled(int64_t step) const {
-  if (const auto found = unsound.find(step); found != unsound.end()) return found->second;
+  if (const std::string why = found_unsound(step); !why.empty()) return why;
   if (onset != kNoStep && step >= onset && in_time.count(step) == 0) return cat("it was saved since ", trouble);
   if (left.count(step) != 0) return "the run went on from before it";
   return "";

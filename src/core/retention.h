@@ -34,8 +34,11 @@ BestRule best_rule(std::string_view keep_best);
 
 /// What a run's journal says that a decision over its checkpoints needs.
 struct RetentionFacts {
-  bool has_store = false;            ///< the run ships its checkpoints
-  std::set<int64_t> shipped;         ///< steps that the store has, verified
+  bool has_store = false;     ///< the run ships its checkpoints
+  std::set<int64_t> shipped;  ///< steps that the store has, verified
+  /// Folders that earlier trainings of the command left (core/trainings.h), and which steps of each the store has. All
+  /// else here is of the training that goes on.
+  std::map<std::string, std::set<int64_t>> earlier = {};
   std::set<int64_t> sending;         ///< steps that are on their way there
   std::map<int64_t, double> scores;  ///< values of a signal by the step of each, NaN as well; higher is better
   std::string known = {};  ///< where there are none: what the run has values of that may have been meant, "a, b, …"
@@ -53,6 +56,12 @@ struct RetentionFacts {
 
   /// Why no run should go on from what was saved at `step`, one clause; "": nothing speaks against it.
   std::string spoiled(int64_t step) const;
+  /// Likewise, where the only reason that counts is what reading all its bytes found.
+  std::string found_unsound(int64_t step) const;
+  /// Has the store anything, of whichever training?
+  bool any_shipped() const;
+  /// Forgets what was shipped and is not in the store any more, which has these steps. How many.
+  size_t lose_shipped(const std::set<int64_t>& there);
 
   /// The last value up to `step`; none where that is not finite.
   std::optional<double> score_at(int64_t step) const;
@@ -61,17 +70,17 @@ struct RetentionFacts {
 /// One checkpoint of the run: on this machine, in the store, or both.
 struct RetainedCheckpoint {
   int64_t step = kNoStep;
-  bool local = true;            ///< it lies on this machine
-  bool whole = false;           ///< proven by its files
-  bool paired = true;           ///< what belongs to it in other folders (its optimizer, its weights) is whole, too
-  bool own = false;             ///< seen to be written by this run
-  bool in_use = false;          ///< somebody writes or reads it, or the trainer's pointer names it
-  std::string use = {};         ///< which of these, one clause; "": not known
-  bool shipped = false;         ///< the store has it, verified
-  std::string spoiled = {};     ///< why no run should go on from it, one clause; "": nothing speaks against it
-  std::string advised = {};     ///< why it stays whatever the rules say, likewise; "": they decide
-  bool read = false;            ///< all its bytes were read, and nothing is wrong with them
-  std::optional<double> score;  ///< the value of `keep_best` at its step, higher is better
+  bool local = true;         ///< it lies on this machine
+  bool whole = false;        ///< proven by its files
+  bool paired = true;        ///< what belongs to it in other folders (its optimizer, its weights) is whole, too
+  bool own = false;          ///< seen to be written by this run
+  bool in_use = false;       ///< somebody writes or reads it, or the trainer's pointer names it
+  std::string use = {};      ///< which of these, one clause; "": not known
+  bool shipped = false;      ///< the store has it, verified
+  std::string spoiled = {};  ///< why no run should go on from it, one clause; "": nothing speaks against it
+  std::string advised = {};  ///< why it stays whatever the rules say, likewise; "": they decide
+  bool read = false;         ///< all its bytes were read, and nothing is wrong with them
+  std::optional<double> score = std::nullopt;  ///< the value of `keep_best` at its step, higher is better
 };
 
 struct RetentionVerdict {

@@ -11,6 +11,7 @@
 #include "core/resume_advice.h"
 #include "core/shipments.h"
 #include "core/signal.h"
+#include "core/trainings.h"
 
 namespace mw {
 namespace {
@@ -140,8 +141,11 @@ RetentionFacts retention_facts(const State& state, const std::string& keep_best,
   RetentionFacts facts;
   facts.has_store = has_store;
   add_grounds(state, facts);
+  for (const std::string& folder : EarlierTrainings(state).folders()) facts.earlier[folder];
   for (const Shipment& one : has_store ? shipments(state) : std::vector<Shipment>()) {
-    if (one.how == Shipment::How::kShipped) facts.shipped.insert(one.step);
+    const auto earlier = facts.earlier.find(folder_of(one.path));
+    std::set<int64_t>& shipped = earlier == facts.earlier.end() ? facts.shipped : earlier->second;
+    if (one.how == Shipment::How::kShipped) shipped.insert(one.step);
     if (one.how == Shipment::How::kSending) facts.sending.insert(one.step);
   }
   if (!keep_best.empty()) add_scores(state, best_rule(keep_best), facts);

@@ -49,10 +49,12 @@ std::optional<Shipment> last_shipped(const State& state);
 struct NextShipment {
   std::string path;
   int64_t step = kNoStep;
-  bool back = false;  ///< `latest` may go back to it
+  bool back = false;   ///< `latest` may go back to it
+  bool aside = false;  ///< `latest` stays at what it names
 };
-/// The newest that is to be shipped. Where what `latest` names is a kHeld one by now, the newest other one, so that
-/// `latest` goes back to it. `later`: paths that are not to be tried now.
+/// The newest that is to be shipped. Where what `latest` names is a kHeld one by now, or an earlier training's
+/// (core/trainings.h), the newest other one, so that `latest` goes back to it. What an earlier training saved comes
+/// behind all that the one saved that goes on. `later`: paths that are not to be tried now.
 std::optional<NextShipment> next_shipment(const State& state,
                                           const std::function<bool(const std::string& path)>& later);
 

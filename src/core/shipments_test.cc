@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/attempts.h"
 #include "core/overwrites.h"
 
 namespace mw {
@@ -144,6 +145,63 @@ TEST_CASE("what the first attempt was to go on from and is in the store is shipp
   run.resume(60);
   run.save(60);
   CHECK(run.how(60) == How::kWaiting);
+}
+
+/// A command that trains in /ck/A and then, from its first step on, in /ck/B.
+struct TwoTrainings : Run {
+  TwoTrainings() { state.attempts.back().why = kKeeperBegan; }
+  void save_in(const std::string& folder, int64_t step) {
+    say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+    const std::string path = "/ck/" + folder + "/step_" + std::to_string(step);
+    say(event::CheckpointSaved{step, path, true});
+    event::CheckpointSeen seen;
+    seen.step = step;
+    seen.path = path;
+    seen.how = event::CheckpointSeen::How::kWhole;
+    say(std::move(seen));
+  }
+  std::string ship_next() {
+    const auto one = next_shipment(state, [](const std::string&) { return false; });
+    if (!one) return "none";
+    say(event::Intended{++action, std::string(one->back ? kShipBack : kShip), one->path, 0, ""});
+    say(event::Acted{action, true, "there", 1});
+    return one->path + (one->back ? " back" : "") + (one->aside ? " aside" : "");
+  }
+};
+
+TEST_CASE("latest follows the training that goes on, and what the one before it saved is shipped behind it") {
+  TwoTrainings run;
+  run.say(event::Measured{1, false, {{"reward.mean", "r", 0.5}}});
+  for (const int64_t step : {40, 50, 60}) run.save_in("A", step);
+  CHECK(run.ship_next() == "/ck/A/step_60");
+  CHECK(run.ship_next() == "/ck/A/step_50");
+  run.say(event::Measured{1, false, {{"reward.mean", "r", 0.5}}});
+  REQUIRE(run.state.attempts.size() == 2);
+  CHECK(run.ship_next() == "/ck/A/step_40");
+  CHECK(last_shipped(run.state)->path == "/ck/A/step_60");
+  run.save_in("B", 10);
+  CHECK(run.ship_next() == "/ck/B/step_10 back");
+  CHECK(last_shipped(run.state)->path == "/ck/B/step_10");
+  run.save_in("B", 40);
+  CHECK(run.ship_next() == "/ck/B/step_40");
+  CHECK(last_shipped(run.state)->path == "/ck/B/step_40");  // and not the first one's of that step
+  CHECK(run.ship_next() == "none");                         // none is sent twice
+  run.resume(10);                                           // which is behind nothing that the first one saved
+  CHECK(run.ship_next() == "/ck/B/step_10 back");
+  CHECK(run.ship_next() == "none");
+}
+
+TEST_CASE("what an earlier training saved and is not in the store yet comes last, and moves latest nowhere") {
+  TwoTrainings run;
+  run.say(event::Measured{1, false, {{"reward.mean", "r", 0.5}}});
+  for (const int64_t step : {50, 60}) run.save_in("A", step);
+  run.say(event::Measured{1, false, {{"reward.mean", "r", 0.5}}});
+  run.save_in("B", 10);
+  CHECK(run.ship_next() == "/ck/B/step_10");
+  CHECK(run.ship_next() == "/ck/A/step_60 aside");
+  CHECK(last_shipped(run.state)->path == "/ck/B/step_10");
+  CHECK(run.ship_next() == "/ck/A/step_50 aside");
+  CHECK(run.ship_next() == "none");
 }
 
 TEST_CASE("of a place that every save is written to each step is shipped once") {

@@ -17,6 +17,7 @@
 #include "act/cleanup/read_in_full.h"
 #include "act/cleanup/stale_resources.h"
 #include "act/cleanup/trainers_best.h"
+#include "act/cleanup/training_trees.h"
 #include "act/cleanup/unfinished_removals.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -136,13 +137,14 @@ class Planner {
   /// step whole? A tree that holds every such step holds this one, too.
   bool paired(const std::string& root, int64_t step) {
     const auto& all = scans(root);
-    return std::all_of(scope_.roots.begin(), scope_.roots.end(), [&](const std::string& other) {
-      if (other == root || !check_root(other).ok()) return true;
+    const std::vector<std::string> together = trainings_.with(root, roots());
+    return std::all_of(together.begin(), together.end(), [&](const std::string& other) {
+      if (other == root) return true;
       const auto& beside = scans(other);
-      const bool together =
+      const bool any =
           std::any_of(all.begin(), all.end(), [&](const auto& one) { return beside.count(one.first) != 0; });
       const auto same = beside.find(step);
-      return !together || (same != beside.end() && same->second.seen.how == How::kWhole);
+      return !any || (same != beside.end() && same->second.seen.how == How::kWhole);
     });
   }
 
@@ -152,11 +154,11 @@ class Planner {
     return known->second;
   }
 
-  /// What holds it in one of the trees, a process, a link or the trainer's pointer, one clause: what belongs to it in
-  /// the others stays, too. "": nothing. Links in those that `goes` hold nothing.
-  std::string held_by(int64_t step, const std::set<int64_t>& goes) {
+  /// What holds it in one of the trees of that training, a process, a link or the trainer's pointer, one clause: what
+  /// belongs to it in the others stays, too. "": nothing. Links in those that `goes` hold nothing.
+  std::string held_by(const std::string& of, int64_t step, const std::set<int64_t>& goes) {
     const std::string name = with_step(scope_.layout.folder, step);
-    for (const std::string& root : roots()) {
+    for (const std::string& root : trainings_.with(of, roots())) {
       const auto scan = scans(root).find(step);
       if (scan != scans(root).end() && (!scan->second.there || scan->second.partial)) {
         note(cat("Not all of ", root, "/", name, " can be read: it stays, and what belongs to it"));
@@ -186,7 +188,7 @@ class Planner {
       const auto one = all.find(step);
       const std::string name = with_step(scope_.layout.folder, step);
       const auto info = disk_.info(cat(root, "/", name));
-      if (!info.ok() || !held_by(step, goes).empty()) return;
+      if (!info.ok() || !held_by(root, step, goes).empty()) return;
       if (const std::string file = put_there(step); !file.empty()) {
         why = cat("a person put ", file, " into it");
         plan_.left.push_back({word, root, name, one->second.seen.bytes, std::move(why), {}});
@@ -196,7 +198,7 @@ class Planner {
       item.beside = scope_.layout.takes_any_folder;
       item.grounds = grounds(root, whole, goes);
       item.grounds->layout = scope_.layout;
-      item.grounds->roots = roots();
+      item.grounds->roots = trainings_.with(root, roots());
       item.grounds->number = step;
       item.grounds->state = one->second.state;
       plan_.items.push_back(std::move(item));
@@ -255,9 +257,8 @@ class Planner {
     for (const std::string& root : roots()) {
       if (scans(root).count(step) == 0 || !file.empty()) continue;
       std::vector<std::pair<std::string, int64_t>> others;
-      for (const auto& [other, scan] : scans(root)) {
+      for (const auto& [other, scan] : scans(root))
         if (other != step) others.emplace_back(folder(root, other), other);
-      }
       const std::string found = persons_file(disk_, folder(root, step), step, others);
       if (!found.empty()) file = cat(folder(root, step), "/", found);
     }
@@ -280,7 +281,7 @@ class Planner {
       const bool fine = spoiled(root, whole[i]).empty();
       if ((i >= last && !fine) || goes.count(whole[i]) != 0) continue;
       sound += fine ? 1 : 0;
-      for (const std::string& one : roots()) {
+      for (const std::string& one : trainings_.with(root, roots())) {
         const auto scan = scans(one).find(whole[i]);
         if (scan == scans(one).end() || (one != root && scan->second.seen.how != How::kWhole)) continue;
         out.counted.push_back({cat(one, "/", with_step(scope_.layout.folder, whole[i])),
@@ -362,14 +363,14 @@ class Planner {
 
   /// Somebody may have removed from the store what was shipped. True: less is there than was known.
   bool ask_store() {
-    if (!scope_.in_store || facts_.shipped.empty() || std::exchange(asked_, true)) return false;
+    if (!scope_.in_store || !facts_.any_shipped() || std::exchange(asked_, true)) return false;
     const auto there = scope_.in_store();
     if (!there.ok()) {
       plan_.notes.push_back(
           cat("What was shipped counts as it was recorded, as the store cannot be asked: ", there.error().what));
       return false;
     }
-    const size_t lost = std::erase_if(facts_.shipped, [&](int64_t step) { return there->count(step) == 0; });
+    const size_t lost = facts_.lose_shipped(*there);
     if (lost > 0)
       plan_.notes.push_back(cat(lost, lost == 1 ? " checkpoint" : " checkpoints", " that had been shipped ",
                                 lost == 1 ? "is" : "are", " not in the store any more, or not whole"));
@@ -378,7 +379,7 @@ class Planner {
 
   /// Why no run should go on from it; "": nothing speaks against it.
   std::string spoiled(const std::string& root, int64_t step) {
-    const std::string why = facts_.spoiled(step);
+    const std::string why = trainings_.is_earlier(root) ? facts_.found_unsound(step) : facts_.spoiled(step);
     const auto scan = scans(root).find(step);
     if (!why.empty() || scan == scans(root).end() || scan->second.seen.lacks.empty()) return why;
     return lacks_sentence(scan->second.seen);
@@ -387,51 +388,49 @@ class Planner {
   std::vector<RetentionVerdict> retention(const std::string& root, const std::map<int64_t, CheckpointScan>& all) {
     std::vector<RetainedCheckpoint> known;
     std::set<int64_t> own;
+    const std::set<int64_t>& shipped = trainings_.shipped(root);
+    const bool goes_on = !trainings_.is_earlier(root);
     for (const auto& [step, scan] : all) own.insert(step);
     for (const auto& [step, scan] : all) {
-      RetainedCheckpoint one;
-      one.step = step;
+      RetainedCheckpoint one{step};
       one.own = is_proven(root, step);
       one.whole = scan.seen.how == How::kWhole;
       one.paired = paired(root, step);
-      one.use = held_by(step, own);
+      one.use = held_by(root, step, own);
       one.in_use = !one.use.empty();
-      one.shipped = facts_.shipped.count(step) != 0;
-      one.score = facts_.score_at(step);
+      one.shipped = shipped.count(step) != 0;
+      if (goes_on) one.score = facts_.score_at(step);
       one.spoiled = spoiled(root, step);
       one.read = facts_.sane.count(step) != 0;
-      if (step == facts_.advised)
+      if (goes_on && step == facts_.advised)
         one.advised = cat("a resume would begin from it", facts_.trouble.empty() ? "" : cat(", as ", facts_.trouble));
       known.push_back(one);
     }
-    keep_before_turn(facts_, known);
-    for (const int64_t step : facts_.shipped) {
+    if (goes_on) keep_before_turn(facts_, known);
+    for (const int64_t step : shipped) {
       if (all.count(step) != 0) continue;
-      RetainedCheckpoint one;
-      one.step = step;
-      one.local = false;
+      RetainedCheckpoint one{step, false};
       one.shipped = true;
-      one.spoiled = facts_.spoiled(step);
-      one.score = facts_.score_at(step);
+      one.spoiled = spoiled(root, step);
+      if (goes_on) one.score = facts_.score_at(step);
       known.push_back(one);
     }
     const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best, facts_.known,
                                facts_.doubt};
-    return keep_what_stays_needs(std::move(known), rules);
+    return keep_what_stays_needs(root, std::move(known), rules);
   }
 
   /// Files and folders of those that stay may be links into another one, which then stays, too.
-  std::vector<RetentionVerdict> keep_what_stays_needs(std::vector<RetainedCheckpoint> known,
+  std::vector<RetentionVerdict> keep_what_stays_needs(const std::string& root, std::vector<RetainedCheckpoint> known,
                                                       const RetentionRules& rules) {
     for (;;) {
       std::vector<RetentionVerdict> verdicts = decide_retention(known, rules, facts_.has_store);
       std::set<int64_t> goes;
-      for (const RetentionVerdict& one : verdicts) {
+      for (const RetentionVerdict& one : verdicts)
         if (one.goes) goes.insert(one.step);
-      }
       bool kept = false;
       for (RetainedCheckpoint& one : known) {
-        if (one.local && goes.count(one.step) != 0) one.use = held_by(one.step, goes);
+        if (one.local && goes.count(one.step) != 0) one.use = held_by(root, one.step, goes);
         kept = kept || one.in_use != !one.use.empty();
         one.in_use = !one.use.empty();
       }
@@ -472,6 +471,7 @@ class Planner {
   const CleanupScope& scope_;
   const CleanupSettings& settings_;
   RetentionFacts facts_;  // as the store says, once it was asked
+  const TrainingTrees trainings_{facts_};
   bool asked_ = false;
   bool silent_ = false;  // the disk did not answer
   std::set<std::string> unfinished_;

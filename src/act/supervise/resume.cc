@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "core/resume_advice.h"
+#include "core/trainings.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/earlier_roots.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
 
@@ -61,11 +63,13 @@ void drop_quoted(const State& state, std::map<int64_t, std::string>& said) {
 /// Checkpoints that the run's files reported, older than `suspect`: the path of each, by step; `stepless`: there are
 /// some without a step, too. Of trainers that only say when they begin to save, those after which another step was
 /// trained.
-std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, bool* stepless) {
+std::map<int64_t, std::string> said_saved(const State& state, const EarlierTrainings& earlier, int64_t suspect,
+                                          bool* stepless) {
   std::map<int64_t, std::string> paths;
   const bool says_end = std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
                                     [](const auto& one) { return one.second.complete; });
   for (const auto& [moment, saved] : state.checkpoints) {
+    if (earlier.has(moment.attempt, saved.path)) continue;
     if (!saved.complete && (says_end || saved.step == kNoStep || !trained_past(state, moment, saved.step))) continue;
     if (saved.step == kNoStep) {
       *stepless = *stepless || suspect == kNoStep;
@@ -125,10 +129,13 @@ Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& lay
                      int64_t suspect, const Ownership* own) {
   bool stepless = false;
   // Where numbers count saves, what the log says of steps is of no use: the disk decides.
-  const auto said = layout.counts_saves ? std::map<int64_t, std::string>() : said_saved(state, suspect, &stepless);
+  const EarlierTrainings earlier(state);
+  const auto said =
+      layout.counts_saves ? std::map<int64_t, std::string>() : said_saved(state, earlier, suspect, &stepless);
   auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder, spec.command);
   if (!roots.ok()) return roots.error();
   const auto elsewhere = [own](const std::string& root) { return own != nullptr && !own->may_save_in(root); };
+  MW_TRY(drop_earlier_roots(disk, state, layout, *roots));
   if (roots->empty() && own != nullptr) roots->assign(own->by_saves.begin(), own->by_saves.end());
   // Beside the run's own folder lie those of others, where one above them was declared.
   if (!std::all_of(roots->begin(), roots->end(), elsewhere)) std::erase_if(*roots, elsewhere);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "core/attempts.h"
 #include "platform/fake/fake_disk.h"
 
 namespace mw {
@@ -63,6 +64,26 @@ TEST_CASE("the newest whole checkpoint, not the highest number") {
   for (const int64_t step : {10, 20, 30}) of.said(step, false);
   of.state.attempts.back().last_step = 30;
   CHECK(of.plan()->step == 20);  // nothing was trained after the last one was begun
+}
+
+TEST_CASE("what an earlier training of the command saved is nothing to resume from") {
+  Trainer of;
+  of.state.attempts.back().why = kKeeperBegan;
+  of.state.attempts.back().first_step = 1;
+  of.state.attempts.back().last_step = of.state.attempts.back().total_steps = 60;
+  of.disk.put("/run/ck/A/step_60/model", "x");
+  of.disk.put("/run/ck/A/latest", "60");
+  of.state.checkpoints.push_back({{60, {}, {}, 0, false}, {60, "ck/A/step_60", true}});
+  CHECK(of.plan()->words == Words{"--resume", "/run/ck/A/step_60"});
+  of.state.attempts.emplace_back();
+  of.state.attempts.back().first_step = 1;
+  of.state.attempts.back().last_step = 7;
+  CHECK(of.plan()->words.empty());
+  of.disk.put("/run/ck/B/step_10/model", "x");
+  of.disk.put("/run/ck/B/latest", "10");
+  of.state.checkpoints.push_back({{10, {}, {}, 1, false}, {10, "ck/B/step_10", true}});
+  of.state.attempts.back().last_step = 13;
+  CHECK(of.plan()->words == Words{"--resume", "/run/ck/B/step_10"});
 }
 
 TEST_CASE("a save far beyond the steps that were trained is quoted, and none to resume from") {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
+#include "core/trainings.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
 #include "sense/checkpoints/parts.h"
@@ -311,9 +312,12 @@ Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollb
 }
 
 bool had_whole(const State& state, const std::optional<LastWhole>& way) {
-  if (left_whole(state, state.attempts.size())) return true;
-  const bool found = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [](const auto& scan) {
-    return scan.second.how == How::kWhole && scan.second.lacks.empty();
+  const EarlierTrainings earlier(state);
+  const auto of_earlier = [&earlier](size_t by, int64_t, const std::string& path) { return earlier.has(by, path); };
+  if (left_whole(state, state.attempts.size(), kNoStep, of_earlier)) return true;
+  const bool found = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [&](const auto& scan) {
+    const auto& [moment, seen] = scan;
+    return seen.how == How::kWhole && seen.lacks.empty() && !earlier.has(moment.attempt, seen.path);
   });
   std::set<int64_t> broken;
   for (const event::CheckpointSeen& seen : way ? way->seen : std::vector<event::CheckpointSeen>()) {
@@ -322,7 +326,8 @@ bool had_whole(const State& state, const std::optional<LastWhole>& way) {
   // A trainer that deletes the old one does so once the new one is done.
   return found || std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
            const auto& [moment, one] = saved;
-           return one.step != kNoStep && broken.count(one.step) == 0 && trained_past(state, moment, one.step);
+           return one.step != kNoStep && broken.count(one.step) == 0 && !earlier.has(moment.attempt, one.path) &&
+                  trained_past(state, moment, one.step);
          });
 }
 

@@ -19,7 +19,9 @@
 #include "core/supervise/decide.h"
 #include "core/supervise/decide_component.h"
 #include "core/supervise/outcome_json.h"
+#include "core/trainings.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/earlier_roots.h"
 #include "sense/checkpoints/roots.h"
 
 namespace mw {
@@ -186,10 +188,11 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   auto own = ownership_of(doors_.disk, folder_, spec_, state, layout);
   if (!own.ok()) return own.error();
   std::erase_if(*roots, [&own](const std::string& root) { return !own->may_save_in(root); });
+  MW_TRY(drop_earlier_roots(doors_.disk, state, layout, *roots));
   if (roots->empty()) {
     const std::string found = folder_of_saves(doors_.disk, spec_, state, layout, kept_.started);
     if (!found.empty()) own->named.insert(found);
-    if (!found.empty() && own->may_save_in(found)) {
+    if (!found.empty() && own->may_save_in(found) && !EarlierTrainings(state).left(found)) {
       own->by_saves.insert(found);
       roots->push_back(found);
     }

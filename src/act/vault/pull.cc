@@ -42,10 +42,10 @@ class Pull {
     if (pointer_.step != kNoStep && std::find(names.begin(), names.end(), pointer_.checkpoint) == names.end()) {
       out_.notes.push_back(cat("latest names ", pointer_.checkpoint, ", which is not there."));
     }
-    for (const std::string& id : in_order(names)) {
-      if (options_.step != kNoStep && *step_of_id(id) != options_.step) continue;
+    for (const std::string& id : options_.step == kNoStep ? in_order(names) : of_step(names)) {
       const auto done = take(id);
       if (done.ok()) {
+        say_which();
         passed_over_.push_back(id);
         discard(passed_over_);
         return std::move(out_);
@@ -121,6 +121,40 @@ class Pull {
       return std::pair(*step_of_id(a), a == pointer_.checkpoint) > std::pair(*step_of_id(b), b == pointer_.checkpoint);
     });
     return ids;
+  }
+
+  /// Two trainings of one command may each have one of that step: the one that was pushed last comes first.
+  std::vector<std::string> of_step(const std::vector<std::string>& ids) {
+    std::vector<std::string> found;
+    for (const std::string& id : in_order(ids))
+      if (*step_of_id(id) == options_.step) found.push_back(id);
+    if (found.size() < 2) return found;
+    for (const std::string& id : found) {
+      const auto text = get_small(doors_.store, keys_.manifest(id), kManifestBytes);
+      auto manifest = text.ok() ? parse_manifest(*text) : Result<CheckpointManifest>(text.error());
+      if (manifest.ok()) same_step_.emplace(id, std::move(*manifest));
+    }
+    const auto key = [this](const std::string& id) {
+      const auto known = same_step_.find(id);
+      return std::pair(id == pointer_.checkpoint, known == same_step_.end() ? Time() : known->second.pushed);
+    };
+    std::stable_sort(found.begin(), found.end(), [&key](const auto& a, const auto& b) { return key(a) > key(b); });
+    return found;
+  }
+
+  /// Of several with that step.
+  void say_which() {
+    if (same_step_.size() < 2) return;
+    const auto folder = [](const CheckpointManifest& one) {
+      const auto fact =
+          std::find_if(one.run.begin(), one.run.end(), [](const auto& pair) { return pair.first == "folder"; });
+      return cat(one.id, fact == one.run.end() ? "" : cat(" of ", fact->second));
+    };
+    std::string others;
+    for (const auto& [id, one] : same_step_)
+      if (id != out_.manifest.id) others += cat(others.empty() ? "" : ", ", folder(one));
+    out_.notes.push_back(cat("There are ", same_step_.size(), " of step ", options_.step, ": this is ",
+                             folder(out_.manifest), ", and not ", others, "."));
   }
 
   Error nothing(bool empty) const {
@@ -275,7 +309,8 @@ class Pull {
   Pointer pointer_;
   std::deque<ReceivingFolder> receiving_;  ///< of each checkpoint that was begun, the last one's at the end
   std::vector<std::string> passed_over_;   ///< ids
-  std::vector<std::string> unused_;        ///< folders that nobody goes on with
+  std::map<std::string, CheckpointManifest> same_step_;  // by id, where several have the step that was asked for
+  std::vector<std::string> unused_;                      ///< folders that nobody goes on with
   bool way_is_made_ = false;
   Pulled out_;
 };

@@ -118,12 +118,19 @@ class Push {
     target.at = doors_.clock.now();
     const auto stays = stays_at_whole();
     if (!stays.ok()) return stays.error();
-    if (*stays) {
+    const bool aside = options_.aside && !out_.before.checkpoint.empty();
+    if (*stays && !aside) {
       out_.latest = Moved::kKept;
       return std::move(out_);
     }
-    if (!options_.older && !options_.alone) MW_TRY(prefer_later(target));
-    const auto moved = latest_.move(target, options_.older, options_.alone);
+    if (aside) {  // named anew, so that this one, of a later step, does not count as what it is about to name
+      target.step = out_.before.step;
+      target.checkpoint = out_.before.checkpoint;
+      target.manifest_hash = out_.before.manifest_hash;
+    } else if (!options_.older && !options_.alone) {
+      MW_TRY(prefer_later(target));
+    }
+    const auto moved = latest_.move(target, options_.older || aside, options_.alone);
     if (!moved.ok()) return moved.error();
     const bool own = target.checkpoint == out_.manifest.id;
     out_.latest = own || *moved != Moved::kMoved ? *moved : Moved::kKept;

@@ -39,6 +39,7 @@ struct PushOptions {
   std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run
   std::string owner;                                     ///< a word that nobody else has
   bool older = false;                                    ///< `latest` may go back to a lower step
+  bool aside = false;                                    ///< `latest` stays, where it names any
   bool alone = false;  ///< of a run that ships all of its own: later steps that it did not get `latest` to do not count
   int64_t floor = 0, ceiling = INT64_MAX;  ///< of the pointer's epoch, for whom it is bounded: claim()
   Pace pace;

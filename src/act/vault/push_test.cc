@@ -233,6 +233,35 @@ struct LeftBehind {
   FakeClock clock;
 };
 
+TEST_CASE("what is pushed aside of latest, of a later step, is there and is not what a machine begins from") {
+  for (const auto conditions : {FakeStore::Conditions::kKept, FakeStore::Conditions::kIgnored}) {
+    LeftBehind left(conditions);
+    REQUIRE(left.push_step_7().ok());
+    REQUIRE(left.disk.make_folders("/step_8").ok());
+    left.disk.write("/step_8/rank_0.dat", "another training's");
+    PushOptions options;
+    options.prefix = "run";
+    options.folder = "/step_8";
+    options.step = 8;
+    options.owner = "me";
+    options.settle = {};
+    options.aside = options.alone = true;
+    const auto pushed = push(left.doors(), options);
+    REQUIRE(pushed.ok());
+    CHECK(pushed->latest == Moved::kKept);
+    PullOptions back;
+    back.prefix = "run";
+    back.folder = "/got";
+    const auto pulled = pull(left.doors(), back);
+    REQUIRE(pulled.ok());
+    CHECK(pulled->manifest.step == 7);
+    CHECK(pulled->latest);
+    back.folder = "/got8";
+    back.step = 8;
+    CHECK(pull(left.doors(), back).ok());
+  }
+}
+
 TEST_CASE("a push removes what killed ones left, when it is old and nothing names it") {
   LeftBehind left(FakeStore::Conditions::kKept);
   REQUIRE(left.push_step_7().ok());

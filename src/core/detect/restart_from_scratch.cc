@@ -13,6 +13,7 @@
 #include "core/framework_family.h"
 #include "core/overwrites.h"
 #include "core/stages.h"
+#include "core/trainings.h"
 
 namespace mw::detect {
 namespace {

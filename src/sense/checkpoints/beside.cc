@@ -130,6 +130,8 @@ std::map<int64_t, Time> announced_saves(const State& state) {
 void StepsInTime::at(Time now, int64_t step) {
   const Time from = std::exchange(called_, now);
   if (step == kNoStep) return;
+  // Another training of the command counts anew: by the steps of the one before none of its saves is in time.
+  if (!seen_.empty() && 2 * step < seen_.back().step) seen_.clear();
   // Between two changes the latest time counts: what is made after it belongs to the next step.
   if (seen_.size() >= 2 && seen_.back().step == step && seen_[seen_.size() - 2].step == step) {
     seen_.back() = {from, now, step};

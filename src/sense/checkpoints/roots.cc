@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/overwrites.h"
+#include "core/trainings.h"
 #include "sense/checkpoints/below_declared.h"
 #include "sense/checkpoints/output_words.h"
 #include "sense/checkpoints/ownership.h"
@@ -131,9 +132,10 @@ int64_t last_good_checkpoint(const State& state, const std::vector<event::Checkp
   std::map<std::string, event::CheckpointSeen> last;                 // by path
   std::set<int64_t> whole;                                           // seen in the last attempt
   const event::CheckpointSeen* const before = to_go_on_from(state);  // no attempt of this run saved it
+  const EarlierTrainings earlier(state);
   for (const auto& [moment, scan] : state.checkpoint_scans) {
     last[scan.path] = scan;
-    const bool own = before == nullptr || scan.path != before->path;
+    const bool own = (before == nullptr || scan.path != before->path) && !earlier.has(moment.attempt, scan.path);
     const bool now = own && moment.attempt + 1U == state.attempts.size() && scan.step != kNoStep;
     if (now && scan.how == event::CheckpointSeen::How::kWhole) whole.insert(scan.step);
   }
