@@ -75,6 +75,21 @@ def client_lost(base):
         daemons.wait()
 
 
+def job_of_script(base):
+    """A script submits a job: that stands in its output alone. A pause is taken back, and a stop says what goes on."""
+    words = "echo \"Job 'raysubmit_a' submitted successfully\"; exec " + " ".join(training(base, 4000))
+    run = Run(base, ["sh", "-c", words])
+    wait_until("its steps", lambda: (status(base).get("step") or 0) >= 3)
+    midwatch(base, "pause")
+    wait_until("the answer", lambda: "not paused" in midwatch(base, "report")[1])
+    before = status(base)
+    assert before["phase"] == "running", before
+    wait_until("more steps", lambda: status(base)["step"] > before["step"])
+    midwatch(base, "stop")
+    run.end()
+    assert "ray job stop raysubmit_a" in run.err and "1 attempt." in run.err, run.err
+
+
 def time_limit(base):
     """What `timeout` ends is over: a person set that limit."""
     words = " ".join(training(base, 4000))
@@ -87,7 +102,7 @@ def time_limit(base):
             assert "INTERRUPTED" in text and "CRASHED" not in text, (code, text)
 
 
-for test in (in_container, client_lost, time_limit):
+for test in (in_container, client_lost, job_of_script, time_limit):
     with Scratch() as base:
         test(base)
     print(f"{test.__name__} ok", flush=True)
