@@ -5,6 +5,8 @@
 
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
+#include "core/supervise/client.h"
+#include "core/supervise/time_limit.h"
 #include "sense/checkpoints/roots.h"
 
 namespace mw {
@@ -117,6 +119,8 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   });
   of.provider = of.kind == "preempted";
   add_knowledge(knowledge, engine_failed, of);
+  of.time_limit = ended_by_limit(end.command, of);
+  of.trains_on = may_train_on(state, end.command, of);
   return of;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "act/keeper/record.h"
 #include "act/supervise/judgement.h"
@@ -23,6 +25,7 @@ struct AttemptEnd {
   bool made_room = false;               ///< space was made since
   int64_t suspect = kNoStep;            ///< first checkpoint from poisoned data
   std::string stopped_for = {};         ///< why, where it was for want of a component
+  std::span<const std::string> command = {};
 };
 AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge);
 

@@ -29,6 +29,22 @@ struct Ended {
   std::string kind() const { return outcome_of({kept, trip, way}, state, knowledge).kind; }
 };
 
+TEST_CASE("a time limit of the command, and a training that goes on without it") {
+  Ended run;
+  const std::vector<std::string> limited = {"timeout", "2s", "python"}, client = {"docker", "run", "image"};
+  run.kept.started = Time::from_seconds(100);
+  run.kept.ending->at = Time::from_seconds(103);
+  run.kept.ending->known = true;
+  const auto of = [&run](int code, const std::vector<std::string>& command) {
+    run.kept.ending->code = code;
+    return outcome_of({run.kept, run.trip, run.way, false, false, kNoStep, "", command}, run.state, run.knowledge);
+  };
+  CHECK(of(124, limited).time_limit == "timeout 2s");
+  CHECK(of(1, limited).time_limit.empty());
+  CHECK_FALSE(of(125, client).trains_on.empty());
+  CHECK(of(1, client).trains_on.empty());
+}
+
 TEST_CASE("an exception ends an attempt, not what it learnt worse before") {
   Ended run;
   run.incident("reward-collapse");

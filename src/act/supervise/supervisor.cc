@@ -83,7 +83,10 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.marker = marker_of(spec_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
-  if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
+  if (number == 1) {
+    MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
+    say_where_it_trains();
+  }
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
@@ -216,7 +219,8 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
   const int64_t suspect = remains_ ? remains_->suspect_step : kNoStep;
-  return outcome_of({kept_, trip_, way_, stopping(), room_.value_or(false), suspect, stop_why_}, state, knowledge_);
+  return outcome_of({kept_, trip_, way_, stopping(), room_.value_or(false), suspect, stop_why_, spec_.command}, state,
+                    knowledge_);
 }
 
 /// Early enough for a person to do something.

@@ -176,8 +176,10 @@ class Supervisor {
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
   Result<void> look_at_background(const State& state, bool quiet, EventWriter& writer);
+  void say_where_it_trains() const;
   Result<void> end_as_requested(EventWriter& writer);
   Result<void> keep_paused(const State& state, EventWriter& writer);
+  Result<void> refuse_pause(const State& state, EventWriter& writer) const;
   Result<void> ask(const char* action, const Decision& decision, EventWriter& writer);
   Result<void> trip(const Incident& incident, EventWriter& writer);
   Result<void> trip_on_poison(const State& state, EventWriter& writer);

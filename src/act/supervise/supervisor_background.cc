@@ -1,9 +1,11 @@
-// A command that starts the training behind itself and ends (`nohup python train.py > train.log &`).
+// A command below which the training is not: it starts it behind itself and ends (`nohup python train.py > train.log
+// &`), or is only a client of it (`ray job submit`).
 #include <algorithm>
 
 #include "act/supervise/supervisor.h"
 #include "base/text.h"
 #include "core/exit_status.h"
+#include "core/supervise/client.h"
 
 namespace mw {
 namespace {
@@ -25,6 +27,15 @@ std::string names_of(const std::vector<ProcessInfo>& processes) {
 }
 
 }  // namespace
+
+/// While a person can still change it.
+void Supervisor::say_where_it_trains() const {
+  const Client* const client = client_of(spec_.command);
+  if (client == nullptr) return;
+  doors_.say(cat(client->called, " only follows the training, which runs ", client->where,
+                 ": midwatch sees what it writes, and can neither pause nor end it. When the client is lost, no other "
+                 "attempt begins, as the first may go on. To supervise it, start midwatch run there (docs/deploy)"));
+}
 
 /// Where it ended well and at once, before any step was seen, ending what it left would end the run.
 Result<void> Supervisor::look_at_background(const State& state, bool quiet, EventWriter& writer) {

@@ -6,6 +6,7 @@
 #include "act/supervise/supervisor.h"
 #include "act/supervise/tainted.h"
 #include "base/text.h"
+#include "core/supervise/client.h"
 #include "core/supervise/decide.h"
 
 namespace mw {
@@ -31,6 +32,7 @@ Result<void> Supervisor::keep_paused(const State& state, EventWriter& writer) {
     return {};
   }
   const bool pause = step == PauseStep::kPause;
+  if (pause && trains_elsewhere(state, spec_.command)) return refuse_pause(state, writer);
   const auto action = writer.intend(
       {0, std::string(pause ? kPause : kResume), attempt_name(attempt_), 0, pause_reason(state.supervision, attempt_)});
   if (!action.ok()) return action.error();
@@ -39,6 +41,15 @@ Result<void> Supervisor::keep_paused(const State& state, EventWriter& writer) {
   paused_ = pause;
   doors_.say(pause ? "the command is paused; midwatch resume continues it" : "the command is resumed");
   return {};
+}
+
+/// A client that stands still stops no training: nobody is to believe that it does.
+Result<void> Supervisor::refuse_pause(const State& state, EventWriter& writer) const {
+  const std::string text = "not paused: the training is no process below the command, and goes on";
+  if (state.supervision.pause_by == kByComponent) return {};  // it asks again and again
+  MW_TRY(writer.record(event::Requested{kResume, std::string(kByMidwatch)}));
+  doors_.say(text);
+  return writer.note({"midwatch", text}, doors_.clock.now());
 }
 
 /// Asks a person, or reports what would be done where midwatch only watches: once for each text.

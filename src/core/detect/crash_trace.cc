@@ -12,6 +12,7 @@
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
 #include "core/judge_memory.h"
+#include "core/supervise/time_limit.h"
 #include "core/trace_frame.h"
 
 namespace mw::detect {
@@ -123,15 +124,18 @@ std::string signal_called(int64_t signal) {
 /// The attempt failed by its own or its launcher's word, and nothing else says why.
 void judge_exit(const AttemptState& attempt, bool plan_done, const Symptom* after, std::vector<Finding>& out) {
   const event::Ended& ended = *attempt.ended;
-  const ExitMeaning meaning = meaning_of(ended.code);
+  const bool timed_out =
+      ended.how == event::Ended::How::kExit && ended.code == kTimedOut && !plan_done && attempt.last_step != kNoStep;
+  const ExitMeaning meaning = timed_out ? ExitMeaning{"interrupted", "slurm-time-limit"} : meaning_of(ended.code);
   Finding finding;
   finding.kind = std::string(meaning.kind);
   finding.detector = "crash-trace";
-  finding.severity = plan_done ? Severity::kInfo : Severity::kCritical;
+  finding.severity = plan_done ? Severity::kInfo : timed_out ? Severity::kWarning : Severity::kCritical;
   finding.onset = attempt.ended_at;
   finding.detected = attempt.ended_at;
   finding.summary =
       after != nullptr  ? cat("The program failed after its training was complete: ", clip(after->text, 200))
+      : timed_out       ? cat("A time limit ended the run: status ", kTimedOut, " is that of timeout(1)")
       : ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
       : ended.code < 0  ? cat("The run was ended by ", signal_called(-ended.code), ", with no error of its own")
                         : cat("The run ended with status ", ended.code, " and no error of its own");
@@ -277,7 +281,8 @@ const Detector crash_trace{"crash-trace",
                             "shm-exhausted",
                             "checkpoint-failed",
                             "checkpoint-incomplete",
-                            "non-finite"},
+                            "non-finite",
+                            "interrupted"},
                            {},
                            judge};
 

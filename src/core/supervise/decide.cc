@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/detect/support/rhythm.h"
 #include "core/detect/support/sooner.h"
+#include "core/supervise/client.h"
 
 namespace mw {
 namespace {
@@ -90,11 +91,16 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
   // Nothing ends or pauses what is rewarded again: it may be over, and the next zero speaks for itself.
   if (learning && incident.kind == "zero-reward" && approval.answer != Approval::Answer::kYes && has_left_floor(state))
     return {nothing("The newest reward is above the floor."), nullptr};
-  const Mode mode = mode_of(spec, found.why);
+  // Ending a client, or stopping it, ends and stops no training.
+  const bool elsewhere = trains_elsewhere(state, spec.command);
+  const Mode mode = elsewhere ? Mode::kWatch : mode_of(spec, found.why);
   const std::string since = incident.onset.step == kNoStep ? "" : cat(" since step ", incident.onset.step);
   const std::string alone = hangs ? without_answer(state, spec) : "";
   BreakDecision made{decide(mode, approval, cat("attempt ", attempt, " would be ended: ", incident.kind, since),
-                            cat(incident.summary, ".", mode == Mode::kAsk ? alone : "")),
+                            cat(incident.summary, ".",
+                                elsewhere ? " A person must end it: the training is no process below the command."
+                                : mode == Mode::kAsk ? alone
+                                                     : "")),
                      found.incident};
   if (hangs && mode == Mode::kAsk) {
     if (std::string why = unanswered(state, spec, approval); !why.empty()) {

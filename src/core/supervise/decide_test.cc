@@ -57,6 +57,20 @@ TEST_CASE("the breaker: no case, off, watching, asking, acting each gives its re
   CHECK(run.due().why == "midwatch only watches.");
 }
 
+TEST_CASE("the breaker ends and pauses no client of a training that runs elsewhere") {
+  Run run;
+  run.engine_dies();
+  for (const Mode mode : {Mode::kAct, Mode::kAsk}) {
+    run.spec.breaking = mode;
+    run.spec.command = {"docker", "run", "image", "python", "train.py"};
+    CHECK(run.due().what == What::kReport);
+    CHECK_FALSE(run.due().pause);
+    CHECK(run.due().why == "The engine died. A person must end it: the training is no process below the command.");
+    run.spec.command = {"python", "train.py"};
+    CHECK(run.due().what == (mode == Mode::kAct ? What::kAct : What::kAsk));
+  }
+}
+
 TEST_CASE("the breaker asks once, pauses an attempt whose component is dead, and heeds the answer") {
   Run run;
   run.engine_dies();

@@ -16,7 +16,8 @@ constexpr std::array kRows = {
     EndClassRow{EndClass::kComponent, "component",
                 "midwatch ended, as a component that it starts itself did not come back",
                 "`[component.NAME] restarts`"},
-    EndClassRow{EndClass::kInterrupted, "interrupted", "somebody else ended by SIGINT or SIGTERM", ""},
+    EndClassRow{EndClass::kInterrupted, "interrupted",
+                "somebody else ended by SIGINT or SIGTERM, or a time limit in its command (`timeout`)", ""},
     EndClassRow{EndClass::kProvider, "provider", "the provider ended, as it takes the machine", "`[run] restarts = 0`"},
     EndClassRow{EndClass::kTransient, "transient",
                 "failed by what surrounds the training: an engine, the network, Ray, a GPU, the machine", kBudget},
@@ -36,6 +37,10 @@ constexpr std::array kRows = {
     EndClassRow{EndClass::kRule, "rule", "a rule of your own ended", "`[rule.NAME] breaker`"},
     EndClassRow{EndClass::kBadResume, "from-scratch",
                 "began from nothing although an earlier one had saved a checkpoint", "`[run] from_scratch = true`"},
+    EndClassRow{EndClass::kElsewhere, "elsewhere",
+                "was only the client of a training elsewhere (`ray job submit`, `docker run`, `kubectl exec`, `ssh`), "
+                "and ended without a word that this is over",
+                ""},
     EndClassRow{EndClass::kNotStarted, "not-started", "could not be started at all", ""},
 };
 

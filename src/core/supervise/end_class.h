@@ -19,9 +19,10 @@ enum class EndClass : uint8_t {
   kBadResume,      ///< it began from nothing although an earlier attempt saved a checkpoint
   kRule,           ///< a rule of the user's own ended it
   kProvider,       ///< the provider took the machine
-  kInterrupted,    ///< somebody else ended it: SIGINT, SIGTERM
+  kInterrupted,    ///< somebody else ended it: SIGINT, SIGTERM, timeout(1)
   kStopRequested,  ///< a person, or the end of the watch
   kComponent,      ///< midwatch, as a component that it starts itself did not come back
+  kElsewhere,      ///< it was only a client, and the training may go on elsewhere
   kNotStarted,     ///< the command could not be started
   kFinished,       ///< exit status 0, or complete by its output
   kFellShort,      ///< exit status 0 far short of its plan

@@ -19,6 +19,8 @@ void write_outcome(JsonWriter& json, const AttemptOutcome& of) {
   json.key("unfinished").boolean(of.unfinished).key("finished").boolean(of.finished);
   json.key("said").string(of.said).key("from_outside").boolean(of.from_outside);
   json.key("planned").integer(of.planned).key("made_room").boolean(of.made_room);
+  json.key("time_limit").string(of.time_limit);
+  json.key("trains_on").string(of.trains_on);
   json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
   put_step(json, "suspect", of.suspect);
   put_step(json, "onset", of.onset);
@@ -48,6 +50,8 @@ AttemptOutcome read_outcome(const Json& json) {
   of.finished = json.boolean_or("finished", false);
   of.planned = json.integer_or("planned", 0);
   of.made_room = json.boolean_or("made_room", false);
+  of.time_limit = json.string_or("time_limit", "");
+  of.trains_on = json.string_or("trains_on", "");
   of.provider = json.boolean_or("provider", false);
   of.tripped = json.boolean_or("tripped", false);
   of.suspect = json.integer_or("suspect", kNoStep);

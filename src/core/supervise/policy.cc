@@ -209,8 +209,12 @@ std::string out_of_budget(const std::vector<AttemptOutcome>& attempts, const Res
 std::optional<RestartDecision> not_a_failure(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
   const AttemptOutcome& last = attempts.back();
   if (last.stop_requested && !last.stopped_for.empty()) return stop(EndClass::kComponent, last.stopped_for);
-  if (last.stop_requested) return stop(EndClass::kStopRequested, "A stop was requested.");
+  if (last.stop_requested) {
+    return stop(EndClass::kStopRequested,
+                cat("A stop was requested.", last.trains_on.empty() ? "" : " ", last.trains_on));
+  }
   if (!last.started) return stop(EndClass::kNotStarted, "The command could not be started.");
+  if (!last.trains_on.empty()) return stop(EndClass::kElsewhere, last.trains_on);
   if (std::string why = after_poison(attempts); !why.empty()) {
     return stop(last.tripped && last.kind == kFromScratch ? EndClass::kBadResume
                 : last.tripped && last.kind == kUserRule  ? EndClass::kRule
@@ -235,6 +239,8 @@ std::optional<RestartDecision> not_a_failure(const std::vector<AttemptOutcome>& 
                            "The provider took the machine; that costs no restart.", 0};
   if (last.known && last.code == 0 && !last.unfinished)
     return stop(EndClass::kFinished, "It ended by itself, with exit status 0.");
+  if (!last.time_limit.empty())
+    return stop(EndClass::kInterrupted, cat("Its own command's time limit ended it: ", last.time_limit, "."));
   if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm))
     return stop(EndClass::kInterrupted,
                 cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));

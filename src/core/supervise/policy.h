@@ -35,6 +35,8 @@ struct AttemptOutcome {
   bool finished = false;        ///< how it ended is not known, but what it wrote shows that it was complete
   bool stop_requested = false;  ///< by a person, or by midwatch because the watch was to end
   std::string stopped_for;      ///< the component without which the run could not go on, in a sentence; "": none
+  std::string time_limit;       ///< that its command sets and that ended it (time_limit.h): "timeout 8h"; "": none
+  std::string trains_on;        ///< in sentences, why the training may go on elsewhere (client.h); "": it does not
   bool provider = false;        ///< the provider took the machine, or is about to
   bool tripped = false;         ///< midwatch's circuit breaker ended it: it trained on poisoned data
   int64_t suspect = kNoStep;    ///< the first checkpoint that it saved since its data had turned to poison
@@ -70,7 +72,8 @@ struct RestartDecision {
 
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits; docs/restart-policy.md
 /// has them as a table, made from this code:
-///  1. a stop was requested, or it could not be started: stop;
+///  1. a stop was requested, it could not be started, or it was only the client of a training that may go on elsewhere
+///     (core/supervise/client.h): stop;
 ///  2. checkpoints were saved since the data had turned to poison, and they cannot be quarantined; or the breaker
 ///     tripped, and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the
 ///     infrastructure is to blame: stop, a person must look. Numbers that are not finite, and a rule of the user's own,
@@ -78,7 +81,8 @@ struct RestartDecision {
 ///     run has come further than the last time. An attempt that hung is started again;
 ///  3. complete by its output where its exit status is unknown: stop;
 ///  4. no restart is allowed at all: stop. The provider took the machine: restart, and no budget is touched;
-///  5. exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop. So does what was stopped from outside by its
+///  5. exit status 0, or ended by SIGINT or SIGTERM from elsewhere, or by a time limit that its command sets: stop. So
+///  does what was stopped from outside by its
 ///     own word, saved and gave status 0. A status of 0 that the files contradict counts as a failure; twice in a row
 ///     without any error it may be the run's own rule: stop, a person must look;
 ///  6. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is

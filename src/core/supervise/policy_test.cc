@@ -50,6 +50,8 @@ TEST_CASE("an end that needs no restart") {
   AttemptOutcome stopped = failed(1, 100);
   stopped.stop_requested = true;
   CHECK(after_end({stopped}, {}).why == "A stop was requested.");
+  stopped.trains_on = "It may go on.";
+  CHECK(after_end({stopped}, {}).why == "A stop was requested. It may go on.");
   for (const auto& [code, signal] : {std::pair{-1, 2}, {-1, 15}, {130, 0}, {143, 0}}) {
     AttemptOutcome ended = failed(1, 100);
     ended.code = code;

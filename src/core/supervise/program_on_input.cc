@@ -38,9 +38,18 @@ bool takes_a_word(std::string_view option, bool shell) {
 
 }  // namespace
 
-bool reads_program_from_input(std::span<const std::string> command) {
+size_t past_wrappers(std::span<const std::string> command) {
   size_t i = 0;
-  while (i < command.size() && is_wrapping(command[i])) ++i;
+  const auto is_number_of_option = [&command](size_t at) {  // `nice -n 10`
+    return at > 0 && command[at - 1].starts_with("-") && !command[at].empty() &&
+           command[at].find_first_not_of("0123456789") == std::string::npos;
+  };
+  while (i < command.size() && (is_wrapping(command[i]) || is_number_of_option(i))) ++i;
+  return i;
+}
+
+bool reads_program_from_input(std::span<const std::string> command) {
+  size_t i = past_wrappers(command);
   if (i == command.size()) return false;
   const bool shell = is_shell(basename(command[i]));
   if (!shell && !is_python(basename(command[i]))) return false;

@@ -9,4 +9,7 @@ namespace mw {
 /// True only where that is sure: an interpreter without a script, alone or behind wrappers such as env and nohup.
 bool reads_program_from_input(std::span<const std::string> command);
 
+/// How many words of a command stand before its program: env, nohup, sudo, their options, NAME=VALUE.
+size_t past_wrappers(std::span<const std::string> command);
+
 }  // namespace mw

@@ -107,6 +107,14 @@ void add_ends(std::vector<Example>& all) {
                          one.from_outside = true;
                        })},
                  false});
+  all.push_back({EndClass::kInterrupted,
+                 "`timeout 8h` in the command, exit status 124",
+                 {with(failed(1, 40), [](auto& one) { one.code = 124, one.time_limit = "timeout 8h"; })},
+                 false});
+  all.push_back({EndClass::kElsewhere,
+                 "`docker run` lost Docker's daemon, exit status 125",
+                 {with(failed(1, 40), [](auto& one) { one.code = 125, one.trains_on = "It may go on."; })},
+                 false});
   const AttemptOutcome taken = with(failed(1, 40), [](auto& one) { one.provider = true; });
   all.push_back({EndClass::kProvider, "the provider's notice, however often", {taken, taken, taken}, true});
   AttemptOutcome never = never_trained();
@@ -219,6 +227,9 @@ A restart waits `[run] first_wait` (10 s), and twice as long each time while the
 Progress is a newer complete checkpoint; where no attempt saved one, a later step. `[run] restarts` (5) counts attempts in a row without
 progress, `restarts_total` (50) all of them; what the provider does is not counted. `[actions] restart = "ask"` asks before each
 restart, `"watch"` never restarts. midwatch changes neither seeds nor the order of data: what it resumes is the trainer's own checkpoint.
+
+A time limit that a person sets by `timeout 8h python train.py` is one of the run: what it ends (status 124, or 137 with
+`--kill-after`) is not started again. Within a script midwatch knows it by status 124, where nothing failed by the log.
 
 A trainer that handles a signal by the book saves and ends with status 0. What its log says behind its last step is believed: a signal
 or a person's stop (signatures of the kind `interrupted`), early stopping or a time limit (benign signatures of the kind

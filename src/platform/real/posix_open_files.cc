@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "platform/open_files.h"
 #include "platform/real/from_errno.h"
+#include "platform/real/other_mounts.h"
 
 namespace mw {
 namespace {
@@ -58,6 +59,7 @@ Result<std::vector<OpenFile>> open_files(int64_t pid) {
   DIR* entries = opendir(folder.c_str());
   if (entries == nullptr) return from_errno(folder);
   std::vector<OpenFile> found;
+  OtherMounts mounts(pid);
   while (const dirent* entry = readdir(entries)) {
     const auto number = parse_int(entry->d_name);
     if (!number) continue;
@@ -71,6 +73,13 @@ Result<std::vector<OpenFile>> open_files(int64_t pid) {
     const uint64_t flags = flags_of(pid, file.number);
     file.writes = (flags & O_ACCMODE) != O_RDONLY;
     file.appends = file.writes && (flags & O_APPEND) != 0;
+    if (file.regular && file.writes) {
+      std::string reached = mounts.reached(place, file.target);
+      if (!reached.empty())
+        file.target = std::move(reached);
+      else
+        file.regular = false;
+    }
     found.push_back(std::move(file));
   }
   closedir(entries);
@@ -78,6 +87,12 @@ Result<std::vector<OpenFile>> open_files(int64_t pid) {
   return found;
 }
 
-Result<std::string> working_folder_of(int64_t pid) { return link_at(cat("/proc/", pid, "/cwd")); }
+Result<std::string> working_folder_of(int64_t pid) {
+  const std::string place = cat("/proc/", pid, "/cwd");
+  auto target = link_at(place);
+  if (!target.ok()) return target;
+  std::string reached = OtherMounts(pid).reached(place, *target);
+  return reached.empty() ? place : reached;
+}
 
 }  // namespace mw

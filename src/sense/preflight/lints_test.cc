@@ -164,6 +164,9 @@ const std::vector<Case> kCases = {
     {"out-of-sight", kSound, {}, Level::kWarning, "sbatch queues the job", {"sbatch", "train.sh"}},
     {"out-of-sight", kSound, {}, Level::kWarning, "ray queues", {"ray", "job", "submit", "--no-wait", "--", "uv"}},
     {"out-of-sight", kSound, {}, Level::kWarning, "in the background", {"docker", "run", "-d", "image"}},
+    {"out-of-sight", kSound, {}, Level::kWarning, "only follows", {"ray", "job", "submit", "--", "python"}},
+    {"out-of-sight", kSound, {}, Level::kWarning, "in a container", {"sudo", "docker", "run", "--rm", "image"}},
+    {"out-of-sight", kSound, {}, Level::kWarning, "in a pod", {"kubectl", "exec", "pod", "--", "python"}},
     {"out-of-sight", kSound, {}, Level::kWarning, "keeps all output back", {"conda", "run", "-n", "rl", "python"}},
     {"port-taken", kSound,
      [](World& w) {
@@ -229,11 +232,9 @@ TEST_CASE("every lint speaks where it must, at the right level") {
 }
 
 TEST_CASE("a command that stays is in sight") {
-  for (const auto& command : std::vector<std::vector<std::string>>{{"docker", "run", "--rm", "image"},
+  for (const auto& command : std::vector<std::vector<std::string>>{{"docker", "build", "."},
                                                                    {"conda", "run", "--no-capture-output", "python"},
-                                                                   {"ray", "job", "submit", "--", "python"},
-                                                                   {"srun", "python", "train.py"},
-                                                                   {"kubectl", "exec", "pod", "--", "python"}}) {
+                                                                   {"srun", "python", "train.py"}}) {
     World world;
     CAPTURE(command[0]);
     CHECK(find_lint(look(world, kSound, command), "out-of-sight") == nullptr);

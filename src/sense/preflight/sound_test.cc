@@ -32,7 +32,10 @@ TEST_CASE("sound configurations of all frameworks: nothing to mend") {
     asked.gpus = *parsed;
     asked.disk = 2e12;
     const Facts facts = gather(*system, built_in(), asked, [] { return GpuSnapshot{}; });
-    CHECK(lines_of(check(facts, built_in().catalogue)) == "");
+    auto found = check(facts, built_in().catalogue);
+    // How a sound configuration is started under midwatch is another matter: one is a job of Ray's.
+    std::erase_if(found, [](const auto& one) { return one.lint == "out-of-sight"; });
+    CHECK(lines_of(found) == "");
     CHECK((facts.framework != nullptr) == (name != "unknown-trainer"));
     if (facts.framework != nullptr) CHECK(name.starts_with(facts.framework->id));
     ++cases;

@@ -44,6 +44,12 @@ bool looks_like_log(std::string_view path) {
 }
 
 bool is_no_run_file(std::string_view path) {
+  constexpr std::string_view kProcesses = "/proc/", kRoot = "/root/";
+  if (path.starts_with(kProcesses)) {  // a container's file, as it is called there
+    const size_t end = path.find_first_not_of("0123456789", kProcesses.size());
+    if (end != std::string_view::npos && path.substr(end).starts_with(kRoot))
+      path.remove_prefix(end + kRoot.size() - 1);
+  }
   return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/") ||
          contains(path, "/.midwatch/");
 }

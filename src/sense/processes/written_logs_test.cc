@@ -71,6 +71,15 @@ TEST_CASE("a log that is a process's standard output is read, once it was seen t
   CHECK(contains(fixture.said[0], "/work/train.log, too, which process 11 (python) writes"));
 }
 
+TEST_CASE("what lies in a container's own file system is no file of the kernel") {
+  CHECK_FALSE(is_no_run_file("/proc/4711/root/work/train.log"));
+  for (const char* path : {"/proc/4711/root/proc/5/fd/1", "/proc/4711/root/dev/shm/a.log", "/proc/4711/fd/root/a.log",
+                           "/proc/kmsg", "/proc/root/a.log"}) {
+    CAPTURE(path);
+    CHECK(is_no_run_file(path));
+  }
+}
+
 TEST_CASE("where no step is seen, what is called like metrics is read as well") {
   Fixture fixture;
   fixture.open[12] = {Fixture::file(5, "/work/wandb/run-1.wandb"), Fixture::file(6, "/work/answers.jsonl"),

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/supervise/client.h"
 #include "ui/cli/take_run.h"
 
 namespace mw {
@@ -28,6 +29,13 @@ Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
   if (status.phase == RunStatus::Phase::kOver) {
     return Error{Error::Code::kInvalid, cat("run ", status.name, " is over: ", status.why),
                  "Name another one with --run."};
+  }
+  const Client* const client = status.supervised ? client_of(status.command) : nullptr;
+  if (client != nullptr && what == RunAsk::What::kPause) {
+    return Error{Error::Code::kInvalid,
+                 cat("run ", status.name, ": its training runs ", client->where, " and is no process below ",
+                     client->called, ": midwatch cannot pause it"),
+                 std::string(client->advice)};
   }
   if (what == RunAsk::What::kApprove && status.asks.empty()) {
     return Error{Error::Code::kInvalid, cat("run ", status.name, ": midwatch asks for nothing now"),

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/preflight/lint.h"
+#include "core/supervise/client.h"
 
 namespace mw::preflight {
 namespace {
@@ -58,6 +59,17 @@ bool is_it(const Launcher& launcher, const std::vector<std::string>& words) {
   return there != launcher.without;
 }
 
+/// In the foreground: what it follows goes on without it.
+void check_client(const Facts& facts, const Lint& lint, std::vector<Finding>& out) {
+  const Client* const client = client_of(facts.typed);
+  if (client == nullptr) return;
+  out.push_back(finding_at(lint, Level::kWarning, nullptr,
+                           cat(client->called, " only follows the training, which runs ", client->where,
+                               ": midwatch can neither pause nor end it, and begins no other attempt when the client "
+                               "is lost"),
+                           "start midwatch run there, around the trainer (docs/deploy)"));
+}
+
 void check_sight(const Facts& facts, const Lint& lint, std::vector<Finding>& out) {
   for (const Launcher& launcher : kLaunchers) {
     if (!is_it(launcher, facts.typed)) continue;
@@ -65,6 +77,7 @@ void check_sight(const Facts& facts, const Lint& lint, std::vector<Finding>& out
         finding_at(lint, Level::kWarning, nullptr, cat(launcher.program, launcher.what), std::string(launcher.fix)));
     return;
   }
+  check_client(facts, lint, out);
 }
 
 }  // namespace
@@ -74,7 +87,7 @@ extern const Lint out_of_sight;
 const Lint out_of_sight = {
     "out-of-sight",
     Level::kWarning,
-    "The command hands the training to somebody else and ends, or keeps its output back.",
+    "The command hands the training to somebody else and ends or only follows it, or keeps its output back.",
     "midwatch run watches the processes of its command and what they write: of a queued job or a container in the "
     "background it sees none, restarts nothing, and reports an end that is not the training's.",
     "the manuals of sbatch, kubectl, ray job submit, sky, docker run, tmux, screen and conda run",
