@@ -438,6 +438,10 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
   } else {
     follow_clock(state, source, event);
   }
+  const AttemptState& own = state.attempts[static_cast<size_t>(source.attempt)];
+  const bool kept = event.received.known() && own.why == kKeeperBegan && own.began.where.source == event.where.source;
+  // The keeper's word that the command ended is on all that it began, whichever file showed it.
+  if (kept && std::holds_alternative<event::Ended>(event.body)) move_to(source, state.attempts.size() - 1);
   if (const auto* begun = std::get_if<event::AttemptBegan>(&event.body)) began(state, source, event, begun->why);
   if (resumes_anew(source, event)) began(state, source, event, std::string(kResumed));
   resume_in_own_log(state, source, event);
