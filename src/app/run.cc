@@ -39,7 +39,7 @@
 #include "platform/standard_input.h"
 #include "platform/tail.h"
 #include "sense/processes/known_environment.h"
-#include "sense/processes/sockets.h"
+#include "sense/processes/port_owner.h"
 
 namespace mw {
 namespace {
@@ -178,9 +178,9 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
 
 /// Those of this machine say whose an address is.
 ComponentDoors with_listeners(ComponentDoors doors) {
-  doors.listening = [system = std::shared_ptr<System>(make_posix_system())](int64_t port) {
-    return components::listeners_on_loopback(*system, port);
-  };
+  const std::shared_ptr<System> system = make_posix_system();
+  doors.listening = [system](const std::string& address) { return components::listeners_at(*system, address); };
+  doors.holders = [system](uint64_t socket) { return components::holders_of(*system, socket); };
   return doors;
 }
 

@@ -105,7 +105,7 @@ void add_decisions(const Supervision& known, RunStatus& status) {
     status.why = stopped;
     status.asks.clear();
   }
-  if (status.phase == Phase::kWaiting) status.due = last->decided_at + Duration::seconds(last->wait_s);
+  if (status.phase == Phase::kWaiting && !known.pause) status.due = last->decided_at + Duration::seconds(last->wait_s);
 }
 
 }  // namespace

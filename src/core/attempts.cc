@@ -10,7 +10,7 @@
 #include "core/next_log.h"
 #include "core/outermost_frame.h"
 #include "core/shell_word.h"
-#include "core/supervise/supervision.h"
+#include "core/whose_end.h"
 
 namespace mw {
 namespace {
@@ -438,6 +438,8 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
   } else {
     follow_clock(state, source, event);
   }
+  const AttemptState& own = state.attempts[static_cast<size_t>(source.attempt)];
+  if (ends_command(own, event)) move_to(source, state.attempts.size() - 1);
   if (const auto* begun = std::get_if<event::AttemptBegan>(&event.body)) began(state, source, event, begun->why);
   if (resumes_anew(source, event)) began(state, source, event, std::string(kResumed));
   resume_in_own_log(state, source, event);
@@ -462,14 +464,6 @@ void add_anchor(State& state, Time at, int64_t step) {
     for (size_t i = 0; i < anchors.size(); i += 2) anchors[kept++] = anchors[i];
     anchors.resize(kept);
   }
-}
-
-bool is_of_a_helper(const State& state, const Event& event, const event::Ended& ended) {
-  if (ended.how != event::Ended::How::kFailed || !shell_says_killed(ended.text) || !event.received.known())
-    return false;
-  const auto& attempts = state.supervision.attempts;
-  const bool lives = !attempts.empty() && attempts.back().started && !attempts.back().exited;
-  return lives && !shell_lost_trainer(ended.text);
 }
 
 void come_further(AttemptState& attempt, int64_t step, const Event& event) {

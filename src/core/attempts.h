@@ -70,10 +70,6 @@ bool plans_another(const AttemptState& attempt);
 /// From `at` on the run was at `step`, as far as its own measurements and announcements show: for State::step_at().
 void add_anchor(State& state, Time at, int64_t step);
 
-/// A shell says that some program was killed, of a command that midwatch keeps and that lives: no end of its trainer,
-/// unless the program is one. How the command itself ends the keeper says.
-bool is_of_a_helper(const State& state, const Event& event, const event::Ended& ended);
-
 /// The attempt came to this step, its furthest, with this event: where a shell had only said that some program was
 /// killed, it was another one. What is written behind such a word may come late; a few steps more do not.
 void come_further(AttemptState& attempt, int64_t step, const Event& event);

@@ -82,7 +82,8 @@ void add_component(State& state, const event::ComponentSaw& seen, const Moment& 
   // A trouble of an attempt that is over does not end with the next attempt.
   const bool same = open && found.troubles.back().began.attempt == moment.attempt;
   if (!in_trouble(saw.health)) {
-    if (same) found.troubles.back().ended = moment;
+    // What was started anew and does not work yet is still missing.
+    if (same && saw.health == event::ComponentSaw::Health::kWell) found.troubles.back().ended = moment;
     return;
   }
   if (!same) {

@@ -21,6 +21,7 @@
 #include "core/step_at_line.h"
 #include "core/supervise/supervision.h"
 #include "core/tool_calls.h"
+#include "core/whose_end.h"
 
 namespace mw {
 namespace {

@@ -93,4 +93,44 @@ TEST_CASE("a long log that ends with the traceback of a program in a temporary f
   CHECK_FALSE(in_trouble(state_of(cat(steps(0), end, "a\nb\nc\nd\ne\n"))));
 }
 
+TEST_CASE("an attempt that ends with the traceback of a program in a temporary folder ended of it") {
+  const auto trace = [](std::string_view file, std::string_view error) {
+    return cat("Traceback (most recent call last):\n  File \"", file, "\", line 10, in <module>\n    go()\n  File \"",
+               file, "\", line 4, in go\n    take(batch)\n", error, "\n");
+  };
+  const auto steps = [](int from, int to) {
+    std::string log;
+    for (int step = from; step <= to; ++step) {
+      log += cat("(TaskRunner pid=812) step:", step, " - actor/entropy:0.4", step, " - actor/grad_norm:0.3", step,
+                 " - critic/rewards/mean:0.3", step, " - response_length/mean:21", step % 10, "\n");
+    }
+    return log;
+  };
+  const std::string start = "INFO starting the trainer\nINFO loading the model of the run\nINFO using 8 GPUs\n";
+  const std::string resumed = "Load from checkpoint folder: /data/ck/global_step_15\nSetting global step to 15\n";
+  const std::string memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.31 GiB. GPU 0 has 1 GiB";
+  const auto has = [](const State& state, std::string_view kind) {
+    return std::any_of(state.incidents.begin(), state.incidents.end(),
+                       [kind](const Incident& incident) { return incident.kind == kind; });
+  };
+  for (const std::string_view place : {"/tmp/job.4711/verl/train.py", "/var/tmp/clone/train.py"}) {
+    const std::string end = cat(trace(place, memory), "retrying in 10 s\n");
+    const State loop = state_of(cat(steps(1, 15), end, resumed, steps(16, 25)));
+    CHECK(loop.attempts.size() == 2);
+    CHECK(has(loop, "gpu-out-of-memory"));
+    for (const Incident& incident : loop.incidents) CHECK_FALSE(contains(incident.summary, "another one begins"));
+    const State banner = state_of(cat(start, steps(1, 15), end, start, "a\nb\nc\nd\n", resumed, steps(16, 25)));
+    CHECK(has(banner, "gpu-out-of-memory"));
+  }
+  // A tool's program, and the run went on before it was started again; and those of a sandbox.
+  const std::string tool = trace("/tmp/tmpq3/answer.py", "NameError: name 'x'");
+  std::string sandbox;
+  for (int i = 0; i < 4; ++i) sandbox += cat(tool, "a\nb\nc\nd\n", steps(1 + i, 1 + i));
+  for (const std::string& log : {cat(steps(1, 14), tool, "a\nb\nc\nd\n", steps(15, 15), resumed, steps(16, 25)),
+                                 cat(steps(1, 10), tool, steps(11, 15), resumed, steps(16, 25)),
+                                 cat(sandbox, steps(5, 15), tool, resumed, steps(16, 25))}) {
+    for (const Incident& incident : state_of(log).incidents) CHECK_FALSE(contains(incident.summary, "NameError"));
+  }
+}
+
 }  // namespace mw

@@ -40,10 +40,10 @@ struct Watch {
   std::unique_ptr<Recorder> recorder;
   std::unique_ptr<RunReader> reader;
 
-  Watch() {
+  explicit Watch(const std::string& log = steps(1, 7)) {
     REQUIRE(disk.make_folders("/home").ok());
     disk.put(std::string(kKeeper), began(1));
-    disk.put(std::string(kLog), steps(1, 7));
+    disk.put(std::string(kLog), log);
     disk.put(std::string(kTools), "serving\n");
     open();
   }
@@ -168,6 +168,42 @@ TEST_CASE("a watch that goes on after it misses nothing of what is written then"
   CHECK(state.attempts[1].last_step == 20);
   CHECK(state.steps().count == 20);
   CHECK(watch.believed() == 1);
+}
+
+TEST_CASE("the command's end is that of the last attempt, where its script began several and a file shows them") {
+  const auto verl = [](int first, int last) {
+    std::string log = first > 1 ? "Load from checkpoint folder: /ck/global_step_7\nSetting global step to 7\n" : "";
+    log += "Total training steps: 20\n";
+    for (int step = first; step <= last; ++step)
+      log += cat("(TaskRunner pid=812) step:", step, " - actor/entropy:0.4 - actor/grad_norm:0.3", step,
+                 " - critic/rewards/mean:0.2", step, " - timing_s/step:1.5 - training/global_step:", step, "\n");
+    return log;
+  };
+  const std::string failed =
+      traceback("/workspace/train.py", "RuntimeError: shape mismatch: value tensor of shape [4]");
+  Watch watch("");
+  watch.write(kLog, verl(1, 7));
+  watch.write(kLog, cat(failed, "retrying\n", verl(8, 20)));
+  const State& state = watch.reader->state();
+  REQUIRE(state.attempts.size() == 2);
+  SUBCASE("it did all that was planned") {
+    watch.write(kKeeper, ended("exit status 0"));
+    CHECK(state.verdict == "finished");
+    for (const Incident& incident : state.incidents) {
+      CAPTURE(incident.summary);
+      CHECK(incident.kind != "died-silently");
+    }
+  }
+  SUBCASE("it failed again, and the next command is another attempt") {
+    watch.write(kLog, failed);
+    watch.write(kKeeper, ended("exit status 1"));
+    CHECK(state.verdict == "crashed");
+    watch.write(kKeeper, began(2));
+    watch.write(kLog, verl(8, 12));
+    CHECK(state.attempts.size() == 3);
+    CHECK(state.attempts.back().last_step == 12);
+  }
+  CHECK(state.attempts.front().last_step == 7);
 }
 
 }  // namespace mw

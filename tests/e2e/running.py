@@ -63,10 +63,10 @@ def processes_of(base, word):
     return [pid for _, pid in sorted(found)]
 
 
-def states_of(base):
-    """Of each process of the practice run, as /proc has it: \"T\" is stopped."""
+def states_of(base, word="practice_run"):
+    """Of each process of the practice run, or of another program, as /proc has it: \"T\" is stopped."""
     states = []
-    for pid in processes_of(base, "practice_run"):
+    for pid in processes_of(base, word):
         with open(f"/proc/{pid}/stat") as file:
             states.append(file.read().rsplit(")", 1)[1].split()[0])
     return states

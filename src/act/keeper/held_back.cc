@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "act/keeper/start_advice.h"
 #include "base/text.h"
 #include "platform/process.h"
 
@@ -168,9 +169,10 @@ Result<void> HeldBack::release() {
   close(std::exchange(problem_, -1));
   if (problem == 0) return {};
   waitpid(pid_, nullptr, 0);
+  const auto& words = launch_->command;
+  const std::string advice = problem == ENOENT ? start_advice(words.front(), words.size() == 1) : "";
   return Error{Error::Code::kNotFound,
-               cat("cannot start ", launch_->command.front(), " in ", launch_->folder, ": ", std::strerror(problem)),
-               ""};
+               cat("cannot start ", words.front(), " in ", launch_->folder, ": ", std::strerror(problem), advice), ""};
 }
 
 }  // namespace mw

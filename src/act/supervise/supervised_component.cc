@@ -10,7 +10,6 @@
 #include "core/supervise/action_kind.h"
 #include "core/supervise/policy.h"
 #include "platform/durable.h"
-#include "sense/processes/addresses.h"
 
 namespace mw {
 namespace {
@@ -25,13 +24,9 @@ constexpr Duration kMoment = Duration::seconds(1);           // of living, where
 constexpr std::string_view kTaken = "another program, which is not the component's, listens at ";
 constexpr std::string_view kTakenFile = "port-taken";  // in the folder of a life: who listened there before it
 
-/// The port of an address that is this machine's own, by loopback: 0 of all others.
-int64_t own_port(const std::string& address) {
-  const size_t scheme = address.find("://");
-  const std::string_view host = std::string_view(address).substr(scheme == std::string::npos ? 0 : scheme + 3);
-  const bool own = host.starts_with("127.") || host.starts_with("localhost:") || host.starts_with("[::1]:") ||
-                   host.starts_with("0.0.0.0:");
-  return own ? components::port_of(host.substr(0, host.find('/'))) : 0;
+std::string_view without_stop(std::string_view sentence) {
+  while (sentence.ends_with('.')) sentence.remove_suffix(1);
+  return sentence;
 }
 
 }  // namespace
@@ -101,8 +96,7 @@ Result<void> SupervisedComponent::begin_life(int number) {
 
 /// Somebody else's server, or one that a run of yesterday left, may have its address.
 Result<void> SupervisedComponent::note_who_listens(const std::string& folder) {
-  const int64_t port = own_port(spec_.address);
-  before_ = port > 0 && doors_.listening ? doors_.listening(port) : std::set<uint64_t>();
+  before_ = doors_.listening && !spec_.address.empty() ? doors_.listening(spec_.address) : std::set<uint64_t>();
   if (before_.empty()) return {};
   doors_.say(cat("component ", spec_.name, ": ", kTaken, spec_.address));
   std::string text;
@@ -112,10 +106,30 @@ Result<void> SupervisedComponent::note_who_listens(const std::string& folder) {
 
 bool SupervisedComponent::is_another_there() {
   if (before_.empty() || !doors_.listening) return false;
-  const std::set<uint64_t> now = doors_.listening(own_port(spec_.address));
+  const std::set<uint64_t> now = doors_.listening(spec_.address);
   const bool only = !now.empty() && std::includes(before_.begin(), before_.end(), now.begin(), now.end());
   if (!only) before_.clear();
   return only;
+}
+
+/// A process that began before the component did is none of it.
+bool SupervisedComponent::is_older(int64_t pid) const {
+  const auto process = doors_.processes.info(pid);
+  // Ray's workers wait for what they are to do: one may be older than the server that it becomes.
+  return process.ok() && process->id.start < kept_.child.start && !process->name.starts_with("ray::");
+}
+
+/// Another program may have taken its address while it loads.
+void SupervisedComponent::look_who_answers() {
+  if (!doors_.listening || !doors_.holders) return;
+  bool found = false;
+  for (const uint64_t socket : doors_.listening(spec_.address)) {
+    if (before_.count(socket) != 0) continue;
+    const std::set<int64_t> holders = doors_.holders(socket);
+    const bool older = std::all_of(holders.begin(), holders.end(), [this](int64_t pid) { return is_older(pid); });
+    if (!holders.empty() && older) found = before_.insert(socket).second;
+  }
+  if (found) doors_.say(cat("component ", spec_.name, ": ", kTaken, spec_.address));
 }
 
 void SupervisedComponent::emit(Health health, std::string text, EventWriter& writer) const {
@@ -129,6 +143,10 @@ void SupervisedComponent::emit(Health health, std::string text, EventWriter& wri
   saw.address = host == std::string::npos ? spec_.address : spec_.address.substr(host + 3);
   saw.pid = kept_.child.pid;
   writer.observed(kSource, std::move(saw));
+}
+
+void SupervisedComponent::emit_gone(const std::string& why, EventWriter& writer) const {
+  emit(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", why), writer);
 }
 
 const ComponentState* SupervisedComponent::seen(const State& state) const {
@@ -208,10 +226,9 @@ Result<void> SupervisedComponent::carry_out(const ComponentDecision& decision, E
   ready_ = false;
   if (decision.what == ComponentDecision::What::kGiveUp) {
     gave_up_ = true;
-    std::string why = decision.why;
-    while (!why.empty() && why.back() == '.') why.pop_back();
     why_gone_ = cat("The run cannot go on without component ", spec_.name, ": ", decision.spent,
-                    decision.spent == 1 ? " restart" : " restarts", " in a row did not help. ", why, ".");
+                    decision.spent == 1 ? " restart" : " restarts", " in a row did not help. ",
+                    without_stop(decision.why), ".");
     doors_.say(cat("component ", spec_.name, ": ", decision.spent, " restarts in a row did not help"));
     settle(false, cat("given up after ", decision.spent, " restarts in a row"), writer);
     return {};
@@ -227,12 +244,15 @@ Result<void> SupervisedComponent::carry_out(const ComponentDecision& decision, E
   return {};
 }
 
-/// What would be done, once for each life, where midwatch only watches.
+/// What would be done, once, where midwatch only watches: that it is gone is as true as where it is started anew.
 void SupervisedComponent::only_report(const std::string& why, EventWriter& writer) {
-  if (std::exchange(dry_reported_, true)) return;
+  if (std::exchange(left_down_, true)) return;
+  why_gone_ = cat("The run cannot go on without component ", spec_.name, ", and midwatch only watches. ",
+                  without_stop(why), ".");
   const std::string text = cat("Only watching: component ", spec_.name, " would be started anew. ", why);
   doors_.say(text);
   (void)writer.note({"midwatch", text}, doors_.clock.now()).ok();
+  if (phase_ == Phase::kEnded) emit_gone(why, writer);
 }
 
 void SupervisedComponent::look_whether_ready(const State& state, EventWriter& writer) {
@@ -242,8 +262,11 @@ void SupervisedComponent::look_whether_ready(const State& state, EventWriter& wr
     if (ready_) emit(Health::kWell, cat("process ", kept_.child.pid, " lives"), writer);
   } else {
     const ComponentState* component = seen(state);
-    ready_ = component != nullptr && !is_another_there() && component->last.health == Health::kWell &&
-             is_of_this_life(*component);
+    const bool answers = component != nullptr && component->last.health == Health::kWell && is_of_this_life(*component);
+    if (answers) look_who_answers();
+    ready_ = answers && !is_another_there();
+    // The answer was not its own: it has to answer itself.
+    if (answers && !ready_) emit(Health::kStarting, cat(kTaken, spec_.address), writer);
   }
   if (!ready_) return;
   ready_since_ = doors_.clock.steady();
@@ -290,8 +313,7 @@ Result<void> SupervisedComponent::turn(const State& state, bool wanted, EventWri
   }
   if (!due_) {
     MW_TRY(carry_out(decision, writer));
-    emit(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", decision.why),
-         writer);
+    emit_gone(decision.why, writer);
     return {};
   }
   tree_.end_remaining(since(ended_));

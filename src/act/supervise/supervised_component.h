@@ -45,8 +45,11 @@ struct ComponentDoors {
   std::function<Result<void>(const std::string& folder)> start_keeper;
   std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
   std::function<void(const std::string& sentence)> say;
-  /// The sockets that listen at a port of this machine, by their inodes; may be unset: not known.
-  std::function<std::set<uint64_t>(int64_t port)> listening = {};
+  /// The sockets that listen at an address, by their inodes: none of one that is not this machine's. May be unset: not
+  /// known.
+  std::function<std::set<uint64_t>(const std::string& address)> listening = {};
+  /// The processes that hold such a socket, as far as they can be seen; likewise.
+  std::function<std::set<int64_t>(uint64_t socket)> holders = {};
 };
 
 class SupervisedComponent {
@@ -61,15 +64,18 @@ class SupervisedComponent {
 
   bool ready() const { return ready_; }
   /// It was ready, is not, and the trainer is to be paused meanwhile.
-  bool pauses_trainer() const { return spec_.pause && was_ready_ && !ready_ && !gave_up_; }
+  bool pauses_trainer() const { return spec_.pause && !spec_.dry && was_ready_ && !ready_ && !gave_up_; }
   bool gave_up() const { return gave_up_; }
-  /// In a sentence for people, once it is given up.
+  /// It failed, and as midwatch only watches, nobody starts it anew.
+  bool is_left_down() const { return left_down_; }
+  /// In a sentence for people, once it is given up or left down.
   const std::string& why_gone() const { return why_gone_; }
   /// Nothing of it lives.
   bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !tree_.any_alive()) || gone_unrecorded_; }
   /// Its process; 0 while there is none.
   int64_t pid() const { return phase_ == Phase::kRunning ? kept_.child.pid : 0; }
-  /// Nobody but who did so before it began listens at its address: what answers there is another program.
+  /// Nobody listens at its address but who did so before it began, or is older than it: what answers there is another
+  /// program.
   bool is_another_there();
   /// Its keeper and itself, whether they live or not.
   std::pair<ProcessId, ProcessId> processes() const { return {kept_.keeper, kept_.child}; }
@@ -88,6 +94,8 @@ class SupervisedComponent {
   Result<void> reattach();
   Result<void> begin_life(int number);
   Result<void> note_who_listens(const std::string& folder);
+  void look_who_answers();
+  bool is_older(int64_t pid) const;
   Result<void> look();
   ComponentLife life_of(const State& state);
   Result<void> carry_out(const ComponentDecision& decision, EventWriter& writer);
@@ -96,6 +104,7 @@ class SupervisedComponent {
   void settle(bool ok, std::string text, EventWriter& writer);
   void take_over_doubts(const State& state);
   void emit(event::ComponentSaw::Health health, std::string text, EventWriter& writer) const;
+  void emit_gone(const std::string& why, EventWriter& writer) const;
   const ComponentState* seen(const State& state) const;
   /// The process distinguishes its lives: what was known of the one before says nothing of this one.
   bool is_of_this_life(const ComponentState& component) const { return component.last.pid == kept_.child.pid; }
@@ -114,9 +123,9 @@ class SupervisedComponent {
   std::optional<Duration> due_;  ///< when the next life begins; none: it was not decided
   int spent_ = 0;                ///< restarts in a row
   uint32_t action_ = 0;          ///< a restart whose outcome is not recorded yet
-  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_reported_ = false;
+  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, left_down_ = false;
   std::string why_gone_;
-  std::set<uint64_t> before_;     ///< sockets that listened at its address before it began
+  std::set<uint64_t> before_;     ///< sockets at its address of who listened before it began, or is older than it
   bool taken_over_ = false;       ///< action_ is of the midwatch before this one
   bool gone_unrecorded_ = false;  ///< nothing of it lives, and its record cannot be read
 };

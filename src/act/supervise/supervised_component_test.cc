@@ -40,7 +40,10 @@ struct World final : EventWriter {
                            return Result<void>();
                          },
                          [this](const std::string& sentence) { said.push_back(sentence); },
-                         [this](int64_t port) { return port == 8000 ? listening : std::set<uint64_t>(); }};
+                         [this](const std::string& address) {
+                           return address == "http://127.0.0.1:8000" ? listening : std::set<uint64_t>();
+                         },
+                         [this](uint64_t socket) { return holders[socket]; }};
     auto opened = SupervisedComponent::open(doors, spec, "run/components/engine");
     REQUIRE(opened.ok());
     one = std::move(*opened);
@@ -102,6 +105,7 @@ struct World final : EventWriter {
   ComponentSpec spec;
   std::vector<std::string> said;
   std::set<uint64_t> listening;  // sockets at its port
+  std::map<uint64_t, std::set<int64_t>> holders;
   std::string place;
   int lives = 0;
   int64_t next = 100;
@@ -137,6 +141,49 @@ TEST_CASE("what answers at a component's address and did so before it began is a
     world.listening = {4712};
     world.turn();
     CHECK_FALSE(world.one->is_another_there());
+    CHECK_FALSE(world.one->ready());  // that answer was the other's
+    world.answers(Health::kWell);
+    world.turn();
+    CHECK(world.one->ready());
+  }
+}
+
+TEST_CASE("a program that was there before the component and takes its address while it loads is another one") {
+  World world;
+  const ProcessId older = world.processes.add(50, 1, 50);
+  world.turn();
+  world.turn(1);
+  REQUIRE(older.start < world.child.start);
+  world.listening = {4711};
+  world.answers(Health::kWell);
+  SUBCASE("who holds the socket is older") {
+    world.holders[4711] = {older.pid};
+    world.turn();
+    CHECK_FALSE(world.one->ready());
+    CHECK(world.one->is_another_there());
+    CHECK(world.state.components[0].last.health == Health::kStarting);
+    CHECK(contains(world.said.back(), "another program, which is not the component's, listens at"));
+    // It goes: what it answered is no answer of the component, which still loads.
+    world.listening.clear();
+    world.turn(1);
+    CHECK_FALSE(world.one->ready());
+    world.listening = {4712};
+    world.holders[4712] = {world.child.pid};
+    world.answers(Health::kWell);
+    world.turn(1);
+    CHECK(world.one->ready());
+  }
+  SUBCASE("it is held by the component, or nobody can see by whom, or by what came later") {
+    const ProcessId later = world.add(1);
+    SUBCASE("") { world.holders[4711] = {world.child.pid}; }
+    SUBCASE("") { world.holders[4711] = {older.pid, world.child.pid}; }
+    SUBCASE("") { world.holders[4711] = {}; }
+    SUBCASE("") { world.holders[4711] = {later.pid}; }
+    SUBCASE("") {
+      world.holders[4711] = {older.pid};
+      world.processes.alive[older.pid].name = "ray::ServeProxy";
+    }
+    world.turn();
     CHECK(world.one->ready());
   }
 }
@@ -173,7 +220,7 @@ TEST_CASE("one that is asked nothing is ready when it has lived for a moment") {
 
 TEST_CASE("in a dry run it is only said that it would be started anew") {
   World world;
-  world.spec.dry = true;
+  world.spec.dry = world.spec.pause = true;
   world.open();
   world.turn();
   world.turn();
@@ -183,6 +230,9 @@ TEST_CASE("in a dry run it is only said that it would be started anew") {
   SUBCASE("when it fails") { world.answers(Health::kHalfDead); }
   world.said.clear();
   for (int i = 0; i < 5; ++i) world.turn(30);
+  CHECK(world.state.components[0].last.health != Health::kWell);  // and so its incident opens
+  CHECK_FALSE(world.one->pauses_trainer());                       // nobody would resume it
+  CHECK(world.one->is_left_down());
   CHECK(world.lives == 1);
   CHECK(world.state.actions.empty());
   CHECK(std::count_if(world.said.begin(), world.said.end(),

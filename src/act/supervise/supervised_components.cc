@@ -45,13 +45,19 @@ int64_t SupervisedComponents::asked_pid_of(const std::string& name) const {
   return -1;
 }
 
-/// The trainer is paused while one of them is down, unless a person pauses it anyway.
+/// The trainer is paused while one of them is down, unless a person pauses it anyway, or resumes it meanwhile.
 Result<void> SupervisedComponents::pause_trainer(const State& state, EventWriter& writer) {
   const Supervision& known = state.supervision;
   const bool should = std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->pauses_trainer(); });
-  if (should && !known.pause) return writer.record(event::Requested{"pause", std::string(kByComponent)});
+  pause_requested_ = pause_requested_ && should;
+  if (should && !known.pause && !pause_requested_) {
+    MW_TRY(writer.record(event::Requested{"pause", std::string(kByComponent)}));
+    pause_requested_ = true;
+    return {};
+  }
   const bool ours = known.pause && known.pause_by == kByComponent;
-  if (!should && ours && (ready() || stopped_)) {
+  const bool waits_in_vain = stopped_ || supervisor_->spec().dry;  // nobody starts anew what it waits for
+  if (!should && ours && (ready() || waits_in_vain)) {
     return writer.record(event::Requested{"resume", std::string(kByComponent)});
   }
   return {};
@@ -62,7 +68,9 @@ std::optional<Duration> SupervisedComponents::turn(const State& state, bool, Eve
     const auto done = one->turn(state, true, writer);
     if (!done.ok() && done.error().what != trouble_) doors_.say(trouble_ = done.error().what);
     watch_.add(one->record_folder());
-    if (!one->gave_up() || stopped_) continue;
+    // Without it no attempt begins. One that runs is left alone where midwatch only watches.
+    const bool lost = one->gave_up() || (one->is_left_down() && supervisor_->attempt() == 0);
+    if (!lost || stopped_) continue;
     stopped_ = true;
     doors_.say(cat("the run cannot go on without component ", one->spec().name));
     supervisor_->stop_for(one->spec().name, one->why_gone());

@@ -51,6 +51,7 @@ class SupervisedComponents final : public Task {
   Supervisor* supervisor_ = nullptr;
   std::vector<std::unique_ptr<SupervisedComponent>> all_;
   bool stopped_ = false;
+  bool pause_requested_ = false;  ///< for what is down now: who resumes the trainer all the same means it
   std::string trouble_;
 };
 

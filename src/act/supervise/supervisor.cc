@@ -359,6 +359,10 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWrit
 
 /// The next attempt is due: may it begin, and can it?
 Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
+  const bool by_person = state.supervision.pause && state.supervision.pause_by != kByComponent;
+  if (std::exchange(pause_said_, by_person) != by_person && by_person) {
+    doors_.say(cat("the run is paused: attempt ", attempt_ + 1, " begins after midwatch resume"));
+  }
   const Decision due = decide_restart(state, spec_, attempt_);
   if (due.what == Decision::What::kAsk || due.what == Decision::What::kReport) MW_TRY(ask(kRestart, due, writer));
   if (due.what != Decision::What::kAct) return false;

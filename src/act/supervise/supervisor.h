@@ -225,6 +225,7 @@ class Supervisor {
   Stop stop_ = Stop::kNo;
   std::string stop_by_, stop_why_;  ///< Requested::who and why, where it is a component; "": somebody requested it
   bool paused_ = false;             ///< its processes were stopped (SIGSTOP), or may have been
+  bool pause_said_ = false;         ///< that the next attempt waits for the end of a pause
   bool resume_checked_ = false;
   /// The last attempt that was judged: its files belie status 0, or the breaker or somebody from outside ended it.
   bool unfinished_ = false;

@@ -129,7 +129,12 @@ PauseStep decide_pause(const Supervision& known, bool stopped) {
 }
 
 std::string pause_reason(const Supervision& known, int64_t attempt) {
-  if (!known.pause) return "A resume was requested.";
+  if (!known.pause) {
+    const auto last = std::find_if(known.requests.rbegin(), known.requests.rend(),
+                                   [](const Supervision::Request& one) { return one.what == "resume"; });
+    const bool by_component = last != known.requests.rend() && last->who == kByComponent;
+    return by_component ? "No component that it needs is being restarted any more." : "A resume was requested.";
+  }
   const SupervisedAttempt* one = known.attempt(attempt);
   if (one != nullptr && one->breaking.waits()) return "Until a person approves ending it, or resumes it.";
   return known.pause_by == kByComponent ? "A component that it needs is being restarted." : "A pause was requested.";

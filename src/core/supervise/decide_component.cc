@@ -30,7 +30,7 @@ std::string given_up(const Supervision& known) {
     return one.what == "stop" || one.what == "kill";
   });
   if (first == known.requests.end() || !first->who.starts_with(by_component(""))) return "";
-  return cat("The run cannot go on without ", first->who, ", which was started anew as often as its restarts allow.");
+  return cat("The run cannot go on without ", first->who, ", which is not started anew any more.");
 }
 
 ComponentDecision decide_component(const ComponentLife& life, const ComponentLimits& limits) {

@@ -126,6 +126,11 @@ TEST_CASE("pauses: what is due with the processes, and why") {
   CHECK(pause_reason(known, 1) == "A pause was requested.");
   known.pause_by = kByComponent;
   CHECK(pause_reason(known, 1) == "A component that it needs is being restarted.");
+  known.pause = false;
+  known.requests.push_back({{}, {}, "resume", std::string(kByComponent)});
+  CHECK(pause_reason(known, 1) == "No component that it needs is being restarted any more.");
+  known.requests.push_back({{}, {}, "resume", "mira@node7"});
+  CHECK(pause_reason(known, 1) == "A resume was requested.");
 }
 
 TEST_CASE("a hang is waited for, then asked about or ended; a dead component goes first") {

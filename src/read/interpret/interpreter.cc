@@ -9,7 +9,6 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "core/attempts.h"
 #include "read/interpret/interpreter_code.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/interpreter_stream.h"
@@ -215,17 +214,6 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   }
   log_message(line);
   return 0;
-}
-
-void Interpreter::heed_first_lines(const LogLine& line) {
-  if (!heeds_starts() || of_cells_ || beside_rows_) return;
-  const auto behind_failure = first_lines_.read(line.text, line.number, line.at);
-  const auto again = banner_.read(line.text, line.number, line.at);
-  const auto begin = behind_failure ? behind_failure : again;
-  if (!begin) return;
-  for (auto& [key, stream] : streams_) end_trace(*stream);
-  loop_ = {};
-  put(event::AttemptBegan{std::string(behind_failure ? kSameFirstLines : kBannerAgain)}, begin->number, begin->at);
 }
 
 /// What the clock of the lines does not say; and, of the first line that has one, when it was written: the line may

@@ -243,6 +243,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       break;
     case Maker::kResumed:
       if (step != kNoStep) records_.resumed(step);
+      if (doubted_trace() != 0) emit_temporary_program(false);
       put(event::Resumed{step, clean_.take(fields.text("path"), kPathLimit)}, line.number, line.at);
       break;
     case Maker::kPhaseBegin:
@@ -264,19 +265,6 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
     default:
       break;
   }
-}
-
-/// Another attempt begins: what failed before failed in the one before, and the next bar says what it plans.
-void Interpreter::begin_attempt(std::string_view why, const LogLine& line) {
-  steps_total_ = 0;
-  other_ = {};
-  steps_complete_ = false;
-  loop_ = {};  // the next bar is this attempt's
-  code_done();
-  for (auto& [key, stream] : streams_) end_trace(*stream);
-  records_.begin_unnamed();
-  begun_save_ = {};
-  put(event::AttemptBegan{clean_.take(why, kErrorLimit)}, line.number, line.at);
 }
 
 void Interpreter::make_ended(const Fields& fields, const LogLine& line) {

@@ -403,6 +403,7 @@ bool Interpreter::make_resume(const LogLine& line) {
   // What is loaded behind the step that it is of is loaded for something else.
   if (resume->only_loaded && records_.current() != kNoStep && resume->step <= records_.current()) return false;
   if (resume->step != kNoStep) records_.resumed(resume->step);
+  if (doubted_trace() != 0) emit_temporary_program(false);
   put(event::Resumed{resume->step, clean_.take(resume->path, kPathLimit)}, line.number, line.at);
   return true;
 }

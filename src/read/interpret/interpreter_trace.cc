@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/attempts.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/trace_frame.h"
 #include "read/interpret/interpreter.h"
@@ -15,6 +16,7 @@ constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
 constexpr int kBetween = 3;           ///< lines between a traceback and the end that it brings about
 constexpr uint64_t kLostFrames = 10;  ///< lines of a file in which an exception may stand whose frames were cut off
 constexpr size_t kHookLimit = 80;     ///< bytes of a line within which the hook's head stands
+constexpr size_t kWhyLimit = 200;     ///< bytes of what an attempt began with
 const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
 
 /// Of a match that waited with a traceback, which is one of a sample or not and ends at line `last`.
@@ -273,6 +275,35 @@ void Interpreter::writer_failed() {
   if (doubted_trace() != 0) emit_temporary_program(true);
 }
 
+/// Another attempt begins: what failed before failed in the one before, and the next bar says what it plans.
+void Interpreter::begin_attempt(std::string_view why, const LogLine& line) {
+  steps_total_ = 0;
+  other_ = {};
+  steps_complete_ = false;
+  loop_ = {};  // the next bar is this attempt's
+  code_done();
+  for (auto& [key, stream] : streams_) end_trace(*stream);
+  if (doubted_trace() != 0) emit_temporary_program(false);
+  records_.begin_unnamed();
+  begun_save_ = {};
+  put(event::AttemptBegan{clean_.take(why, kWhyLimit)}, line.number, line.at);
+}
+
+void Interpreter::heed_first_lines(const LogLine& line) {
+  if (!heeds_starts() || of_cells_ || beside_rows_) return;
+  const auto behind_failure = first_lines_.read(line.text, line.number, line.at);
+  const auto again = banner_.read(line.text, line.number, line.at);
+  const auto begin = behind_failure ? behind_failure : again;
+  if (!begin) return;
+  for (auto& [key, stream] : streams_) end_trace(*stream);
+  loop_ = {};
+  // What stands between is nothing but the lines by which it is known again.
+  if (last_temporary_ && begin->number <= last_temporary_->trace.last_line + kBetween + 1)
+    last_temporary_->lines_after = 0;
+  if (doubted_trace() != 0) emit_temporary_program(false);
+  put(event::AttemptBegan{std::string(behind_failure ? kSameFirstLines : kBannerAgain)}, begin->number, begin->at);
+}
+
 /// The log went on after it: a tool's.
 void Interpreter::drop_temporary_program() {
   if (last_temporary_ && last_temporary_->program) ++temporary_outlived_;
@@ -303,6 +334,7 @@ void Interpreter::follow_temporary_program(Stream& stream, const event::TraceSee
                      {}};
   judge_trace(stream, last_temporary_->trace);
   last_temporary_->trace.sample = false;
+  if (last_temporary_->program) first_lines_.failed();
   for (const Stream::Match& match : stream.matches) {
     if (!match.sample && match.number <= trace.last_line)
       last_temporary_->matches.emplace_back(match.signature, match.text);

@@ -60,7 +60,7 @@ void ComponentWatch::begin_anew(Duration now) {
   std::erase_if(asked_, [](const auto& one) { return !one->target.declared && !one->call.busy(); });
   for (const auto& one : asked_) {
     one->judge.begin_anew();
-    one->stale = one->call.busy();
+    one->stale = one->call.started();  // an answer that has come and was not taken yet, too
     one->due = now;
   }
 }
@@ -101,7 +101,7 @@ bool ComponentWatch::follow_life(Asked& one, Duration now) const {
   if (process < 0) return false;
   if (std::exchange(one.target.pid, process) != process) {
     one.judge = {};
-    one.stale = one.call.busy();
+    one.stale = one.call.started();  // an answer that has come and was not taken yet, too
     one.due = now;
   }
   return true;

@@ -113,19 +113,6 @@ std::map<uint64_t, std::string> listening(std::string_view text) {
   return found;
 }
 
-std::set<uint64_t> listeners_on_loopback(System& system, int64_t port) {
-  std::set<uint64_t> found;
-  for (const char* const table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
-    const auto text = system.read(table, kTableBytes);
-    if (!text.ok()) continue;
-    for (const auto& [inode, address] : listening(*text)) {
-      const bool reached = address.starts_with("127.") || address.starts_with("[::1]");
-      if (reached && port_of(address) == port) found.insert(inode);
-    }
-  }
-  return found;
-}
-
 std::map<uint64_t, Connection> connections(std::string_view text) {
   std::map<uint64_t, Connection> found;
   for (const std::string_view line : split(text, '\n')) {

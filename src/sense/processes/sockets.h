@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +21,6 @@ struct Connection {
   std::string local, peer;         ///< "10.0.0.7:8000", "[fd00::7]:8000"
   int64_t unsent = 0, unread = 0;  ///< bytes; of one that listens, `unread` is connections that nobody has accepted
 };
-
-/// The inodes of the sockets that listen at this port where loopback reaches them, on the machine as this process sees
-/// it.
-std::set<uint64_t> listeners_on_loopback(System& system, int64_t port);
 
 /// All sockets in such a text, by inode.
 std::map<uint64_t, Connection> connections(std::string_view text);

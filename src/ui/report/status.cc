@@ -72,12 +72,14 @@ std::string who_watches(const State& state, const RunStatus& status) {
   if (was_left(state, status))
     return "NOBODY: whatever becomes of it would not be noticed. midwatch attach watches it again";
   if (!status.supervised) return "nobody now";
-  return cat("NOBODY: ", status.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
+  const bool runs = status.pid != 0 && status.phase != Phase::kPaused;
+  return cat("NOBODY: ", runs ? "the command goes on, but nothing would be noticed. " : "",
              "Reattach: midwatch run --reattach ", status.name);
 }
 
-std::string attempt_text(const RunStatus& status) {
+std::string attempt_text(const Supervision& known, const RunStatus& status) {
   std::string text = cat(status.attempt);
+  const bool for_component = known.pause && known.pause_by == kByComponent;
   switch (status.phase) {
     case Phase::kStarting:
       return text + ", is being started";
@@ -86,19 +88,21 @@ std::string attempt_text(const RunStatus& status) {
       return cat(text, ", process ", status.pid, ", for ", format_duration(status.now - status.began),
                  status.phase == Phase::kPaused
                      ? status.asks == "break" ? ", paused: midwatch approve ends it, midwatch resume continues it"
-                                              : ", paused (midwatch resume continues it)"
+                       : for_component
+                           ? ", paused while a component that it needs is restarted (midwatch resume continues it now)"
+                           : ", paused (midwatch resume continues it)"
                  : status.asks == "break" ? ", not paused: midwatch approve ends it"
                                           : "");
     case Phase::kEnded:
       return text + (is_watched_here(status) ? ", has ended and is being judged"
                                              : ", has ended; nobody was there to judge it");
     case Phase::kWaiting:
-      if (status.asks == "restart") {
-        return cat(text, " has ended. ", status.why, " Attempt ", status.attempt + 1,
-                   " begins when somebody types midwatch approve");
-      }
       return cat(text, " has ended. ", status.why, " Attempt ", status.attempt + 1, " begins ",
-                 status.due > status.now ? "in " + format_duration(status.due - status.now) : "now");
+                 status.asks == "restart"  ? "when somebody types midwatch approve"
+                 : for_component           ? "when the component that it needs answers"
+                 : known.pause             ? "after midwatch resume: the run is paused"
+                 : status.due > status.now ? "in " + format_duration(status.due - status.now)
+                                           : "now");
     case Phase::kOver:
       return status.attempt == 0 ? cat("none began. ", status.why) : cat(text, " was the last. ", status.why);
     case Phase::kUnknown:
@@ -242,10 +246,9 @@ void add_words(const State& state, const Line& line) {
 std::string status_word(const State& state, const RunStatus& status) {
   // What follows is what was recorded before nobody watched any more.
   if (should_be_watched(status) && status.phase == Phase::kEnded) return "ENDED, AND NOBODY WATCHED; BEFORE THAT  ";
-  if (should_be_watched(status) || was_left(state, status)) return "NOT WATCHED  ";
-  if (status.phase == Phase::kPaused) return "PAUSED  ";
-  if (status.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
-  return "";
+  const bool paused = status.phase == Phase::kPaused || (status.phase == Phase::kWaiting && state.supervision.pause);
+  if (should_be_watched(status) || was_left(state, status)) return paused ? "NOT WATCHED, PAUSED  " : "NOT WATCHED  ";
+  return paused ? "PAUSED  " : status.phase == Phase::kWaiting ? "WAITING TO RESTART  " : "";
 }
 
 }  // namespace
@@ -281,7 +284,7 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
        cat(status.name, status.supervised || !status.allow.empty() ? "" : ", read only", " (", status.folder, ")"));
   line("  command     ", command_text(status));
   if (status.supervised && status.attempt > 0)
-    line("  attempt     ", cat(attempt_text(status), requested_by(state, status)));
+    line("  attempt     ", cat(attempt_text(state.supervision, status), requested_by(state, status)));
   if (status.adopted) line("  process     ", process_text(status));
   const bool alone = should_be_watched(status) || was_left(state, status);
   line("  watched by  ", who_watches(state, status), alone ? &Painter::red : nullptr);

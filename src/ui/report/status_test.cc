@@ -73,6 +73,41 @@ TEST_CASE("of a run that was to end it is said by whom") {
   CHECK(text().find("Requested by a signal to") != std::string::npos);
 }
 
+TEST_CASE("a pause is shown, and what it waits for") {
+  FakeRun run;
+  run.say(event::AttemptBegan{"banner"});
+  RunStatus how;
+  how.supervised = true;
+  how.attempt = 1;
+  how.watcher = 4711;
+  const auto text = [&] {
+    std::string words = terminal_run_status(run.state, how, Console{});
+    for (size_t at = 0; (at = words.find("\n ", at)) != std::string::npos;) {  // wrapped lines
+      words.erase(at, 1);
+      while (words[at] == ' ' && words[at + 1] == ' ') words.erase(at, 1);
+    }
+    return words;
+  };
+  how.phase = RunStatus::Phase::kWaiting;
+  CHECK(text().starts_with("WAITING TO RESTART  "));
+  CHECK(contains(text(), "Attempt 2 begins now"));
+  run.say(event::Requested{"pause", "mira@node7"});
+  CHECK(text().starts_with("PAUSED  "));
+  CHECK(contains(text(), "Attempt 2 begins after midwatch resume: the run is paused"));
+  how.phase = RunStatus::Phase::kPaused;
+  CHECK(contains(text(), "paused (midwatch resume continues it)"));
+  how.watcher = 0;
+  how.pid = 9;
+  CHECK(text().starts_with("NOT WATCHED, PAUSED  "));
+  CHECK_FALSE(contains(text(), "the command goes on"));
+  how.watcher = 4711;
+  run.say(event::Requested{"resume", "mira@node7"});
+  run.say(event::Requested{"pause", std::string(kByComponent)});
+  CHECK(contains(text(), "paused while a component that it needs is restarted"));
+  how.phase = RunStatus::Phase::kWaiting;
+  CHECK(contains(text(), "Attempt 2 begins when the component that it needs answers"));
+}
+
 TEST_CASE("of a run that is over no engine is well, and nobody is thought to watch it") {
   FakeRun run;
   run.say(event::AttemptBegan{"banner"});
