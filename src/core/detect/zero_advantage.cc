@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/learned_to_avoid.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/spread.h"
 #include "core/detect/support/stands_low.h"
@@ -113,20 +114,6 @@ struct Wasteful {
 
 constexpr std::string_view kSolvedInWords = "the data is solved";
 
-/// A reward that only punishes has nothing to show that all went well: 0 may be an answer that was never tried. It was
-/// tried where the answers are as long as before, and learned where the reward came near to zero by degrees.
-bool learned_to_avoid(const State& state, const Track& reward, const RewardScale& scale, const Point& from,
-                      const Point& to) {
-  constexpr size_t kNear = 5;  // records before it was reached
-  if (scale.floor >= 0 || scale.ceiling > 0) return false;
-  const Series* length = state.find("response.length");
-  std::vector<double> near = last_values(*reward.series, to.attempt, 0, from.step - 1, kNear);
-  const auto before = level_between(length, to.attempt, 0, from.step - 1);
-  const auto now = level_between(length, to.attempt, from.step, to.step);
-  if (near.size() < kNear || !before || !now) return false;
-  return scale.share(median(std::move(near))) > kSolved.value && *now >= kHalf.value * *before;
-}
-
 Severity severity_of(const State& state, JudgeMemory& memory, const Point& from, const Point& to, std::string& why) {
   for (const Track& reward : memory.tracks(state, reward_series(state))) {
     size_t end = 0;
@@ -144,7 +131,7 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     const double share = scale.share(*level);
     const auto cut = level_between(state.find("response.truncated"), to.attempt, from.step, to.step);
     const bool unread = cut && *cut >= kAllCut.value;
-    const bool shows = *level > 0 || (*level == 0 && learned_to_avoid(state, reward, scale, from, to));
+    const bool shows = *level > 0 || (*level == 0 && learned_to_avoid(state, reward, scale, from, to, kSolved.value));
     if (shows && !unread && solved(state, scale, *level, kSolved.value) &&
         !nothing_was_right(state, to.attempt, from.step, to.step)) {
       why = kSolvedInWords;
