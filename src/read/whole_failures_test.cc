@@ -67,7 +67,8 @@ TEST_CASE("a request that the server refused ends nothing, though no step has co
   for (int i = 0; i < 300; ++i) turns += cat("(TaskRunner pid=24) [DEBUG] BashTool call for session ", i, " done\n");
   const State goes_on = state_of(cat(log, turns, refused, turns));
   for (const Incident* one : of_kind(goes_on, "data-error")) CHECK(one->severity < Severity::kCritical);
-  const auto last = of_kind(state_of(cat(log, turns, refused)), "data-error");
+  const State ends = state_of(cat(log, turns, refused));
+  const auto last = of_kind(ends, "data-error");
   REQUIRE(last.size() == 1);
   CHECK(last[0]->severity == Severity::kCritical);
 }
