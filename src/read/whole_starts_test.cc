@@ -319,8 +319,8 @@ TEST_CASE("a training of fewer steps than the one before it in the log is anothe
   CHECK(every20.attempts[1].last_step == 180);
   // Records that were held in a buffer come behind some steps of the bar.
   std::string held, bars;
-  for (const std::string_view line : split(trainer(1, 60, 180), '\n'))
-    (line.starts_with("{") ? held : bars) += cat(line, "\n");
+  const std::string second = trainer(1, 60, 180);  // which the lines point into
+  for (const std::string_view line : split(second, '\n')) (line.starts_with("{") ? held : bars) += cat(line, "\n");
   const State buffered = state_of(trainer(1, 300, 300) + done + bars + held + trainer(61, 180, 180));
   REQUIRE(buffered.attempts.size() >= 2);
   CHECK(buffered.attempts[0].last_step == 300);
