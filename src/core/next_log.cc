@@ -17,11 +17,6 @@ constexpr Duration kLongSilent = Duration::seconds(1200);
 constexpr int64_t kLongSilentSteps = 20;
 constexpr int64_t kEarlyShare = 10;  // the first tenth of the other's steps
 
-int64_t steps_between_records(const SourceState& log) {
-  const int64_t records = log.steps.count();
-  return records < 2 ? 1 : std::max<int64_t>(1, (log.steps.last() - log.steps.first()) / (records - 1));
-}
-
 /// "train_old.log", "train.log.bak" and "train.log.20261120" as "train.log", "slurm-7701.out" as "slurm.out": without
 /// what a log is called by when it makes place for the next one.
 std::string without_age(std::string_view path) {
@@ -84,6 +79,11 @@ bool was_silent(const SourceState& log, Time now, Duration least, int64_t least_
 }
 
 }  // namespace
+
+int64_t steps_between_records(const SourceState& log) {
+  const int64_t records = log.steps.count();
+  return records < 2 ? 1 : std::max<int64_t>(1, (log.steps.last() - log.steps.first()) / (records - 1));
+}
 
 int64_t resumed_before(const State& state, const SourceState& source, int64_t step) {
   const AttemptState& attempt = state.attempts[static_cast<size_t>(source.attempt)];

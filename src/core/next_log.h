@@ -17,6 +17,9 @@ struct NewLog {
   bool begun = false;    ///< it is known to be another attempt's
 };
 
+/// How many steps lie between two of its records, as a rule; 1 where it has no two.
+int64_t steps_between_records(const SourceState& log);
+
 /// The step just before `step` from which a trainer said, in the attempt that the source is in, that it goes on.
 int64_t resumed_before(const State& state, const SourceState& source, int64_t step);
 

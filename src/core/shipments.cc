@@ -37,7 +37,7 @@ std::map<std::pair<bool, int64_t>, uint16_t> saved_in(const State& state, const 
   std::map<std::pair<bool, int64_t>, uint16_t> last;
   for (const auto& [moment, saved] : state.checkpoints) {
     if (!saved.complete || saved.step == kNoStep) continue;
-    last[{earlier.any() && earlier.has(moment.attempt, saved.path), saved.step}] = moment.attempt;
+    last[{earlier.has(moment.attempt, saved.path), saved.step}] = moment.attempt;
   }
   return last;
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "core/mixed_runs.h"
+#include "core/next_log.h"
 #include "read/folder_runs.h"
 
 namespace mw {
@@ -127,7 +128,7 @@ Work work_of(const State& state, uint32_t source) {
   Work work;
   work.first = of.steps.first();
   work.last = of.steps.last();
-  if (of.steps.count() > 1) work.apart = std::max<int64_t>(1, (work.last - work.first) / (of.steps.count() - 1));
+  work.apart = steps_between_records(of);
   work.since = of.first_at;
   work.until = of.last_at;
   work.lacks_zone = of.clock_lacks.zone;

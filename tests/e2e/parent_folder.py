@@ -10,6 +10,7 @@ import time
 
 from machines import checkpoint, shipped
 from running import PROGRAM, output
+from verl_folder import Done, pointer, steps_in
 from watching import Scratch
 
 # Words: the folder, its last step; with a third one the first attempt dies at step 54, after its save of step 50 was cut.
@@ -52,23 +53,6 @@ def machine(base, *words):
         with open(f"{base}/{name}", "w") as file:
             file.write(text)
     return subprocess.run([PROGRAM, *words], cwd=base, capture_output=True, text=True, timeout=200, check=False)
-
-
-def steps_in(folder):
-    return sorted(int(name[12:]) for name in os.listdir(folder) if name.startswith("global_step_"))
-
-
-def pointer(folder):
-    with open(folder + "/latest_checkpointed_iteration.txt") as file:
-        return file.read()
-
-
-class Done:
-    def __init__(self, base):
-        self.base = base
-
-    def folder(self):
-        return os.path.join(self.base, "home/runs", os.listdir(self.base + "/home/runs")[0])
 
 
 def one_night(base):

@@ -10,6 +10,7 @@ import time
 
 from machines import shipped
 from running import PROGRAM, output
+from verl_folder import Done, pointer, steps_in
 from watching import Scratch
 
 # Words: at which step the second training dies in the first attempt, "cut" where its newest checkpoint was cut before, and what is to be resumed from.
@@ -58,23 +59,6 @@ def machine(base, *words):
 
 def run(base, *words):
     return machine(base, "run", "--home", "home", "--config", "own.toml", "--no-host", "--checkpoints", "ck", *words)
-
-
-def steps_in(folder):
-    return sorted(int(name[12:]) for name in os.listdir(folder) if name.startswith("global_step_"))
-
-
-def pointer(folder):
-    with open(folder + "/latest_checkpointed_iteration.txt") as file:
-        return file.read()
-
-
-class Done:
-    def __init__(self, base):
-        self.base = base
-
-    def folder(self):
-        return os.path.join(self.base, "home/runs", os.listdir(self.base + "/home/runs")[0])
 
 
 def began(base):

@@ -82,9 +82,9 @@ struct RestartDecision {
 ///  3. complete by its output where its exit status is unknown: stop;
 ///  4. no restart is allowed at all: stop. The provider took the machine: restart, and no budget is touched;
 ///  5. exit status 0, or ended by SIGINT or SIGTERM from elsewhere, or by a time limit that its command sets: stop. So
-///  does what was stopped from outside by its
-///     own word, saved and gave status 0. A status of 0 that the files contradict counts as a failure; twice in a row
-///     without any error it may be the run's own rule: stop, a person must look;
+///     does what was stopped from outside by its own word, saved and gave status 0. A status of 0 that the files
+///     contradict counts as a failure; twice in a row without any error it may be the run's own rule: stop, a person
+///     must look;
 ///  6. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic; an outage around the run (network, a server elsewhere, a collective's peers, SIGKILL by somebody
 ///     else) is not, and rule 8 counts it. So is what ended twice within a minute of its start, the same way, and never

@@ -191,23 +191,7 @@ class SteppedLists {
 /// Position in `piece` after the end of the document, or npos when it goes on; the scan's state is kept between pieces.
 size_t JsonDocumentDecoder::find_end(std::string_view piece) {
   for (size_t i = 0; i < piece.size(); ++i) {
-    const char c = piece[i];
-    if (in_string_) {
-      if (escaped_) {
-        escaped_ = false;
-      } else if (c == '\\') {
-        escaped_ = true;
-      } else if (c == '"') {
-        in_string_ = false;
-      }
-    } else if (c == '"') {
-      in_string_ = true;
-    } else if (c == '{' || c == '[') {
-      ++depth_;
-      begun_ = true;
-    } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
-      return i + 1;
-    }
+    if (nesting_.closes(piece[i])) return i + 1;
   }
   return std::string_view::npos;
 }
@@ -231,7 +215,6 @@ void JsonDocumentDecoder::feed(std::string_view bytes, RecordSink& sink) {
     if (!pending_.empty()) pending_.append(piece);
     document(pending_.empty() ? piece : std::string_view(pending_), sink);
     pending_ = std::string();
-    begun_ = false;
     consumed_ = offset_;
   }
 }

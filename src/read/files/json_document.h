@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "read/files/json_nesting.h"
 #include "read/files/row_builder.h"
 
 namespace mw {
@@ -37,8 +38,7 @@ class JsonDocumentDecoder : public Decoder {
   std::string pending_;
   uint64_t offset_ = 0, consumed_ = 0;
   // Of the scan for the document's end, at the end of pending_:
-  size_t depth_ = 0;
-  bool in_string_ = false, escaped_ = false, begun_ = false;
+  JsonNesting nesting_;
   bool dead_ = false;  // garbled or too long: nothing more is read
   uint64_t rows_ = 0;
   RowBuilder row_;

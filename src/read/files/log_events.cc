@@ -51,7 +51,7 @@ LogEvents::LogEvents(std::string_view head) : bare_(first_object(head).second) {
 
 Result<void> LogEvents::feed(std::string_view bytes, const Sink& sink) {
   for (const char c : bytes) {
-    if (depth_ > 0) {
+    if (object_nesting_.depth() > 0) {
       inside(c);
     } else {
       outside(c, sink);
@@ -61,11 +61,10 @@ Result<void> LogEvents::feed(std::string_view bytes, const Sink& sink) {
 }
 
 void LogEvents::outside(char c, const Sink& sink) {
-  if (in_string_) {  // a name, or a text beside the list
-    in_string_ = escaped_ || c != '"';
-    escaped_ = !escaped_ && c == '\\';
-  } else if (c == '"') {
-    in_string_ = true;
+  const bool text = around_.in_string();  // a name, or a text beside the list
+  around_.closes(c);
+  if (text || around_.in_string()) {
+    // what it holds opens nothing
   } else if (c == '[') {
     listed_ = true;
   } else if (c == ']') {
@@ -73,23 +72,14 @@ void LogEvents::outside(char c, const Sink& sink) {
     hand_over(sink);
   } else if (c == '{' && (listed_ || bare_)) {
     object_ = "{";
-    depth_ = 1;
+    object_nesting_.closes(c);
   }
   if (bytes_ > kLogEventsLimit) hand_over(sink);
 }
 
 void LogEvents::inside(char c) {
   object_ += c;
-  if (in_string_) {
-    in_string_ = escaped_ || c != '"';
-    escaped_ = !escaped_ && c == '\\';
-  } else if (c == '"') {
-    in_string_ = true;
-  } else if (c == '{' || c == '[') {
-    ++depth_;
-  } else if ((c == '}' || c == ']') && --depth_ == 0) {
-    end_object();
-  }
+  if (object_nesting_.closes(c)) end_object();
 }
 
 void LogEvents::end_object() {
@@ -119,7 +109,7 @@ void LogEvents::hand_over(const Sink& sink) {
 }
 
 Result<void> LogEvents::finish(const Sink& sink) {
-  const bool torn = depth_ > 0 || listed_;
+  const bool torn = object_nesting_.depth() > 0 || listed_;
   hand_over(sink);
   if (!torn) return {};
   return Error{Error::Code::kTruncated, "the list of log lines does not end",

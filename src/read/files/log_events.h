@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "read/files/json_nesting.h"
 #include "read/files/plain_stream.h"
 
 namespace mw {
@@ -34,8 +35,7 @@ class LogEvents final : public PlainStream {
 
   bool bare_;            // objects without a list
   bool listed_ = false;  // in the list
-  bool in_string_ = false, escaped_ = false;
-  size_t depth_ = 0;  // of brackets in an object
+  JsonNesting around_, object_nesting_;
   std::string object_;
   std::vector<std::string> lines_;  // of the objects of one list so far
   size_t bytes_ = 0;                // of them

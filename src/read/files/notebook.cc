@@ -327,17 +327,7 @@ Result<void> NotebookReader::feed(std::string_view bytes, const Sink& sink) {
   if (over_) return {};
   size_t end = std::string_view::npos;
   for (size_t i = 0; i < bytes.size() && end == std::string_view::npos; ++i) {
-    const char c = bytes[i];
-    if (in_string_) {
-      in_string_ = escaped_ || c != '"';
-      escaped_ = !escaped_ && c == '\\';
-    } else if (c == '"') {
-      in_string_ = true;
-    } else if (c == '{' || c == '[') {
-      ++depth_;
-    } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
-      end = i + 1;
-    }
+    if (nesting_.closes(bytes[i])) end = i + 1;
   }
   const std::string_view piece = bytes.substr(0, end);
   if (pending_.size() + piece.size() > kNotebookLimit) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "read/files/json_nesting.h"
 
 namespace mw {
 
@@ -71,8 +72,8 @@ class NotebookReader {
   std::string pending_;
   std::vector<uint32_t> file_lines_;
   Cells found_;
-  size_t depth_ = 0;
-  bool in_string_ = false, escaped_ = false, over_ = false;
+  JsonNesting nesting_;
+  bool over_ = false;
 };
 
 /// Appends HTML as text to `out`: a line for each row of a table with " | " between its cells, and for each other

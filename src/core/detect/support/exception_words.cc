@@ -83,7 +83,6 @@ constexpr std::array kPackages = {
     Words{"botocore.", "(slowdown)", {"network", "http-server-error", false}},
     Words{"botocore.", "(nosuchbucket)", {"config-error", "http-not-found", false}},
     Words{"botocore.", "(nosuchkey)", {"config-error", "http-not-found", false}},
-    Words{"botocore.", "(accessdenied)", {"credentials", "credential-invalid-object-store", false}},
     Words{"botocore.", "(invalidaccesskeyid)", {"credentials", "credential-invalid-object-store", false}},
     Words{"botocore.", "(signaturedoesnotmatch)", {"credentials", "credential-invalid-object-store", false}},
     Words{"botocore.", "(expiredtoken)", {"credentials", "credential-invalid-object-store", false}},

@@ -18,8 +18,7 @@ void soften_swings(const Track& track, std::vector<Finding>& falls) {
   }
   for (Finding& fall : falls) {
     const int64_t steps = (fall.resolved ? fall.resolved_at.step : track.points.back().step) - fall.onset.step;
-    const bool one_of_them = static_cast<double>(steps) <= kSwingTimes.value * static_cast<double>(longest);
-    if (fall.resolved || one_of_them) fall.severity = Severity::kInfo;
+    if (static_cast<double>(steps) <= kSwingTimes.value * static_cast<double>(longest)) fall.severity = Severity::kInfo;
   }
 }
 
