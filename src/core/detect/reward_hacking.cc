@@ -9,6 +9,7 @@
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/detect/tools/true_measure.h"
+#include "core/detect/tools/window_means.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -26,6 +27,11 @@ constexpr Knob kDeepFall{"deep_fall", 0.4, "ratio", "The same while the reward s
 constexpr Knob kSigma{"sigma", 5, "standard errors",
                       "The loss must stand out of the noise, the best window being one of many",
                       "selection of the best window inflates the difference by about 2"};
+constexpr Knob kSwing{
+    "swing", 1.25, "x",
+    "Times the largest loss that was made good before, of windows as wide: a swing shown before is no "
+    "news",
+    "as of reward-collapse"};
 constexpr Knob kRise{"rise", 0.03, "ratio", "Of its range: what the reward must gain meanwhile to rise", "own"};
 constexpr Knob kOpen{"open", 0.1, "1", "Gain of a proxy between 0 and 1 that a true measure beside it should share",
                      "own"};
@@ -41,7 +47,7 @@ constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time
 constexpr Knob kSudden{"sudden", 0.6, "ratio", "Part of its rise that a reward makes from one record to the next",
                        "own"};
 constexpr Knob kSingle{"single", 40, "points", "The same where each record is of one answer, right or wrong", "own"};
-constexpr Knob kKnobs[] = {kSudden, kSingle, kHistory, kTrend, kGain,  kWindow, kFall, kDeepFall, kSigma,
+constexpr Knob kKnobs[] = {kSudden, kSingle, kHistory, kTrend, kGain,  kWindow, kFall, kDeepFall, kSigma, kSwing,
                            kRise,   kOpen,   kShare,   kFull,  kEmpty, kHollow, kWide, kNothing,  kGrowth};
 
 /// One right answer of several is enough (pass@k): that falls when answers become alike, too, however right they are.
@@ -107,6 +113,14 @@ struct Loss {
   double share() const { return best > 0 ? (best - now) / best : 0; }
 };
 
+/// The largest loss of level that was made good by the last window that is as good as the best one.
+double usual_swing(const Track& truth, double best, double error, size_t end, size_t width) {
+  const std::vector<double> means = window_means(truth, end + 1, width);
+  size_t last = end - width;
+  while (last > 0 && means[last] < best - error) --last;
+  return largest_swing(means, last, width);
+}
+
 std::optional<Loss> loss_at(const Track& truth, size_t end) {
   const auto all = truth.slice(0, end + 1);
   const bool single = std::all_of(all.begin(), all.end(), [](double value) { return value == 0 || value == 1; });
@@ -126,6 +140,7 @@ std::optional<Loss> loss_at(const Track& truth, size_t end) {
                   std::max(mean(last), median({last.begin(), last.end()}))};
   const double error = noise(truth.slice(0, end + 1)) * std::sqrt(2.0 / static_cast<double>(width));
   if (loss.share() < kFall.value || best - loss.now < kSigma.value * error) return std::nullopt;
+  if (best - loss.now < kSwing.value * usual_swing(truth, best, error, end, width)) return std::nullopt;
   return loss;
 }
 
@@ -152,15 +167,32 @@ std::optional<double> mean_between(const Track& reward, const Point& from, const
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-/// The median of a reward that lies mostly on its floor stays there: its mean shows what it loses. Below zero the floor
-/// is the lowest that it ever was, so that a level near to it that sinks with the true measure is seen to sink.
-bool falls_in_mean(const Track& reward, const Track& truth, size_t end, const Loss& loss) {
+/// Means of the reward over the steps of the two windows of the true measure.
+struct PaidInMean {
+  double before = 0, after = 0;
+  /// The median of a reward that lies mostly on its floor stays there: its mean shows what it loses. Below zero the
+  /// floor is `lowest`, the least that it ever was, so that a level near to it that sinks with the true measure is seen
+  /// to sink.
+  bool fell(double lowest) const {
+    const double floor = before > 0 ? 0 : std::min(0.0, lowest);
+    return before > floor && after - floor < (1 - kFall.value) * (before - floor);
+  }
+};
+
+std::optional<PaidInMean> paid_in_mean(const Track& reward, const Track& truth, size_t end, const Loss& loss) {
   const auto before = mean_between(reward, truth.points[loss.best_end - loss.width], truth.points[loss.best_end - 1]);
   const auto after = mean_between(reward, truth.points[end + 1 - loss.width], truth.points[end]);
-  if (!before || !after || reward.size() == 0) return false;
-  const double lowest = *std::min_element(reward.values.begin(), reward.values.end());
-  const double floor = *before > 0 ? 0 : std::min(0.0, lowest);
-  return *before > floor && *after - floor < (1 - kFall.value) * (*before - floor);
+  if (!before || !after) return std::nullopt;
+  return PaidInMean{*before, *after};
+}
+
+/// The reward rose while the true measure lost so much, or stood while that fell far. A rise of a few records is none
+/// that the means over the two windows do not have, too.
+bool paid_for_less(const Track& reward, const Track& truth, size_t end, const Loss& loss, const Outcome& paid) {
+  const auto means = paid_in_mean(reward, truth, end, loss);
+  if (means && means->fell(*std::min_element(reward.values.begin(), reward.values.end()))) return false;
+  if (paid.rose(kRise.value) && (!means || means->after > means->before)) return true;
+  return loss.share() > kDeepFall.value && !paid.fell(kRise.value);
 }
 
 /// The true measure falls from its best level while the reward rises, or far while the reward stands.
@@ -168,8 +200,7 @@ bool judge_fall(const Track& reward, KeptTrack& truth, std::vector<Finding>& out
   for (const auto& [end, loss] : truth.follow("reward-hacking, truth", LossWalk{}).found) {
     const Point& onset = truth.points[loss.onset];
     const auto paid = outcome_of(reward.series, onset, truth.points[end]);
-    if (!paid || !(paid->rose(kRise.value) || (loss.share() > kDeepFall.value && !paid->fell(kRise.value)))) continue;
-    if (falls_in_mean(reward, truth, end, loss)) continue;
+    if (!paid || !paid_for_less(reward, truth, end, loss, *paid)) continue;
     const Severity severity = is_of_several(*truth.series) ? Severity::kInfo : Severity::kWarning;
     Finding finding = make_finding("reward-hacking", "reward-hacking", severity, onset, truth.points[end],
                                    cat(truth.series->raw, " fell from ", loss.best, " to ", loss.now,

@@ -285,6 +285,18 @@ TEST_CASE("what measures the truth beside a reward") {
   }
 }
 
+TEST_CASE("a success rate that wanders is no truth that a reward leaves behind") {
+  const auto hacks = [](const std::vector<double>& reward, const std::vector<double>& success) {
+    return finds("reward-hacking", run_of({{"reward.mean", "r", reward}, {"reward.pass_rate", "success", success}}));
+  };
+  const std::vector<double> lately = around(12, 20) + around(2, 20) + around(12, 20) + around(2, 10) + around(26, 10);
+  const std::vector<double> swings = around(0.12, 20) + around(0.02, 20) + around(0.12, 20) + around(0.02, 20);
+  CHECK_FALSE(hacks(lately, swings));
+  const std::vector<double> falls = around(12, 10) + around(7, 10) + around(5, 10) + around(10, 10);
+  CHECK_FALSE(hacks(falls, around(0.12, 20) + around(0.08, 20)));
+  CHECK(hacks(around(7, 20) + around(14, 20), around(0.12, 20) + around(0.06, 20)));
+}
+
 TEST_CASE("pass@k falls when answers become alike, too, and is less severe than pass@1") {
   const auto severity = [](std::string_view raw) {
     const auto findings =
