@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/detect/support/without_spread.h"
 #include "core/detect/tools/further.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -406,10 +407,19 @@ void add_small(const Track& track, const Small& small, double clip, Finding& fin
   if (finding.resolved) resolve(finding, track.points[small.last + 1]);
 }
 
+/// Those that there is a level for.
+std::vector<Spike> with_a_level(const State& state, const Track& track, std::vector<Spike> spikes) {
+  std::erase_if(spikes, [&](const Spike& spike) {
+    return std::abs(track.values[spike.index]) < kAbsurd.value &&
+           lacks_a_like(state, track, spike.index, points_of(kWindow), points_of(kShort), kNotable.value);
+  });
+  return spikes;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   std::optional<double> clip;  // a run has many settings: asked for where there is a spike
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
-    const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
+    const std::vector<Spike> spikes = with_a_level(state, track, track.follow("gradient-spike", SpikeWalk{}).spikes);
     const OftenWalk& often = track.follow("gradient-spike, often", OftenWalk{});
     if (often.detected != 0 && often.most >= clip_of(state)) {
       add_often(track, often, out);

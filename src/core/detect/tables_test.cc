@@ -297,6 +297,26 @@ TEST_CASE("a success rate that wanders is no truth that a reward leaves behind")
   CHECK(hacks(around(7, 20) + around(14, 20), around(0.12, 20) + around(0.06, 20)));
 }
 
+TEST_CASE("a gradient among records whose rewards were all equal is no spike") {
+  const auto spikes = [](double before, double lone, bool knows_spread) {
+    std::vector<double> norms, spread;
+    for (int step = 0; step < 60; ++step) {
+      const bool early = before > 0 && step < 12;
+      const bool teaches = early || step == 40;
+      norms.push_back(early ? before : step == 40 ? lone : 0.25);
+      spread.push_back(teaches ? 1 : 0);
+    }
+    std::vector<Line> logged = {{"grad_norm", "g", norms}};
+    if (knows_spread) logged.push_back({"advantage.std", "a", spread});
+    return finds("gradient-spike", run_of(logged));
+  };
+  CHECK(spikes(0, 440, false));
+  CHECK_FALSE(spikes(0, 440, true));
+  CHECK_FALSE(spikes(90, 440, true));
+  CHECK(spikes(2, 440, true));
+  CHECK(spikes(0, 4e7, true));
+}
+
 TEST_CASE("pass@k falls when answers become alike, too, and is less severe than pass@1") {
   const auto severity = [](std::string_view raw) {
     const auto findings =
