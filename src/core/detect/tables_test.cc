@@ -151,6 +151,18 @@ TEST_CASE("answers that are cut off, by either figure") {
   }
 }
 
+TEST_CASE("a mean length that lingers at a multiple of 32 and goes on is at no limit") {
+  const auto cut_off = [](double last, double slope = 0.5, double end = 700) {
+    std::vector<double> length;
+    for (int step = 0; 600 + slope * step < end && step < 500; ++step)
+      length.push_back(std::min(last, 600 + slope * step));
+    return finds("truncation", run_of({{"response.length", "tokens", length}}));
+  };
+  CHECK(cut_off(640));
+  CHECK_FALSE(cut_off(649));
+  CHECK_FALSE(cut_off(700, 0.1, 640.1));
+}
+
 TEST_CASE("no differences within any group, by either figure") {
   for (const char* signal : {"advantage.std", "reward.std"}) {
     CAPTURE(std::string(signal));

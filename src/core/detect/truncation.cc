@@ -37,6 +37,8 @@ constexpr Knob kRound{"round", 32, "tokens",
                       "Without the longest length: limits are set in multiples of this; short answers may all be alike",
                       "own"};
 constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
+constexpr Knob kCalm{"calm", 3, "x", "So many times less than below the limit: a running mean changes little anywhere",
+                     "own"};
 constexpr Knob kFew{"few", 10, "steps", "A run that is over and has logged once or twice in so many, each nearly all",
                     "a Trainer's record is the mean of its logging_steps"};
 constexpr Knob kAll{"all", 0.99, "ratio",
@@ -51,9 +53,9 @@ constexpr Knob kHalved{"halved", 0.5, "ratio",
                        "Loss of the reward in the same records that makes two of them a warning",
                        "a policy that rambles loses both at once"};
 constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
-constexpr Knob kKnobs[] = {kLater,   kThird,       kAlways, kHalved,    kJump,  kShare, kMost,
-                           kPersist, kMostPersist, kBegin,  kImproving, kAtCap, kAtSet, kStill,
-                           kRound,   kGlimpse,     kBrief,  kFew,       kAll};
+constexpr Knob kKnobs[] = {kLater,   kThird,       kAlways,  kHalved,    kJump,  kShare, kMost,
+                           kPersist, kMostPersist, kBegin,   kImproving, kAtCap, kAtSet, kStill,
+                           kCalm,    kRound,       kGlimpse, kBrief,     kFew,   kAll};
 
 /// Does the trainer record prompt and answer as one length? Then the answer's is a difference.
 bool whole_sequences(const State& state) {
@@ -182,19 +184,32 @@ double set_limit(const State& state) {
   return limit.value_or(0) > kShortest ? *limit : 0;
 }
 
+/// The median change from record to record below `least`; infinite where there are too few.
+double usual_change(const Track& track, double least) {
+  std::vector<double> changes;
+  for (size_t i = 1; i < track.size(); ++i) {
+    if (track.values[i] < least) changes.push_back(std::abs(track.values[i] - track.values[i - 1]));
+  }
+  return changes.size() < points_of(kPersist) ? INFINITY : median(std::move(changes));
+}
+
 /// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
 void judge_lengths(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   ValueCursor longest(state.find("response.length_max"));
   const double set = set_limit(state);
   for (Track track : tracks_of(state.find("response.length"))) {
     const Track shown = track;
+    const double highest = track.size() == 0 ? 0 : *std::max_element(track.values.begin(), track.values.end());
+    const double calm = usual_change(track, kAtCap.value * highest) / kCalm.value;
     double cap = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       const auto most = longest.at(track.points[i]);
       cap = std::max({cap, track.values[i], most.value_or(0)});
-      // where the longest response is not shown, only a length that stands still is a limit: one that grows is its own
-      // largest all the time
-      const bool still = i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap;
+      // where the longest response is not shown, only a length that stands still and is never passed is a limit: one
+      // that grows, or a running mean, is its own largest all the time
+      const bool still = i > 0 &&
+                         std::abs(track.values[i] - track.values[i - 1]) <= std::min(kStill.value * cap, calm) &&
+                         highest <= cap + kRoundSlack;
       const bool limit = most || (still && std::abs(std::remainder(cap, kRound.value)) <= kRoundSlack);
       const auto near = [&track, i](double least) { return track.values[i] >= least && track.values[i - 1] >= least; };
       const bool at_set = i > 0 && set > 0 && cap <= set + kRoundSlack && near(kAtSet.value * set);
