@@ -158,9 +158,7 @@ class Matrix {
       depth = kManifest;
     }
     ++counts_.by[damage][depth];
-    // Alone, the file of a checkpoint of one file is as good as the other step's.
     const bool exchanged = damage == kExchange || damage == kExchangeAlike, swapped = damage == kSwap || exchanged;
-    if (depth == kNever && swapped && manifest_.files.size() == 1) return;
     CHECK(depth != kNever);
     const Verdict is = kind_of(verdict);
     INFO(word_of(verdict.state));

@@ -7,6 +7,8 @@
 
 #include "base/one_of.h"
 #include "base/text.h"
+#include "sense/checkpoints/find.h"
+#include "sense/checkpoints/save_order.h"
 
 namespace mw {
 namespace {
@@ -41,13 +43,71 @@ void note_mended(Examination& exam, const CheckpointManifest& earlier, std::stri
                false, CheckDepth::kContent);
 }
 
+using ByPath = std::map<std::string_view, const ManifestFile*>;
+
+/// Of what was saved anew: the first file that has other bytes than it had, where one that each save writes with it or
+/// after it was left as it was. Without --deep the times say it, and nothing is sure.
+bool look_for_half(Examination& exam, const CheckpointManifest& earlier, const ByPath& then, const ByPath& read) {
+  for (const SaveOrder& order : orders_of_save(exam.tree(), exam.framework())) {
+    const PlacedFile *made = nullptr, *kept = nullptr;
+    for (const PlacedFile& one : order) {
+      const auto was = then.find(one.file->path), is = read.find(one.file->path);
+      if (was == then.end()) continue;
+      const bool same = is == read.end() || same_bytes(*is->second, *was->second);
+      if (was->second->changed == one.file->changed && was->second->bytes == one.file->bytes && same) {
+        if (kept == nullptr || one.place > kept->place) kept = &one;
+      } else if ((is == read.end() || !same) && (made == nullptr || one.place < made->place)) {
+        made = &one;
+      }
+    }
+    if (made == nullptr || kept == nullptr || made->place > kept->place) continue;
+    const bool sure = read.count(made->file->path) != 0;
+    exam.problem(sure ? Trouble::kMixed : Trouble::kChanged, made->file->path,
+                 cat("it was saved anew since ", format_utc(earlier.at), ", and ", kept->file->path,
+                     ", which each save writes ", made->place == kept->place ? "with it" : "after it", ", was not: ",
+                     sure ? "that save was cut, and what lies here is of two"
+                          : "that save was cut, or --deep finds the same bytes"),
+                 sure, sure ? CheckDepth::kContent : CheckDepth::kStructural);
+    return sure;
+  }
+  return false;
+}
+
+/// Of what was saved anew: everything that has other bytes than it had has those of one other step.
+bool look_for_other_step(Examination& exam, const CheckpointManifest& earlier, const ByPath& then, const ByPath& read,
+                         const std::vector<const CheckpointManifest*>& others) {
+  const bool file = exam.tree().single_file();
+  const int64_t step = file ? step_of_file(basename(exam.tree().files().front().path)) : exam.step();
+  for (const CheckpointManifest* other : others) {
+    if (step == kNoStep || other->step == kNoStep || other->step == step) continue;
+    ByPath theirs;
+    for (const ManifestFile& one : other->files) theirs.emplace(one.path, &one);
+    const ManifestFile* first = nullptr;
+    bool all = true;
+    for (const auto& [path, now] : read) {
+      const auto was = then.find(path);
+      const auto its = theirs.find(path);
+      if (was == then.end() || same_bytes(*was->second, *now)) continue;
+      all = all && its != theirs.end() && same_bytes(*its->second, *now);
+      if (first == nullptr || role_of(basename(path)) == FileRole::kWeights) first = now;
+    }
+    if (!all || first == nullptr) continue;
+    exam.problem(Trouble::kMixed, first->path,
+                 cat("its bytes are those of ", basename(other->path), ", and were others at ", format_utc(earlier.at)),
+                 true, CheckDepth::kContent);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool compare_with_earlier(Examination& exam, const CheckpointManifest& earlier, const std::vector<ManifestFile>& hashed,
                           const std::vector<const CheckpointManifest*>& others) {
   const CheckpointTree& tree = exam.tree();
-  std::map<std::string_view, const ManifestFile*> then, read;
+  ByPath then, read;
   for (const ManifestFile& file : earlier.files) then.emplace(file.path, &file);
+  for (const ManifestFile& file : hashed) read.emplace(file.path, &file);
   size_t rewritten = 0, both = 0;
   for (const TreeFile& file : tree.files()) {
     const auto was = then.find(file.path);
@@ -57,11 +117,11 @@ bool compare_with_earlier(Examination& exam, const CheckpointManifest& earlier, 
   }
   // A trainer that saves to the same place again writes all of it.
   if (both == 0 || rewritten * 2 > both) {
+    if (look_for_half(exam, earlier, then, read) || look_for_other_step(exam, earlier, then, read, others)) return true;
     exam.note(
         cat("it was saved anew since it was verified at ", format_utc(earlier.at), ": that says nothing of it now"));
     return false;
   }
-  for (const ManifestFile& file : hashed) read.emplace(file.path, &file);
   for (const auto& [path, was] : then) {
     const TreeFile* const now = tree.find(path);
     const auto hash = read.find(path);

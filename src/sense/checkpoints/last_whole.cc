@@ -286,14 +286,19 @@ class Search {
     const auto known = scans_.find(folder);
     if (known != scans_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
     const bool anew = known == scans_.end();
-    CheckpointScan& fresh = scans_[folder] = scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
+    VerifyOptions how;
+    how.attempts = earlier_.attempts;
+    const auto look = [&] {
+      return scan_checkpoint(disk_, folder, step_of_number(layout_, step), before, nullptr, how);
+    };
+    CheckpointScan& fresh = scans_[folder] = look();
     if (before != nullptr) compared_.insert(folder);
     if (fresh.there && fresh.seen.how == How::kBroken && is_written_) {
       if (is_written_(folder)) {
         written_.insert(folder);
         fresh.seen.how = How::kUnknown;
       } else {  // its writer may have closed it in between
-        fresh = scan_checkpoint(disk_, folder, step_of_number(layout_, step), before);
+        fresh = look();
       }
     }
     if (anew && written_.count(folder) == 0) found_.seen.push_back(fresh.seen);

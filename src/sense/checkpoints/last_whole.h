@@ -11,14 +11,16 @@
 #include "core/checkpoint_layout.h"
 #include "core/event.h"
 #include "platform/disk.h"
+#include "sense/checkpoints/save_order.h"
 
 namespace mw {
 
 /// What the run's journal knows of its checkpoints.
 struct EarlierFindings {
   std::map<std::string, event::CheckpointRead> unsound = {};  ///< what reading all bytes found wrong, by path
-  std::set<std::string> whole_in = {};  ///< folders in which one was found whole, though it may be gone since
-  std::set<int64_t> left_behind = {};   ///< steps that the run went back behind: it goes on without those saves
+  std::set<std::string> whole_in = {};      ///< folders in which one was found whole, though it may be gone since
+  std::set<int64_t> left_behind = {};       ///< steps that the run went back behind: it goes on without those saves
+  std::vector<EndedAttempt> attempts = {};  ///< that may have ended while they saved
 };
 
 struct LastWhole {

@@ -367,12 +367,13 @@ void take(const CheckpointVerdict& verdict, const CheckpointScan* before, bool c
   // A file of weights whose end was never written is broken, though it might have been meant so.
   const bool zeros = verdict.state == State::kSuspect && !verdict.problems.empty() &&
                      verdict.problems.front().trouble == Trouble::kZeros;
-  const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt || zeros;
+  const bool mixed = verdict.state == State::kSuspect && verdict.half_saved_over;
+  const bool wrong = verdict.state == State::kPartial || verdict.state == State::kCorrupt || zeros || mixed;
   out.doubtful = wrong || !out.seen.lacks.empty();
   if (out.doubtful && out.seen.how == How::kWhole) out.seen.how = How::kUnknown;
   if (!wrong || verdict.problems.empty()) return;
   const CheckpointProblem& first = verdict.problems.front();  // what breaks it comes first
-  const bool known = certain || (before != nullptr && before->verified);
+  const bool known = certain || mixed || (before != nullptr && before->verified);
   std::string what = cat(first.path, first.path.empty() ? "" : ": ", first.what);
   if (!known) {  // under names that nobody knows there may be anything
     if (out.settings_only) out.seen.doubt = std::move(what);

@@ -18,6 +18,7 @@
 #include "sense/checkpoints/other_content.h"
 #include "sense/checkpoints/other_format.h"
 #include "sense/checkpoints/role_weights.h"
+#include "sense/checkpoints/save_order.h"
 #include "sense/checkpoints/save_times.h"
 #include "sense/checkpoints/shared_bytes.h"
 #include "sense/checkpoints/unjudged.h"
@@ -280,7 +281,9 @@ class Verification {
                         basename(one.other), " and before all weights here: it may be that one's"),
                     false);
     }
-    if (const auto late = written_late(tree_); !late.path.empty() && !is_known(late.path)) {
+    const CutSaveAnswer cut = look_for_cut_save(exam_, options_.attempts);
+    saved_over_ = cut.by_attempt;
+    if (const auto late = written_late(tree_); !late.path.empty() && !cut.reported && !is_known(late.path)) {
       exam_.problem(Trouble::kOtherTime, late.path,
                     cat("it was written at ", format_utc(late.written).substr(0, 19), "Z, ",
                         format_duration(late.after), " after all others here: not by the save that wrote them. ",
@@ -429,6 +432,7 @@ class Verification {
     out.beside = beside_;
     out.counted = exam_.counted();
     out.compared = compared_;
+    out.half_saved_over = saved_over_;
     if (compared_) out.compared_at = options_.earlier->at;
     return out;
   }
@@ -458,6 +462,7 @@ class Verification {
   bool unread_ = false;                  // a file that may be one of weights could not be read
   bool bare_ = false;  // a file that may be one of weights, by its name, has nothing but settings in it
   bool compared_ = false;
+  bool saved_over_ = false;  // by an attempt that ended before that save was done
 };
 
 }  // namespace

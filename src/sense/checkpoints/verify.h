@@ -11,6 +11,7 @@
 #include "sense/checkpoints/deep_check.h"
 #include "sense/checkpoints/examination.h"
 #include "sense/checkpoints/manifest.h"
+#include "sense/checkpoints/save_order.h"
 
 namespace mw {
 
@@ -47,6 +48,7 @@ struct CheckpointVerdict {
   std::vector<std::string> beside;   ///< checkpoints beside it, with whose files samples were compared
   Time compared_at;
   CountedSteps counted;
+  bool half_saved_over = false;  ///< one of `attempts` ended while it saved over an earlier save of this step
 };
 std::string_view word_of(CheckpointVerdict::State state);
 /// "optimizer, scheduler": what a resume needs and is not in it; "" where it can be resumed from, or nobody knows.
@@ -62,6 +64,7 @@ struct VerifyOptions {
   std::string before;  ///< where `beside` is empty: a whole one that was saved before it; "": none is known
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have,
                                                   ///< and how large weights were
+  std::vector<EndedAttempt> attempts;             ///< of the run that saves here; none where that is not known
   CheckProgress progress;
   /// Who has a file at or below that path open to write, in words; "" for nobody. Asked where something is wrong.
   std::function<std::string(const std::string& path)> writer;

@@ -257,8 +257,11 @@ TEST_CASE("a manifest finds what changed, whose it is, and that a save to the sa
   CHECK(mixed->state == State::kCorrupt);
   CHECK(first_problem(*mixed).trouble == Trouble::kMixed);
   disk.set_time(Time::from_seconds(1768490000));
+  std::string model = disk.content(folder + "/model.safetensors");
+  model.back() = static_cast<char>(model.back() ^ 1);
   for (const char* name : {"model.safetensors", "config.json", "tokenizer_config.json"}) {
-    const std::string path = cat(folder, "/", name), content = disk.content(path);
+    const std::string path = cat(folder, "/", name),
+                      content = path.ends_with("model.safetensors") ? model : disk.content(path);
     disk.unlink(path);
     disk.put(path, content);
   }

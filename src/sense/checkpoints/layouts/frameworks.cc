@@ -23,47 +23,6 @@ bool is_areal(const CheckpointTree& tree) {
   return tree.has_folder("recover_info") || tree.own_name() == "recover_checkpoint" || !recover_folder(tree).empty() ||
          (named(tree, "epoch") && contains(tree.own_name(), "globalstep"));
 }
-/// In which order it writes the files of its slot: 0 first; nullopt: it is none of those that every save writes.
-std::optional<int> place_in_save(const TreeFile& file, const std::string& weights) {
-  if (file.path == "recover_info/dataloader_info.pkl") return 3;
-  if (file.path.starts_with("recover_info/") && ending_of(file.name()) == "json") return 2;
-  if (!file.path.starts_with(cat(weights, "/"))) return std::nullopt;
-  if (file.name() == ".metadata") return 1;
-  return ending_of(file.name()) == "distcp" ? std::optional<int>(0) : std::nullopt;
-}
-
-/// Every save writes over the one before. Where files that it writes early are younger than files that it writes late,
-/// by more than a copy takes from one to the next (which gives each the time at which it came), a save was cut: what is
-/// late is the earlier one's. Where only some of them are, clocks of several machines may be a little apart.
-void require_one_save(Examination& exam, const std::string& weights) {
-  constexpr double kSlowest = 20e6, kLeast = 60, kClocks = 300;  // bytes a second of a copy; seconds
-  std::vector<std::pair<const TreeFile*, int>> files;
-  for (const TreeFile& file : exam.tree().files()) {
-    if (const auto place = place_in_save(file, weights); place && file.changed.known())
-      files.emplace_back(&file, *place);
-  }
-  const auto earlier = [](const auto& a, const auto& b) { return a.first->changed < b.first->changed; };
-  std::stable_sort(files.begin(), files.end(), earlier);
-  const auto by_place = [](const auto& a, const auto& b) { return a.second < b.second; };
-  for (auto one = files.begin(); one != files.end() && std::next(one) != files.end(); ++one) {
-    const auto late = std::next(one);
-    const Duration pause = late->first->changed - one->first->changed;
-    const double copy = static_cast<double>(late->first->bytes) / kSlowest;  // seconds
-    if (pause <= Duration::seconds(kLeast + copy)) continue;
-    const auto [old_first, old_last] = std::minmax_element(files.begin(), late, by_place);
-    const auto [new_first, new_last] = std::minmax_element(late, files.end(), by_place);
-    if (new_first->second >= old_last->second) continue;
-    const bool all = new_last->second < old_first->second;
-    if (!all && pause <= Duration::seconds(kClocks + copy)) continue;
-    exam.finished(false);
-    return exam.problem(
-        Trouble::kOtherTime, old_last->first->path,
-        cat("it was written at ", format_utc(old_last->first->changed).substr(0, 19), "Z, and ", new_first->first->path,
-            ", which AReaL writes before it, at ", format_utc(new_first->first->changed).substr(0, 19),
-            "Z: a save over the one before was cut, and what lies ", "here is of two steps"));
-  }
-}
-
 /// Of the weights alone, whose trial is two folders above them.
 void require_info_above(Examination& exam) {
   const auto info = exam.disk().info(cat(folder_of(folder_of(exam.tree().root())), "/recover_info"));
@@ -99,7 +58,6 @@ void examine_areal(Examination& exam) {
   }
   if (folder.empty())
     exam.problem(Trouble::kMissing, "default/recover_checkpoint", "the weights are missing, and recover_info is there");
-  if (!folder.empty()) require_one_save(exam, folder);
   exam.lacks(Piece::kScheduler, false);
 }
 
