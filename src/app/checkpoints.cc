@@ -86,6 +86,7 @@ Result<std::string> named_by(Disk& disk, const std::string& asked) {
     }
     const std::string says = pointer.leads_nowhere  ? std::string("is a link that leads nowhere")
                              : pointer.is_folder    ? std::string("is a folder, and its trainer reads a file there")
+                             : pointer.unread       ? std::string("may not be read here")
                              : pointer.text.empty() ? std::string("is empty")
                              : is_zeros(pointer)    ? std::string("holds nothing but zeros")
                                                     : cat("says \"", clip(pointer.text, 100), "\", which is not there");

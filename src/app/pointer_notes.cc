@@ -108,6 +108,11 @@ void note_pointers(Disk& disk, const CheckpointNeighbours& beside, Checkpoint& o
   const bool named = step_of_name(basename(out.path)) != kNoStep;
   const bool newest = named && !beside.checkpoints.empty() && beside.checkpoints.back().path == out.path;
   for (const CheckpointPointer& pointer : beside.pointers) {
+    if (pointer.unread) {
+      if (newest)
+        out.notes.push_back(cat(basename(pointer.path), " may not be read here: which step it names is not known"));
+      continue;
+    }
     const bool there = named && has_step(beside.checkpoints, pointer.step);
     const bool nothing = pointer.leads_nowhere || pointer.text.empty() ||
                          (pointer.step != kNoStep ? !there : !names_something(disk, pointer));

@@ -153,6 +153,21 @@ struct Chosen {
   bool is_best = false;  ///< it is the one to take of those beside it
 };
 
+/// Why one is not taken of which nothing is known to be broken.
+std::string passed_over(const Chosen& one) {
+  const std::string step = cat("step ", one.target.named.step, " was passed over: ");
+  if (!one.verdict) return cat(step, "it could not be read");
+  const bool unseen = one.verdict->state == CheckpointVerdict::State::kUnknown;  // what is missing may be there
+  for (const CheckpointProblem& problem : one.verdict->problems) {
+    if (!problem.breaks || (unseen && problem.trouble != Trouble::kUnreadable)) continue;
+    return cat(step, problem.path, problem.path.empty() ? "" : ": ", problem.what);
+  }
+  const auto& notes = one.verdict->notes;
+  const auto why = std::find_if(notes.begin(), notes.end(),
+                                [](const std::string& note) { return contains(note, "not all of it could be seen"); });
+  return cat(step, why != notes.end() ? *why : "nothing proves that it is whole");
+}
+
 /// The newest that its files prove to be whole and from which a resume has all; where there is none, the newest that is
 /// whole; else the newest that is not broken. `request.suspect`: what `verify --deep` found, and what it lacks, do not
 /// count.
@@ -188,6 +203,7 @@ Result<Chosen> newest_of(Disk& disk, const KnowledgeBase& knowledge, const std::
     if (whole && !suspect && !lacks_of(*one.verdict).empty()) {
       lacking = std::move(one);
     } else if (broken || whole) {
+      if (unknown) one.target.notes.push_back(passed_over(*unknown));
       return one;
     } else if (!unknown) {
       unknown = std::move(one);

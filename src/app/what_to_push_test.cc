@@ -55,6 +55,18 @@ TEST_CASE("every sample is pushed by its own name and by the folder that holds i
   }
 }
 
+TEST_CASE("that the newest could not be read is said of the one before it that is pushed") {
+  Samples on;
+  FakeDisk::Faults faults;
+  faults.look = 1;
+  faults.look_under = "/ck/verl/global_step_20/actor/optim_world_size_2_rank_1.pt";
+  on.disk.set_faults(faults);
+  const std::string pushed = on.push("/ck/verl");
+  INFO(pushed);
+  CHECK(pushed.starts_with("step 10: /ck/verl/global_step_10; step 20 was passed over: "));
+  CHECK(contains(pushed, "Input/output error"));
+}
+
 TEST_CASE("a part of a checkpoint is not pushed, and the folder to push is named") {
   Samples on;
   for (const char* part :
@@ -130,7 +142,7 @@ TEST_CASE("a suspect checkpoint is not pushed unless somebody says so") {
   CHECK(
       contains(on.push("/ck/verl/global_step_20"), "the checkpoint is suspect: actor/model_world_size_2_rank_0.pt: "));
   CHECK(on.push("/ck/verl/global_step_20", kNoStep, true) == "step 20: /ck/verl/global_step_20");
-  CHECK(on.push("/ck/verl") == "step 10: /ck/verl/global_step_10");
+  CHECK(on.push("/ck/verl").starts_with("step 10: /ck/verl/global_step_10; step 20 was passed over: actor/model_"));
 }
 
 TEST_CASE("a checkpoint is verified once before it is pushed") {

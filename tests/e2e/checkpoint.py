@@ -293,6 +293,12 @@ def what_may_not_be_read_is_not_called_missing(base):
         refused = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     os.chmod(base, 0o755)
     root = copied(base, "verl")
+    os.chmod(root + "/latest_checkpointed_iteration.txt", 0)
+    done = subprocess.run([*refused, PROGRAM, "checkpoint", "verify", root, "--home", "/nonexistent"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    shown = " ".join(done.stdout.split())
+    assert done.returncode == 0 and "latest_checkpointed_iteration.txt may not be read here" in shown, (done.returncode, shown)
+    assert "is not beside it" not in shown, shown
     os.chmod(root + "/global_step_20/actor", 0)
     done = subprocess.run([*refused, PROGRAM, "checkpoint", "verify", "--json", root + "/global_step_20", "--home", "/nonexistent"],
                           capture_output=True, timeout=60, check=False)

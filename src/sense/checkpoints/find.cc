@@ -439,8 +439,8 @@ std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& ch
     if (pointer.is_folder) out.push_back(pointer);
     if (!info.ok() || info->kind != FileInfo::Kind::kFile || info->size > kLongest) continue;
     const auto text = read_small(disk, pointer.path);
-    if (!text.ok()) continue;
-    pointer.text = trim(*text);
+    pointer.unread = !text.ok();
+    if (text.ok()) pointer.text = trim(*text);
     const auto number = parse_int(pointer.text);
     pointer.step = number && *number >= 0 ? *number : step_of_name(pointer.text);
     out.push_back(std::move(pointer));

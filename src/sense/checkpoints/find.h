@@ -56,6 +56,7 @@ struct CheckpointPointer {
   int64_t step = kNoStep;      ///< that it names; kNoStep: it names none
   bool leads_nowhere = false;  ///< it is a link to what is not there
   bool is_folder = false;      ///< where its trainer reads a file
+  bool unread = false;         ///< it is there, and may not be read
 };
 /// Those in the folder that holds `checkpoint`.
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint);

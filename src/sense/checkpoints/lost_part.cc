@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "sense/checkpoints/deep_read.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/lost_rank_file.h"
 
 namespace mw {
 namespace {
@@ -206,8 +207,11 @@ void look_for_lost_parts(Examination& exam, const std::vector<std::string>& besi
   const int64_t own = step_of_name(tree.own_name());
   if (tree.single_file() || own == kNoStep || !tree.seen_whole()) return;
   Sides sides = sides_of(beside, own);
-  look_for_lost_ranks(exam, sides.older.empty() ? before : sides.older.front());
-  if (!sides.newer.empty()) look_for_lost_ranks(exam, sides.newer.front());
+  for (const std::string& other : {sides.older.empty() ? before : sides.older.front(),
+                                   sides.newer.empty() ? std::string() : sides.newer.front()}) {
+    look_for_lost_ranks(exam, other);
+    look_for_lost_rank_files(exam, other);
+  }
   for (const Part& part : kParts) {
     if (exam.framework() != part.framework || tree.has(part.path) || tree.has_folder(part.path)) continue;
     if (part.small && exam.pieces().count(Piece::kOptimizer) == 0) continue;  // no save to resume from

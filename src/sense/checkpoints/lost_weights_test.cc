@@ -342,8 +342,13 @@ TEST_CASE("NeMo-RL finds Megatron's weights by their tracker") {
   const std::string tracker = cat(weights, "latest_checkpointed_iteration.txt");
   disk.put(tracker, "0");
   CHECK(lacks_of(verified(disk, path)).empty());
-  disk.put(tracker, "");
-  CHECK(lacks_of(verified(disk, path)) == "pointer");
+  disk.put(tracker, "release\n");
+  CHECK(lacks_of(verified(disk, path)).empty());
+  for (const std::string& text :
+       {std::string(), std::string("<html>502 Bad Gateway</html>"), std::string(1, '\0'), std::string(5000, '0')}) {
+    disk.put(tracker, text);
+    CHECK(lacks_of(verified(disk, path)) == "pointer");
+  }
   disk.unlink(tracker);
   CHECK(lacks_of(verified(disk, path)) == "pointer");
   disk.put(cat(weights, "latest_train_state.pt"), disk.content("/ck/slime/iter_0000020/common.pt"));

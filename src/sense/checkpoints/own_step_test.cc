@@ -38,6 +38,7 @@ TEST_CASE("a file that says another step than its folder is of another checkpoin
   };
   for (const Case& one :
        {Case{"/ck/verl-megatron", "global_step_10", "global_step_20", "actor/optimizer/dist_ckpt/common.pt"},
+        Case{"/ck/verl-megatron", "global_step_10", "global_step_20", "actor/ckpt_contents.json"},
         Case{"/ck/prime-rl/checkpoints", "step_10", "step_20", "orchestrator/progress.pt"},
         Case{"/ck/nemo-rl", "step_10", "step_20", "training_info.json"}}) {
     World world;
@@ -51,6 +52,20 @@ TEST_CASE("a file that says another step than its folder is of another checkpoin
     CHECK(verdict.problems.front().trouble == Trouble::kMixed);
     CHECK(verdict.problems.front().path == one.file);
   }
+}
+
+TEST_CASE("verl's manifest states as many ranks as saved, or more") {
+  World world;
+  const std::string path = "/ck/verl-megatron/global_step_20";
+  const auto look = [&](int64_t ranks) {
+    world.disk.put(path + "/actor/ckpt_contents.json", cat("{\"global_step\": 20, \"world_size\": ", ranks, "}"));
+    return world.look(path);
+  };
+  CHECK(look(1).state == State::kWhole);
+  CHECK(look(8).state == State::kWhole);  // not every rank has a part of each tensor
+  const CheckpointVerdict verdict = look(0);
+  CHECK(verdict.state == State::kCorrupt);
+  CHECK(verdict.problems.front().path == "actor/ckpt_contents.json");
 }
 
 TEST_CASE("a trainer's state that transformers cannot take makes a checkpoint corrupt") {

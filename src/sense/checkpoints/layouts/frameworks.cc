@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/find.h"
@@ -111,10 +112,17 @@ void require_tracker(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   const std::string name = "policy/weights/latest_checkpointed_iteration.txt";
   if (!tree.has_folder("policy/weights/iter_0000000") || tree.has("policy/weights/latest_train_state.pt")) return;
+  constexpr size_t kLongest = 4096;
   const TreeFile* const tracker = tree.find(name);
-  if (tracker != nullptr && tracker->bytes > 0) return;
+  const bool small = tracker != nullptr && static_cast<size_t>(tracker->bytes) <= kLongest;
+  const auto text = small ? exam.text(*tracker, kLongest) : std::nullopt;
+  if (small && !text) return;  // it may not be read
+  const std::string_view says = text ? trim(*text) : std::string_view();
+  if (says == "release" || parse_int(says)) return;
   cannot_resume(exam, Piece::kPointer, name,
-                cat(tracker == nullptr ? "it is missing" : "it is empty",
+                cat(tracker == nullptr    ? "it is missing"
+                    : tracker->bytes == 0 ? "it is empty"
+                                          : "it holds no number",
                     ": NeMo-RL finds policy/weights/iter_0000000 by it; write 0 into it"));
 }
 void examine_nemo_rl(Examination& exam) {
@@ -206,6 +214,23 @@ bool is_verl_export(const Examination& exam) {
            return file.path.starts_with("actor/huggingface/") && file.role == FileRole::kWeights;
          });
 }
+/// Of one role with Megatron: the step and the number of ranks that its manifest states.
+void require_own_contents(Examination& exam, const std::string& role) {
+  const CheckpointTree& tree = exam.tree();
+  const TreeFile* const file = renamed(tree) ? nullptr : tree.find(cat(role, "/ckpt_contents.json"));
+  if (file == nullptr) return;
+  if (const auto step = number_of_json(exam, *file, "global_step")) exam.step_is(*step, file->path);
+  const auto world = number_of_json(exam, *file, "world_size");
+  for (const TreeFile& part : tree.files()) {
+    const std::string_view name = part.name();
+    if (!world || !part.path.starts_with(cat(role, "/")) || !name.starts_with("__") || ending_of(name) != "distcp")
+      continue;
+    const auto rank = parse_int(name.substr(2, name.find('_', 2) - 2));
+    if (rank && *rank >= *world)
+      return exam.problem(Trouble::kContradicts, file->path,
+                          cat("it says a world size of ", *world, ", and ", part.path, " is of rank ", *rank));
+  }
+}
 void examine_verl(Examination& exam) {
   const CheckpointTree& tree = exam.tree();
   if (is_verl_export(exam)) exam.note("it holds an export for inference only: verl does not resume from it");
@@ -218,6 +243,7 @@ void examine_verl(Examination& exam) {
     exam.problem(Trouble::kMissing, "actor", "the actor is missing: verl removes old ones part by part");
   if (require_last(exam, "data.pt", "verl writes it when all ranks are done")) exam.has(Piece::kDataloader);
   const bool megatron = tree.has_folder("actor/model/dist_ckpt") || tree.has_folder("actor/dist_ckpt");
+  for (const char* const role : {"actor", "critic"}) require_own_contents(exam, role);
   if (tree.has_folder("actor/model/dist_ckpt"))
     require_last(exam, "actor/ckpt_contents.json", "verl writes it last, when all parts of the actor are there");
   if (tree.has_folder("actor/optimizer")) exam.has(Piece::kOptimizer);
