@@ -39,6 +39,14 @@ const std::vector<Case>& cases() {
       {"/ck/trl/checkpoint-20", {"model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json"}},
       {"/ck/trl-lora/checkpoint-20",
        {"adapter_model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json"}},
+      {"/ck/verl-megatron/global_step_20",
+       {"actor/model/dist_ckpt/__0_0.distcp", "actor/model/dist_ckpt/.metadata", "actor/model/dist_ckpt/metadata.json",
+        "actor/optimizer/dist_ckpt/__0_0.distcp", "actor/optimizer/dist_ckpt/.metadata",
+        "actor/optimizer/dist_ckpt/metadata.json", "actor/ckpt_contents.json"}},
+      {"/ck/slime/iter_0000020", {"__0_0.distcp", "__0_1.distcp", ".metadata", "metadata.json"}},
+      {"/ck/openrlhf/_actor/global_step20",
+       {"mp_rank_00_model_states.pt", "bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt",
+        "bf16_zero_pp_rank_1_mp_rank_00_optim_states.pt", "metric.json"}},
       {"/ck/prime-rl/checkpoints/step_20", {"trainer/__0_0.distcp", "trainer/.metadata"}}};
   return kAll;
 }
