@@ -154,12 +154,16 @@ void compare_with_later(Disk& disk, const std::vector<DueScan>& due, std::vector
   }
 }
 
-std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueScan>& due) {
+std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueScan>& due,
+                                    const std::vector<EndedAttempt>& attempts) {
   std::vector<CheckpointScan> scans;
+  VerifyOptions how;
+  how.attempts = attempts;
   std::map<std::string, CheckpointScan> whole;  // the last, by the folder it lies in
   for (const DueScan& one : due) {
     const auto before = whole.find(folder_of(one.path));
-    CheckpointScan scan = scan_checkpoint(disk, one.path, one.step, before == whole.end() ? nullptr : &before->second);
+    CheckpointScan scan = scan_checkpoint(disk, one.path, one.step, before == whole.end() ? nullptr : &before->second,
+                                          nullptr, how);
     if (scan.there && scan.seen.how == How::kWhole) whole[folder_of(one.path)] = scan;
     scans.push_back(std::move(scan));
   }
@@ -179,7 +183,7 @@ std::vector<DueScan> due_scans(Disk& disk, const std::string& run_folder, const 
 
 void FinalScan::start() {
   if (due_.empty() || clock_.steady() < next_) return;
-  call_.start([disk = scope_.disk, due = due_] { return look_at(*disk, due); });
+  call_.start([disk = scope_.disk, due = due_, attempts = attempts_] { return look_at(*disk, due, attempts); });
   if (!call_.started()) due_.clear();  // no thread to be had
 }
 
@@ -241,6 +245,7 @@ bool FinalScan::may_end(const State& state, int stops) {
   if (!ended_) {
     ended_ = clock_.steady();
     due_ = scope_.due(state);
+    attempts_ = ended_attempts(state);
   }
   const bool stopped = stops > 0 || state.supervision.stop;
   if (stops > 1 || since(*ended_) >= (stopped ? std::min(scope_.wait, kAtStop) : scope_.wait)) return true;

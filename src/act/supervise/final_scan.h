@@ -65,6 +65,7 @@ class FinalScan final : public Task {
   FinalScanScope scope_;
   BackgroundCall<std::vector<CheckpointScan>> call_;
   std::vector<DueScan> due_;
+  std::vector<EndedAttempt> attempts_;      ///< when `due_` was collected
   std::map<std::string, uint64_t> before_;  ///< what the scan before found, by path
   std::optional<Duration> ended_;
   Duration next_;  ///< scan, by the steady clock

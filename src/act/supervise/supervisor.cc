@@ -236,12 +236,6 @@ Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
   return known ? Result<void>() : writer.note({"midwatch", *trouble}, doors_.clock.now());
 }
 
-/// The attempt that just ended, as it may have ended while it saved.
-std::vector<EndedAttempt> Supervisor::last_life(const State& state) const {
-  if (!kept_.ending || state.attempts.empty()) return {};
-  return {{kept_.started, kept_.ending->at, state.attempts.back().last_step}};
-}
-
 /// Scans the checkpoints that the next attempt would resume from. False while the result is not known.
 bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
@@ -250,7 +244,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (names_checkpoint(layout, spec_)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
   way_ = doors_.last_whole(
       remains_->roots, layout, remains_->suspect, remains_->skip,
-      {unsound_reads(state), folders_with_whole(state), resume_grounds(state).left_behind, last_life(state)});
+      {unsound_reads(state), folders_with_whole(state), resume_grounds(state).left_behind, ended_attempts(state)});
   if (!way_) return false;
   for (event::CheckpointSeen& seen : way_->seen) {
     seen = with_logged_step(state, layout, std::move(seen));

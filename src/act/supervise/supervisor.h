@@ -184,7 +184,6 @@ class Supervisor {
   Result<void> trip(const Incident& incident, EventWriter& writer);
   Result<void> trip_on_poison(const State& state, EventWriter& writer);
   Result<bool> may_restart(const State& state, EventWriter& writer);
-  std::vector<EndedAttempt> last_life(const State& state) const;
   bool look_back(const State& state, EventWriter& writer);
   bool space_is_settled(const State& state, EventWriter& writer);
   Result<Judgement> judgement(const State& state) const;

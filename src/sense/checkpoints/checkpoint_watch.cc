@@ -179,7 +179,7 @@ const CheckpointScan* CheckpointWatch::before(const std::string& folder, const K
   return newest == nullptr ? nullptr : &newest->scan;
 }
 
-void CheckpointWatch::ask(const CheckpointLayout& layout) {
+void CheckpointWatch::ask(const CheckpointLayout& layout, const State& state) {
   const auto due = std::find_if(kept_.begin(), kept_.end(),
                                 [&](const auto& one) { return !one.second.over && one.second.due <= now_; });
   const bool list = layout.known() && !roots_.empty() && (listed_.ns == 0 || later(now_, listed_, kPeriod));
@@ -205,7 +205,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
                doubted = std::move(doubted), named = named_, run_folder = scope_.run_folder, began = began_,
-               saves_in = saves_in_, roles = roles_] {
+               saves_in = saves_in_, roles = roles_, attempts = ended_attempts(state)] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
       Writers writers = writers_below(*system, roots, layout, run_folder);
@@ -215,7 +215,9 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     answer.listed_before = listed_before;
     answer.folder = folder;
     if (!folder.empty()) {
-      answer.scan = scan_checkpoint(*disk, folder, step, previous ? &*previous : nullptr);
+      VerifyOptions how;
+      how.attempts = attempts;
+      answer.scan = scan_checkpoint(*disk, folder, step, previous ? &*previous : nullptr, nullptr, how);
       const bool broken = answer.scan.there && answer.scan.seen.how == How::kBroken;
       answer.held_open = broken && system != nullptr && is_held_open(*system, folder);
     }
@@ -394,7 +396,7 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
     roots_.try_emplace(said, false);
   hear(state, layout);
   if (auto answer = call_.take()) take(std::move(*answer), state, layout, writer);
-  if (!call_.started()) ask(layout);
+  if (!call_.started()) ask(layout, state);
   if (!call_.started()) search(layout);
   forget();
   if (call_.started()) return kAskAgain;

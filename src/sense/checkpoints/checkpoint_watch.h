@@ -84,7 +84,7 @@ class CheckpointWatch final : public Task {
 
   void hear(const State& state, const CheckpointLayout& layout);
   void meet(const std::string& folder, int64_t step, uint16_t attempt, bool said);
-  void ask(const CheckpointLayout& layout);
+  void ask(const CheckpointLayout& layout, const State& state);
   bool searches() const;
   bool may_be_found(const std::string& root) const;
   void search(const CheckpointLayout& layout);

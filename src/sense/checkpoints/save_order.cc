@@ -10,9 +10,9 @@
 namespace mw {
 namespace {
 
-constexpr double kSlowest = 20e6;                  // bytes a second of a copy
-constexpr double kLeast = 60, kClocks = 300;       // seconds
-constexpr Duration kEnds = Duration::seconds(60);  // between the last write and the end that is noticed
+constexpr double kSlowest = 20e6;                         // bytes a second of a copy
+constexpr double kLeast = 60, kClocks = 300;              // seconds
+constexpr Duration kClockOfDisk = Duration::seconds(60);  // a file server's may be ahead
 
 /// "actor" of "actor/model/dist_ckpt/x".
 std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
@@ -105,8 +105,8 @@ bool has_rank_files(const CheckpointTree& tree) {
 
 /// The one that wrote what is new here, while nothing of it can be of that one's attempt before.
 bool cut_by(const CutSave& cut, int64_t step, const EndedAttempt& attempt) {
-  if (!attempt.began.known() || !attempt.ended.known() || step == kNoStep || attempt.last_step == kNoStep) return false;
-  return cut.before < attempt.began && cut.from >= attempt.began && cut.until - attempt.ended <= kEnds &&
+  if (!attempt.began.known() || !attempt.until.known() || step == kNoStep || attempt.last_step == kNoStep) return false;
+  return cut.before < attempt.began && cut.from >= attempt.began && cut.until <= attempt.until &&
          std::abs(attempt.last_step - step) <= 1;
 }
 
@@ -119,6 +119,19 @@ bool is_reported(const Examination& exam, const CutSave& cut) {
 std::string time_text(Time at) { return cat(format_utc(at).substr(0, 19), "Z"); }
 
 }  // namespace
+
+std::vector<EndedAttempt> ended_attempts(const State& state) {
+  std::vector<EndedAttempt> out;
+  const auto& lives = state.supervision.attempts;
+  if (lives.size() != state.attempts.size()) return out;  // which of them reached which step is not known
+  for (size_t i = 0; i < lives.size(); ++i) {
+    if (!lives[i].exited || !lives[i].started_at.known() || !lives[i].exited_at.known()) continue;
+    Time until = lives[i].exited_at + kClockOfDisk;
+    if (i + 1 < lives.size() && lives[i + 1].started_at.known()) until = std::min(until, lives[i + 1].started_at);
+    out.push_back({lives[i].started_at, until, state.attempts[i].last_step});
+  }
+  return out;
+}
 
 std::vector<SaveOrder> orders_of_save(const CheckpointTree& tree, std::string_view framework) {
   Orders orders(tree);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/state.h"
 #include "sense/checkpoints/examination.h"
 
 namespace mw {
@@ -32,9 +33,11 @@ std::optional<CutSave> cut_save(SaveOrder files);
 
 /// An attempt of the run that saves here and has ended, by the machine's clock.
 struct EndedAttempt {
-  Time began, ended;
+  Time began, until;  ///< what was written later is none of its files
   int64_t last_step = kNoStep;
 };
+/// Those of a supervised run.
+std::vector<EndedAttempt> ended_attempts(const State& state);
 
 struct CutSaveAnswer {
   bool reported = false;

@@ -176,6 +176,27 @@ TEST_CASE("a trainer goes back behind what its last attempt saved over and left 
   CHECK(contains(found.why, "trainer_state.json"));
 }
 
+TEST_CASE("of a supervised run the attempts that ended are known, each until the next one began") {
+  mw::State state;
+  state.attempts.resize(3);
+  state.supervision.attempts.resize(3);
+  for (size_t i = 0; i < 3; ++i) {
+    SupervisedAttempt& life = state.supervision.attempts[i];
+    life.started_at = Time::from_seconds(1000.0 * static_cast<double>(i + 1));
+    life.exited_at = life.started_at + Duration::seconds(i == 0 ? 990 : 500);
+    life.exited = i < 2;
+    state.attempts[i].last_step = static_cast<int64_t>(10 * i);
+  }
+  const std::vector<EndedAttempt> ended = ended_attempts(state);
+  REQUIRE(ended.size() == 2);
+  CHECK(ended[0].until == Time::from_seconds(2000));
+  CHECK(ended[1].began == Time::from_seconds(2000));
+  CHECK(ended[1].until == Time::from_seconds(2560));
+  CHECK(ended[1].last_step == 10);
+  state.attempts.resize(4);  // the log shows one more
+  CHECK(ended_attempts(state).empty());
+}
+
 // ---- what an earlier --deep recorded
 
 CheckpointVerdict deep(FakeDisk& disk, const std::string& path, const CheckpointManifest* earlier,
