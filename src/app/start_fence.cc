@@ -23,7 +23,8 @@
 namespace mw {
 namespace {
 
-constexpr std::string_view kStartsFolder = "starts";  // in the user's own home: two files for each folder
+constexpr std::string_view kStartsFolder = "starts";     // in the user's own home: two files for each folder
+constexpr std::string_view kStartsHere = "starts-here";  // likewise, of this machine, whatever $MIDWATCH_HOME says
 
 constexpr size_t kStartsKept = 20;                                 // the latest, however old they are
 constexpr Duration kStartsLast = Duration::seconds(30 * 86400.0);  // and all that are younger
@@ -93,6 +94,49 @@ void remove_old_starts(Disk& disk, Locks& locks, Processes& processes, Time now,
   }
 }
 
+/// The lock of a folder of checkpoints in a folder of starts, and who held it last.
+struct Taken {
+  std::unique_ptr<Lock> lock;  ///< nullptr: it cannot be kept, or is held
+  bool held = false;           ///< by another process
+  Holder holder;
+};
+
+Taken take_start(Disk& disk, Locks& locks, Processes& processes, const std::string& file, const std::string& text) {
+  Taken out;
+  const std::string note = cat(file, ".json");
+  if (!disk.make_folders(folder_of(file)).ok()) return out;  // such a home must not keep a run from starting
+  make_private(folder_of(file));
+  auto lock = locks.take(cat(file, ".lock"));
+  out.holder = holder_in(disk, note);
+  if (lock.ok()) (void)write_privately(disk, note, text).ok();
+  out.held = !lock.ok() && lock.error().code == Error::Code::kDenied;
+  if (lock.ok()) out.lock = std::move(*lock);
+  // It says who it is right after it has the lock.
+  for (int tries = 0; out.held && tries < kTries && (out.holder.pid == 0 || !processes.info(out.holder.pid).ok());
+       ++tries) {
+    std::this_thread::sleep_for(kBetween);
+    out.holder = holder_in(disk, note);
+  }
+  return out;
+}
+
+/// One of them may be missing.
+class BothLocks final : public Lock {
+ public:
+  BothLocks(std::unique_ptr<Lock> one, std::unique_ptr<Lock> other) : one_(std::move(one)), other_(std::move(other)) {}
+  bool excludes() const override { return one_ == nullptr || one_->excludes(); }
+
+ private:
+  std::unique_ptr<Lock> one_, other_;
+};
+
+void refuse(StartFence& fence, const Holder& holder, const std::string& what) {
+  const std::string who = holder.pid == 0 ? std::string("another midwatch onstart")
+                                          : cat("process ", holder.pid, ", a midwatch onstart of ", holder.at, ",");
+  fence.by = cat(who, " has ", what);
+  fence.hint = "Nothing was begun and nothing was changed. midwatch status shows its run; midwatch stop ends it.";
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> live_run_beside(Disk& disk, Processes& processes, const std::string& home,
@@ -121,29 +165,31 @@ bool declares(Disk& disk, const RunSpec& spec, const std::string& root) {
 
 StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& home,
                        const std::string& what) {
-  const std::string own = absolute_path(home_of("")), folder = cat(own, "/", kStartsFolder);
-  const std::string file = cat(folder, "/", hex_of(fnv1a(what))), note = cat(file, ".json");
+  const std::string own = absolute_path(home_of("")), folder = cat(own, "/", kStartsFolder), user = users_home();
+  const std::string text = holder_text(now, absolute_path(home_of(home)), what);
   StartFence fence;
-  if (!disk.make_folders(folder).ok()) return fence;  // such a home must not keep a run from starting
-  make_private(folder);
-  auto lock = locks.take(cat(file, ".lock"));
-  Holder holder = holder_in(disk, note);
-  if (lock.ok()) (void)write_privately(disk, note, holder_text(now, absolute_path(home_of(home)), what)).ok();
-  if (!lock.ok() && lock.error().code == Error::Code::kDenied) {
-    // It says who it is right after it has the lock.
-    for (int tries = 0; tries < kTries && (holder.pid == 0 || !processes.info(holder.pid).ok()); ++tries) {
-      std::this_thread::sleep_for(kBetween);
-      holder = holder_in(disk, note);
-    }
-    const std::string who = holder.pid == 0 ? std::string("another midwatch onstart")
-                                            : cat("process ", holder.pid, ", a midwatch onstart of ", holder.at, ",");
-    fence.by = cat(who, " has ", what);
-    fence.hint = "Nothing was begun and nothing was changed. midwatch status shows its run; midwatch stop ends it.";
+  Taken taken = take_start(disk, locks, processes, cat(folder, "/", hex_of(fnv1a(what))), text);
+  if (taken.held) {
+    refuse(fence, taken.holder, what);
     return fence;
   }
-  if (lock.ok()) fence.lock = std::move(*lock);
   std::set<std::string> homes = {home};
-  if (!holder.home.empty()) homes.insert(holder.home);
+  if (!taken.holder.home.empty()) homes.insert(taken.holder.home);
+  if (!user.empty()) {
+    // The user's own home may lie on a file server that other machines use, too, with folders of the same name.
+    const std::string file = cat(user, "/", kStartsHere, "/", hex_of(fnv1a(cat(what, "\n", processes.boot()))));
+    Taken also = take_start(disk, locks, processes, file, text);
+    if (also.held) {
+      refuse(fence, also.holder, what);
+      return fence;
+    }
+    if (!also.holder.home.empty()) homes.insert(also.holder.home);
+    if (also.lock) {
+      remove_old_starts(disk, locks, processes, now, folder_of(file));
+      taken.lock = std::make_unique<BothLocks>(std::move(taken.lock), std::move(also.lock));
+    }
+  }
+  fence.lock = std::move(taken.lock);
   for (const std::string& one : homes) {
     const std::string run = what.starts_with('/') ? live_run(disk, processes, one, what) : "";
     if (run.empty()) continue;

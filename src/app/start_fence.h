@@ -20,8 +20,9 @@ struct StartFence {
 };
 
 /// Takes the folder of checkpoints (or, where that is not known, the store) `what` for this process. It is somebody
-/// else's while another process of this user on this machine holds it, and while a run that is recorded below `home`
-/// (as given), or where the last holder recorded, declared it and lives. What died holds nobody up.
+/// else's while another process of this user on this machine holds it (whatever $MIDWATCH_HOME either has), and while a
+/// run that is recorded below `home` (as given), or where the last holder recorded, declared it and lives. What died
+/// holds nobody up.
 StartFence fence_start(Disk& disk, Locks& locks, Processes& processes, Time now, const std::string& home,
                        const std::string& what);
 

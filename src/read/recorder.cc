@@ -72,16 +72,21 @@ struct FromSource {
 
 bool is_from_source(const Event& event) { return std::visit(FromSource{event.where}, event.body); }
 
-std::string home_of(const std::string& given) {
-  if (!given.empty()) return given;
+std::string users_home() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
-  if (std::string home = variable("MIDWATCH_HOME"); !home.empty()) return home;
   if (const std::string state = variable("XDG_STATE_HOME"); state.starts_with('/')) return state + "/midwatch";
   if (const std::string user = variable("HOME"); user.starts_with('/')) return user + "/.local/state/midwatch";
-  return std::string(kOldHome);
+  return "";
+}
+
+std::string home_of(const std::string& given) {
+  if (!given.empty()) return given;
+  if (const char* const home = std::getenv("MIDWATCH_HOME"); home != nullptr && *home != '\0') return home;
+  const std::string own = users_home();
+  return own.empty() ? std::string(kOldHome) : own;
 }
 
 namespace {

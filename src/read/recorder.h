@@ -20,6 +20,8 @@ namespace mw {
 /// Where runs are recorded: as given, else $MIDWATCH_HOME, else midwatch in the user's state folder
 /// ($XDG_STATE_HOME, or ~/.local/state), else kOldHome.
 std::string home_of(const std::string& given);
+/// The same, whatever is given and $MIDWATCH_HOME says; "": the user has no state folder.
+std::string users_home();
 /// In the working directory (`run`) or beside the files (`attach`): where midwatch 0.1 recorded. Runs are still found
 /// there.
 inline constexpr std::string_view kOldHome = ".midwatch";

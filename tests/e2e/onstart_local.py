@@ -236,8 +236,12 @@ def another_run_lives(base):
     before = sorted(os.listdir(base + "/out"))
     code, text = through(base, "onstart", "two", command, "--from", store)
     assert code == 11 and f"process {first.pid}, a midwatch onstart of" in text and "has " + base + "/out" in text, (code, text)
+    other = subprocess.run([PROGRAM, "onstart", "--name", "two", "--no-host", "--config", "none", "--checkpoints", base + "/out", "--from", store, "--",
+                            *command], cwd=base, env={**os.environ, "MIDWATCH_HOME": base + "/other"}, capture_output=True, text=True, timeout=120,
+                           check=False)
+    assert other.returncode == 11 and f"process {first.pid}, a midwatch onstart of" in other.stdout + other.stderr, other
     assert int(pointer(base)) >= 30 and set(before) <= set(os.listdir(base + "/out"))
-    assert not os.path.exists(base + "/home/runs/two"), "a run was begun"
+    assert not os.path.exists(base + "/home/runs/two") and not os.path.exists(base + "/other/runs/two"), "a run was begun"
     # midwatch is gone, and the trainer lives on under its keeper.
     first.kill()
     first.communicate()
