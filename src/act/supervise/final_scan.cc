@@ -162,8 +162,8 @@ std::vector<CheckpointScan> look_at(Disk& disk, const std::vector<DueScan>& due,
   std::map<std::string, CheckpointScan> whole;  // the last, by the folder it lies in
   for (const DueScan& one : due) {
     const auto before = whole.find(folder_of(one.path));
-    CheckpointScan scan = scan_checkpoint(disk, one.path, one.step, before == whole.end() ? nullptr : &before->second,
-                                          nullptr, how);
+    CheckpointScan scan =
+        scan_checkpoint(disk, one.path, one.step, before == whole.end() ? nullptr : &before->second, nullptr, how);
     if (scan.there && scan.seen.how == How::kWhole) whole[folder_of(one.path)] = scan;
     scans.push_back(std::move(scan));
   }
