@@ -155,19 +155,21 @@ std::optional<CutSave> cut_save(SaveOrder files) {
   const auto earlier = [](const auto& a, const auto& b) { return a.file->changed < b.file->changed; };
   std::stable_sort(files.begin(), files.end(), earlier);
   const auto by_place = [](const auto& a, const auto& b) { return a.place < b.place; };
-  double follow = 0;  // bytes of all that is younger
+  // Bytes of all that a copy has not brought before the pause. A store may date a large file when its upload begins.
+  double follow = 0;
   for (const PlacedFile& one : files) follow += static_cast<double>(one.file->bytes);
   for (auto one = files.begin(); one != files.end() && std::next(one) != files.end(); ++one) {
     const auto late = std::next(one);
+    const double seconds = follow / kSlowest;
     follow -= static_cast<double>(one->file->bytes);
     const Duration pause = late->file->changed - one->file->changed;
-    if (pause <= Duration::seconds(kLeast + follow / kSlowest)) continue;
+    if (pause <= Duration::seconds(kLeast + seconds)) continue;
     const auto [old_first, old_last] = std::minmax_element(files.begin(), late, by_place);
     const auto [new_first, new_last] = std::minmax_element(late, files.end(), by_place);
     if (new_first->place >= old_last->place) continue;
     // Where only some are concerned, clocks of several machines may be a little apart.
     const bool all = new_last->place < old_first->place;
-    if (!all && pause <= Duration::seconds(kClocks + follow / kSlowest)) continue;
+    if (!all && pause <= Duration::seconds(kClocks + seconds)) continue;
     return CutSave{old_last->file, new_first->file, one->file->changed, late->file->changed,
                    files.back().file->changed};
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/prng.h"
 #include "sense/checkpoints/last_whole.h"
 #include "sense/checkpoints/samples_for_test.h"
 #include "sense/checkpoints/scan.h"
@@ -155,6 +156,43 @@ TEST_CASE("a large file may come long after the small ones that a copy takes at 
   };
   CHECK_FALSE(cut(800));  // three at once, at 20 MB/s together
   CHECK(cut(900));
+}
+
+/// As a tool copies files in some order, so many at once, at so many bytes a second together.
+void copy_at(std::vector<TreeFile>& files, size_t at_once, double rate, bool dated_at_begin) {
+  std::vector<double> left;
+  std::vector<size_t> running;
+  double now = kFirst;
+  size_t next = 0;
+  for (const TreeFile& file : files) left.push_back(static_cast<double>(file.bytes));
+  while (next < files.size() || !running.empty()) {
+    while (next < files.size() && running.size() < at_once) {
+      if (dated_at_begin) files[next].changed = Time::from_seconds(now);
+      running.push_back(next++);
+    }
+    const auto first =
+        std::min_element(running.begin(), running.end(), [&](size_t a, size_t b) { return left[a] < left[b]; });
+    const double each = left[*first];
+    now += each * static_cast<double>(running.size()) / rate;
+    for (const size_t one : running) left[one] -= each;
+    if (!dated_at_begin) files[*first].changed = Time::from_seconds(now);
+    running.erase(first);
+  }
+}
+
+TEST_CASE("no copy in one go looks like a save that was cut, whatever its order, at 20 MB/s or more") {
+  Prng random(11);
+  for (int run = 0; run < 2000; ++run) {
+    std::vector<TreeFile> files(2 + random.below(30));
+    for (TreeFile& file : files) file.bytes = random.chance(0.5) ? 2000 : static_cast<int64_t>(random.below(20) << 30);
+    const bool dated_at_begin = random.chance(0.3);  // then one after the other
+    const double rate = 20e6 * (1.01 + static_cast<double>(random.below(50)));
+    copy_at(files, dated_at_begin ? 1 : 1 + random.below(16), rate, dated_at_begin);
+    SaveOrder order;
+    for (const TreeFile& file : files) order.push_back({&file, static_cast<int>(random.below(4))});
+    CAPTURE(run);
+    CHECK_FALSE(cut_save(order).has_value());
+  }
 }
 
 TEST_CASE("a trainer goes back behind what its last attempt saved over and left half done") {
