@@ -103,9 +103,11 @@ bool has_rank_files(const CheckpointTree& tree) {
   return std::any_of(tree.files().begin(), tree.files().end(), is_rank_file);
 }
 
-/// The one that wrote what is new here, while nothing of it can be of that one's attempt before.
+/// It wrote what is new here, and what is old is of an earlier one. One that resumed from here may have put files into
+/// it that no save writes.
 bool cut_by(const CutSave& cut, int64_t step, const EndedAttempt& attempt) {
   if (!attempt.began.known() || !attempt.until.known() || step == kNoStep || attempt.last_step == kNoStep) return false;
+  if (attempt.first_step == kNoStep || attempt.first_step >= step) return false;
   return cut.before < attempt.began && cut.from >= attempt.began && cut.until <= attempt.until &&
          std::abs(attempt.last_step - step) <= 1;
 }
@@ -128,7 +130,7 @@ std::vector<EndedAttempt> ended_attempts(const State& state) {
     if (!lives[i].exited || !lives[i].started_at.known() || !lives[i].exited_at.known()) continue;
     Time until = lives[i].exited_at + kClockOfDisk;
     if (i + 1 < lives.size() && lives[i + 1].started_at.known()) until = std::min(until, lives[i + 1].started_at);
-    out.push_back({lives[i].started_at, until, state.attempts[i].last_step});
+    out.push_back({lives[i].started_at, until, state.attempts[i].first_step, state.attempts[i].last_step});
   }
   return out;
 }

@@ -33,8 +33,8 @@ std::optional<CutSave> cut_save(SaveOrder files);
 
 /// An attempt of the run that saves here and has ended, by the machine's clock.
 struct EndedAttempt {
-  Time began, until;  ///< what was written later is none of its files
-  int64_t last_step = kNoStep;
+  Time began, until;                                  ///< what was written later is none of its files
+  int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
 };
 /// Those of a supervised run.
 std::vector<EndedAttempt> ended_attempts(const State& state);
@@ -45,8 +45,8 @@ struct CutSaveAnswer {
 };
 
 /// Reports a save that was cut: suspect of AReaL's slot, which every save writes over, and where one of `attempts`
-/// wrote it, was at this step and ended, while the rest is older than that attempt; elsewhere worth knowing, unless
-/// something else is known of these files or speaks against the checkpoint.
+/// wrote it, came to this step from an earlier one and ended, while the rest is older than that attempt; elsewhere
+/// worth knowing, unless something else is known of these files or speaks against the checkpoint.
 CutSaveAnswer look_for_cut_save(Examination& exam, const std::vector<EndedAttempt>& attempts);
 
 }  // namespace mw

@@ -81,8 +81,8 @@ struct World {
   }
 };
 
-EndedAttempt attempt_of(double began, double ended, int64_t last_step) {
-  return {Time::from_seconds(began), Time::from_seconds(ended), last_step};
+EndedAttempt attempt_of(double began, double ended, int64_t last_step, int64_t first_step = 11) {
+  return {Time::from_seconds(began), Time::from_seconds(ended), first_step, last_step};
 }
 
 bool says_cut(const CheckpointVerdict& verdict) {
@@ -122,6 +122,8 @@ TEST_CASE("it is suspect where the attempt that wrote it was at that step and en
       CHECK(look(attempt_of(kFirst - 60, kAgain + 60, 20)).state == State::kWhole);
       CHECK(look(attempt_of(kAgain + 600, kAgain + 1200, 20)).state == State::kWhole);
       CHECK(look(attempt_of(kAgain - 1200, kAgain + 60, kNoStep)).state == State::kWhole);
+      // It resumed from here, and may have put files into it that no save writes.
+      CHECK(look(attempt_of(kAgain - 1200, kAgain + 60, 21, 21)).state == State::kWhole);
     }
   }
 }
@@ -223,6 +225,7 @@ TEST_CASE("of a supervised run the attempts that ended are known, each until the
     life.started_at = Time::from_seconds(1000.0 * static_cast<double>(i + 1));
     life.exited_at = life.started_at + Duration::seconds(i == 0 ? 990 : 500);
     life.exited = i < 2;
+    state.attempts[i].first_step = static_cast<int64_t>(10 * i) - 5;
     state.attempts[i].last_step = static_cast<int64_t>(10 * i);
   }
   const std::vector<EndedAttempt> ended = ended_attempts(state);
@@ -230,6 +233,7 @@ TEST_CASE("of a supervised run the attempts that ended are known, each until the
   CHECK(ended[0].until == Time::from_seconds(2000));
   CHECK(ended[1].began == Time::from_seconds(2000));
   CHECK(ended[1].until == Time::from_seconds(2560));
+  CHECK(ended[1].first_step == 5);
   CHECK(ended[1].last_step == 10);
   state.attempts.resize(4);  // the log shows one more
   CHECK(ended_attempts(state).empty());
