@@ -160,6 +160,7 @@ void EarlierTrainings::note_said(const State& state) {
     if (first_ == 0) continue;
     if (moment.attempt < first_) {
       folder.before = moment.attempt;
+      if (saved.step != kNoStep) folder.steps.insert(saved.step);
     } else {
       folder.said = true;
     }
@@ -167,12 +168,20 @@ void EarlierTrainings::note_said(const State& state) {
   moves_ = folders_.size() > 1;
 }
 
+/// An earlier training said that it saves that step there: what is found of it later shows nothing of the next one,
+/// whose word of its own saves counts.
+bool EarlierTrainings::said_before(std::string_view root, int64_t step) const {
+  return std::any_of(folders_.begin(), folders_.end(), [root, step](const auto& one) {
+    return one.second.steps.count(step) != 0 && (within(root, one.first) || within(one.first, root));
+  });
+}
+
 /// What the earlier training saved last is found when the next one has begun: by then that one cannot have come so far.
 void EarlierTrainings::note_found(const State& state) {
   const Beyond beyond(state);
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     Folder& folder = folders_[folder_of(seen.path)];
-    if (moment.attempt >= first_ && !beyond(seen.step, moment.at)) {
+    if (moment.attempt >= first_ && !beyond(seen.step, moment.at) && !said_before(folder_of(seen.path), seen.step)) {
       folder.found = true;
       continue;
     }
@@ -237,23 +246,28 @@ bool EarlierTrainings::left(std::string_view root) const {
   return saves_elsewhere(root, false) || has_finished(state_.attempts[first_ - 1]) || !has_failed(state_, first_ - 1);
 }
 
-Time EarlierTrainings::began() const {
+/// Between which two looks of the watch the training changed.
+std::pair<Time, Time> EarlierTrainings::change() const {
   if (first_ == 0) return {};
   const auto is_commands = [](const AttemptState& one) { return one.why == kKeeperBegan; };
   const auto end = state_.attempts.begin() + static_cast<ptrdiff_t>(first_) + 1;
   const auto number = static_cast<int64_t>(std::count_if(state_.attempts.begin(), end, is_commands));
   const SupervisedAttempt *own = state_.supervision.attempt(number), *next = state_.supervision.attempt(number + 1);
   if (own == nullptr || !own->started_at.known()) return {};
-  Time at;
-  int64_t before = kNoStep;
+  std::pair<Time, Time> at;
+  const Tick* before = nullptr;
   for (const Tick& tick : state_.ticks) {
     if (tick.step == kNoStep || tick.at < own->started_at) continue;
     if (next != nullptr && next->started_at.known() && tick.at >= next->started_at) break;
-    if (before != kNoStep && tick.step + kStepRewind < before) at = tick.at;
-    before = tick.step;
+    if (before != nullptr && tick.step + kStepRewind < before->step) at = {before->at, tick.at};
+    before = &tick;
   }
   return at;
 }
+
+Time EarlierTrainings::began() const { return change().second; }
+
+Time EarlierTrainings::last_before() const { return change().first; }
 
 std::set<std::string> EarlierTrainings::folders() const {
   std::set<std::string> all;
