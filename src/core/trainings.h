@@ -56,10 +56,10 @@ class EarlierTrainings {
       int64_t first_step = kNoStep, last_step = kNoStep;
     };
     Said all = {};
-    size_t before = kNone;  ///< the last attempt of an earlier training that saved there
+    size_t before = kNone;         ///< the last attempt of an earlier training that saved there
     std::set<int64_t> steps = {};  ///< of which an earlier training said that it saves them there
-    bool said = false;      ///< the training that goes on said that it saves there
-    bool found = false;     ///< something was found there that it can have saved
+    bool said = false;             ///< the training that goes on said that it saves there
+    bool found = false;            ///< something was found there that it can have saved
   };
   void note_said(const State& state);
   void note_found(const State& state);
