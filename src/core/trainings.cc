@@ -58,6 +58,9 @@ bool within(std::string_view path, std::string_view folder) {
   }
 }
 
+/// One folder, called by one path or by two.
+bool same(std::string_view path, std::string_view folder) { return within(path, folder) && within(folder, path); }
+
 /// The folder of checkpoints that the path of a save names: where the checkpoint of that step lies, or, where no part
 /// of the path has the step, the path itself. "": it names no folder.
 std::string folder_of_save(std::string_view path, int64_t step) {
@@ -218,6 +221,12 @@ bool EarlierTrainings::is_one_command(size_t from, size_t to) const {
   return true;
 }
 
+/// The log names saves in that very folder: what it names in one below it (a second stage) is none of those.
+bool EarlierTrainings::says_exactly(std::string_view root) const {
+  return std::any_of(folders_.begin(), folders_.end(),
+                     [root](const auto& one) { return one.second.all.count > 0 && same(one.first, root); });
+}
+
 /// By the log's own words: within one command the run saved there, and then in another folder, at lower steps, and not
 /// there any more. A log may count the records of both trainings as one.
 bool EarlierTrainings::moved_on(const Folder::Said& from, std::string_view root) const {
@@ -225,15 +234,17 @@ bool EarlierTrainings::moved_on(const Folder::Said& from, std::string_view root)
   return std::any_of(folders_.begin(), folders_.end(), [&](const auto& one) {
     const Folder::Said& to = one.second.all;
     return to.count >= kSurely && to.first > from.last && to.first_step != kNoStep && to.first_step < from.last_step &&
-           !within(one.first, root) && !within(root, one.first) && is_one_command(from.last_attempt, to.first_attempt);
+           (says_exactly(root) ? !same(one.first, root) : !within(one.first, root) && !within(root, one.first)) &&
+           is_one_command(from.last_attempt, to.first_attempt);
   });
 }
 
 bool EarlierTrainings::left(std::string_view root) const {
   if (!any()) return false;
   Folder all;
+  const bool exactly = says_exactly(root);
   for (const auto& [path, folder] : folders_) {
-    if (!within(path, root)) continue;
+    if (exactly ? !same(path, root) : !within(path, root)) continue;
     if (folder.all.count > 0 && (all.all.count == 0 || folder.all.last > all.all.last)) all.all = folder.all;
     if (folder.before != kNone) all.before = all.before == kNone ? folder.before : std::max(all.before, folder.before);
     all.said = all.said || folder.said;

@@ -63,6 +63,7 @@ class EarlierTrainings {
   };
   void note_said(const State& state);
   void note_found(const State& state);
+  bool says_exactly(std::string_view root) const;
   bool said_before(std::string_view root, int64_t step) const;
   std::pair<Time, Time> change() const;
   bool is_over(size_t attempt) const;

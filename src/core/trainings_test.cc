@@ -158,6 +158,23 @@ TEST_CASE("what the first training said that it saves is its own, however many s
   CHECK_FALSE(run.left("/w/ck/B"));
 }
 
+TEST_CASE("a later training may save in a folder within the one of the first") {
+  for (const bool counted_on : {false, true}) {  // does the log count its records as those of one training?
+    CAPTURE(counted_on);
+    Run run;
+    run.trains("ck", 1, 60);
+    CHECK_FALSE(run.left("/w/ck"));
+    for (const int64_t step : {10, 20, 30}) {
+      if (!counted_on) run.trains("ck/stage2", step - 9, step);
+      if (counted_on) run.say(event::CheckpointSaved{step, cat("ck/stage2/global_step_", step), true});
+      if (counted_on) run.finds("ck/stage2", step);
+    }
+    CHECK(run.left("/w/ck"));
+    CHECK(run.left("ck"));
+    CHECK_FALSE(run.left("/w/ck/stage2"));
+  }
+}
+
 TEST_CASE("a folder in which the training that goes on saves, too, is its own") {
   Run run;
   run.trains("ck/A", 1, 60);
