@@ -202,7 +202,8 @@ bool EarlierTrainings::is_over(size_t attempt) const {
   return false;
 }
 
-/// Does the training that goes on save, or mean to save, into a folder that does not lie in `root` nor holds it?
+/// Does the training that goes on save, or mean to save, into a folder that does not lie in `root` nor holds it; or one
+/// before it meant to save into `root` itself, and it means another folder?
 bool EarlierTrainings::saves_elsewhere(std::string_view root, bool said) const {
   const auto apart = [root](std::string_view other) { return !within(other, root) && !within(root, other); };
   for (const auto& [path, folder] : folders_) {
@@ -212,7 +213,11 @@ bool EarlierTrainings::saves_elsewhere(std::string_view root, bool said) const {
   std::string_view meant;
   for (size_t i = first_; i < state_.attempts.size(); ++i)
     if (!state_.attempts[i].save_folder.empty()) meant = state_.attempts[i].save_folder;
-  return contains(meant, "/") && apart(meant);
+  const auto end = state_.attempts.begin() + static_cast<ptrdiff_t>(first_);
+  const bool was_meant = std::any_of(state_.attempts.begin(), end, [root](const AttemptState& one) {
+    return !one.save_folder.empty() && same(one.save_folder, root);
+  });
+  return contains(meant, "/") && (was_meant ? !same(meant, root) : apart(meant));
 }
 
 bool EarlierTrainings::is_one_command(size_t from, size_t to) const {

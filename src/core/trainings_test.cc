@@ -175,6 +175,24 @@ TEST_CASE("a later training may save in a folder within the one of the first") {
   }
 }
 
+TEST_CASE("a log may say at its beginning where a training saves, and that lies within the folder of the first") {
+  Run run(false);
+  run.say(event::Configured{"save_folder", "ck"});
+  run.trains("ck", 1, 60);
+  run.trains("ck/stage2", 1, 3);
+  run.say(event::Configured{"save_folder", "ck/stage2"});
+  run.trains("ck/stage2", 4, 33);
+  CHECK(run.left("/w/ck"));
+  CHECK_FALSE(run.left("/w/ck/stage2"));
+  Run same(false);  // it says it anew
+  same.say(event::Configured{"save_folder", "ck"});
+  same.trains("ck", 1, 60);
+  same.trains("ck", 1, 3);
+  same.say(event::Configured{"save_folder", "ck"});
+  same.trains("ck", 4, 33);
+  CHECK_FALSE(same.left("/w/ck"));
+}
+
 TEST_CASE("a folder in which the training that goes on saves, too, is its own") {
   Run run;
   run.trains("ck/A", 1, 60);
