@@ -262,7 +262,7 @@ bool EarlierTrainings::left(std::string_view root) const {
   return saves_elsewhere(root, false) || has_finished(state_.attempts[first_ - 1]) || !has_failed(state_, first_ - 1);
 }
 
-/// Between which two looks of the watch the training changed.
+/// Between which two ticks of the watch the training changed.
 std::pair<Time, Time> EarlierTrainings::change() const {
   if (first_ == 0) return {};
   const auto is_commands = [](const AttemptState& one) { return one.why == kKeeperBegan; };

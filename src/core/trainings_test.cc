@@ -147,11 +147,11 @@ TEST_CASE("a third training leaves what both before it saved") {
   CHECK_FALSE(run.left("/w/ck/seed2"));
 }
 
-TEST_CASE("what the first training said that it saves is its own, however many steps lie between two looks") {
+TEST_CASE("what the first training said that it saves is its own, however many steps lie between two ticks") {
   Run run;
   run.trains("ck/A", 1, 60, false, 50);
   run.trains("ck/B", 1, 3, true, 50);
-  run.finds("ck/A", 50);  // no look since the second one began
+  run.finds("ck/A", 50);  // no tick since the second one began
   run.finds("ck/A", 60);
   run.trains("ck/B", 4, 7, true, 50);
   CHECK(run.left("/w/ck/A"));

@@ -110,7 +110,7 @@ def actions(base):
 
 
 def beside_a_client(base):
-    """Nobody is told that the trainer is paused where the command only follows it."""
+    """Where the command only follows the trainer, nothing says that this is paused."""
     write(base, "open", "")
     write(base, "docker", f"#!/bin/sh\nexec {sys.executable} trainer.py\n")
     os.chmod(os.path.join(base, "docker"), 0o755)

@@ -37,7 +37,7 @@ TEST_CASE("what the program in it is called with is no name of it, nor is what a
   CHECK(ends("docker run") == unknown);
 }
 
-TEST_CASE("a job is named by what the client said, or as it was told to call it") {
+TEST_CASE("a job is named by what the client said, or as its words name it") {
   CHECK(ends("ray job submit -- python train.py", "raysubmit_a") ==
         "ray job status raysubmit_a shows it, ray job stop raysubmit_a ends it.");
   CHECK(ends("ray job submit --address=http://head:8265 --submission-id grpo-1 -- python train.py") ==
