@@ -97,7 +97,7 @@ RetentionFacts::Lost RetentionFacts::lose_shipped(const StoreSteps& there) {
 }
 
 std::string RetentionFacts::spoiled(int64_t step) const {
-  if (const std::string why = found_unsound(step); !why.empty()) return why;
+  if (std::string why = found_unsound(step); !why.empty()) return why;
   if (onset != kNoStep && step >= onset && in_time.count(step) == 0) return cat("it was saved since ", trouble);
   if (left.count(step) != 0) return "the run went on from before it";
   return "";
