@@ -124,16 +124,15 @@ class Prune : Judged<PruneVerdict> {
       return found.ok() ? std::move(*found) : Ownership();
     };
     scope.has_store = world_.has_store;
-    scope.in_store =
-        world_.has_store ? std::function<Result<std::set<int64_t>>()>([this] { return in_store(); }) : nullptr;
+    scope.in_store = world_.has_store ? std::function<Result<StoreSteps>()>([this] { return in_store(); }) : nullptr;
     scope.write = [](const std::string&, std::string_view) { return Result<void>(); };
     task_ = std::make_unique<CleanupTask>(world_.clock, std::move(scope));
   }
 
-  Result<std::set<int64_t>> in_store() {
+  Result<StoreSteps> in_store() {
     if (store_silent_) return Error{Error::Code::kIo, "the store does not answer", ""};
     std::erase_if(judge_.shipped, [this](int64_t step) { return world_.store.count(step) == 0; });
-    return world_.store;
+    return StoreSteps{world_.store, {}};
   }
 
   Result<Removed> remove(const CleanupItem& item) {

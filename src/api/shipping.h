@@ -142,6 +142,7 @@ struct RemoteAnswer {
     bool latest = false;
     std::string trouble;
     std::vector<std::pair<std::string, std::string>> run;
+    bool given_up = false;  ///< all that is wrong with it: latest was moved to an earlier step since
   };
   std::vector<Checkpoint> checkpoints;  ///< the highest step first
   std::vector<std::string> notes;

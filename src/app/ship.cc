@@ -225,7 +225,7 @@ Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& reques
     const vault::CheckpointManifest& of = one.manifest;
     answer.checkpoints.push_back({of.id, of.name, of.framework, of.scanned, of.verified, of.parent, of.step,
                                   static_cast<int64_t>(of.files.size()), of.bytes(), of.epoch, of.pushed, one.latest,
-                                  one.trouble, of.run});
+                                  one.trouble, of.run, one.given_up});
   }
   if (!found->checkpoints.empty()) return answer;
   if (const std::string runs = named_runs_below(**harbour); !runs.empty())
@@ -233,14 +233,15 @@ Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& reques
   return answer;
 }
 
-std::function<Result<std::set<int64_t>>()> steps_in_store(StoreAddress address) {
-  return [address = std::move(address)]() -> Result<std::set<int64_t>> {
+std::function<Result<StoreSteps>()> steps_in_store(StoreAddress address) {
+  return [address = std::move(address)]() -> Result<StoreSteps> {
     const std::shared_ptr<Disk> disk = make_posix_disk();
     const auto found = shipped_checkpoints(*disk, {address, true});
     if (!found.ok()) return found.error();
-    std::set<int64_t> steps;
+    StoreSteps steps;
     for (const auto& one : found->checkpoints) {
-      if (one.trouble.empty()) steps.insert(one.step);
+      if (one.trouble.empty()) steps.usable.insert(one.step);
+      if (one.given_up) steps.given_up.insert(one.step);
     }
     return steps;
   };

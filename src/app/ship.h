@@ -10,6 +10,7 @@
 #include "act/vault/push.h"
 #include "api/shipping.h"
 #include "base/result.h"
+#include "core/retention.h"
 #include "platform/disk.h"
 #include "read/books/knowledge_base.h"
 
@@ -24,7 +25,7 @@ Result<void> add_parts(Disk& disk, vault::PushOptions& options);
 /// What this process's environment says of the run that it belongs to: "wandb_run_id", "machine", …
 std::vector<std::pair<std::string, std::string>> run_facts();
 Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& request);
-/// Asks a store which steps it has, whole and not given up. May be called from any thread.
-std::function<Result<std::set<int64_t>>()> steps_in_store(StoreAddress address);
+/// Asks a store which steps it has with all their files. May be called from any thread.
+std::function<Result<StoreSteps>()> steps_in_store(StoreAddress address);
 
 }  // namespace mw

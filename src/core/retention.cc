@@ -84,15 +84,20 @@ bool RetentionFacts::any_shipped() const {
          std::any_of(earlier.begin(), earlier.end(), [](const auto& one) { return !one.second.empty(); });
 }
 
-size_t RetentionFacts::lose_shipped(const std::set<int64_t>& there) {
-  const auto is_lost = [&there](int64_t step) { return there.count(step) == 0; };
-  size_t lost = std::erase_if(shipped, is_lost);
-  for (auto& [folder, steps] : earlier) lost += std::erase_if(steps, is_lost);
+RetentionFacts::Lost RetentionFacts::lose_shipped(const StoreSteps& there) {
+  Lost lost;
+  const auto lose = [&there, &lost](std::set<int64_t>& steps) {
+    lost.gone += std::erase_if(steps, [&there](int64_t step) { return !there.has(step); });
+    lost.forgotten += std::erase_if(steps, [&there](int64_t step) { return there.usable.count(step) == 0; });
+  };
+  lose(shipped);
+  for (auto& [folder, steps] : earlier) lose(steps);
+  lost.forgotten += lost.gone;
   return lost;
 }
 
 std::string RetentionFacts::spoiled(int64_t step) const {
-  if (const std::string why = found_unsound(step); !why.empty()) return why;
+  if (std::string why = found_unsound(step); !why.empty()) return why;
   if (onset != kNoStep && step >= onset && in_time.count(step) == 0) return cat("it was saved since ", trouble);
   if (left.count(step) != 0) return "the run went on from before it";
   return "";

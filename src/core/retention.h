@@ -32,6 +32,14 @@ struct BestRule {
 };
 BestRule best_rule(std::string_view keep_best);
 
+/// Steps of which a store has a checkpoint with all its files.
+struct StoreSteps {
+  std::set<int64_t> usable = {};    ///< nothing speaks against going on from it
+  std::set<int64_t> given_up = {};  ///< the store's pointer was moved to an earlier step since
+
+  bool has(int64_t step) const { return usable.count(step) != 0 || given_up.count(step) != 0; }
+};
+
 /// What a run's journal says that a decision over its checkpoints needs.
 struct RetentionFacts {
   bool has_store = false;     ///< the run ships its checkpoints
@@ -60,8 +68,13 @@ struct RetentionFacts {
   std::string found_unsound(int64_t step) const;
   /// Has the store anything, of whichever training?
   bool any_shipped() const;
-  /// Forgets what was shipped and is not in the store any more, which has these steps. How many.
-  size_t lose_shipped(const std::set<int64_t>& there);
+  struct Lost {
+    size_t forgotten = 0;  ///< count as shipped no more
+    size_t gone = 0;       ///< of those, which the store has not any more
+  };
+  /// Forgets what was shipped and is not in the store any more, or cannot be gone on from there: its pointer may have
+  /// gone on to a later training, whose steps are lower.
+  Lost lose_shipped(const StoreSteps& there);
 
   /// The last value up to `step`; none where that is not finite.
   std::optional<double> score_at(int64_t step) const;

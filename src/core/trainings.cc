@@ -58,6 +58,9 @@ bool within(std::string_view path, std::string_view folder) {
   }
 }
 
+/// One folder, called by one path or by two.
+bool same(std::string_view path, std::string_view folder) { return within(path, folder) && within(folder, path); }
+
 /// The folder of checkpoints that the path of a save names: where the checkpoint of that step lies, or, where no part
 /// of the path has the step, the path itself. "": it names no folder.
 std::string folder_of_save(std::string_view path, int64_t step) {
@@ -160,6 +163,7 @@ void EarlierTrainings::note_said(const State& state) {
     if (first_ == 0) continue;
     if (moment.attempt < first_) {
       folder.before = moment.attempt;
+      if (saved.step != kNoStep) folder.steps.insert(saved.step);
     } else {
       folder.said = true;
     }
@@ -167,12 +171,20 @@ void EarlierTrainings::note_said(const State& state) {
   moves_ = folders_.size() > 1;
 }
 
+/// An earlier training said that it saves that step there: what is found of it later shows nothing of the next one,
+/// whose word of its own saves counts.
+bool EarlierTrainings::said_before(std::string_view root, int64_t step) const {
+  return std::any_of(folders_.begin(), folders_.end(), [root, step](const auto& one) {
+    return one.second.steps.count(step) != 0 && (within(root, one.first) || within(one.first, root));
+  });
+}
+
 /// What the earlier training saved last is found when the next one has begun: by then that one cannot have come so far.
 void EarlierTrainings::note_found(const State& state) {
   const Beyond beyond(state);
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     Folder& folder = folders_[folder_of(seen.path)];
-    if (moment.attempt >= first_ && !beyond(seen.step, moment.at)) {
+    if (moment.attempt >= first_ && !beyond(seen.step, moment.at) && !said_before(folder_of(seen.path), seen.step)) {
       folder.found = true;
       continue;
     }
@@ -190,7 +202,8 @@ bool EarlierTrainings::is_over(size_t attempt) const {
   return false;
 }
 
-/// Does the training that goes on save, or mean to save, into a folder that does not lie in `root` nor holds it?
+/// Does the training that goes on save, or mean to save, into a folder that does not lie in `root` nor holds it; or one
+/// before it meant to save into `root` itself, and it means another folder?
 bool EarlierTrainings::saves_elsewhere(std::string_view root, bool said) const {
   const auto apart = [root](std::string_view other) { return !within(other, root) && !within(root, other); };
   for (const auto& [path, folder] : folders_) {
@@ -200,13 +213,23 @@ bool EarlierTrainings::saves_elsewhere(std::string_view root, bool said) const {
   std::string_view meant;
   for (size_t i = first_; i < state_.attempts.size(); ++i)
     if (!state_.attempts[i].save_folder.empty()) meant = state_.attempts[i].save_folder;
-  return contains(meant, "/") && apart(meant);
+  const auto end = state_.attempts.begin() + static_cast<ptrdiff_t>(first_);
+  const bool was_meant = std::any_of(state_.attempts.begin(), end, [root](const AttemptState& one) {
+    return !one.save_folder.empty() && same(one.save_folder, root);
+  });
+  return contains(meant, "/") && (was_meant ? !same(meant, root) : apart(meant));
 }
 
 bool EarlierTrainings::is_one_command(size_t from, size_t to) const {
   for (size_t i = from + 1; i <= to; ++i)
     if (state_.attempts[i].why == kKeeperBegan) return false;
   return true;
+}
+
+/// The log names saves in that very folder: what it names in one below it (a second stage) is none of those.
+bool EarlierTrainings::says_exactly(std::string_view root) const {
+  return std::any_of(folders_.begin(), folders_.end(),
+                     [root](const auto& one) { return one.second.all.count > 0 && same(one.first, root); });
 }
 
 /// By the log's own words: within one command the run saved there, and then in another folder, at lower steps, and not
@@ -216,15 +239,17 @@ bool EarlierTrainings::moved_on(const Folder::Said& from, std::string_view root)
   return std::any_of(folders_.begin(), folders_.end(), [&](const auto& one) {
     const Folder::Said& to = one.second.all;
     return to.count >= kSurely && to.first > from.last && to.first_step != kNoStep && to.first_step < from.last_step &&
-           !within(one.first, root) && !within(root, one.first) && is_one_command(from.last_attempt, to.first_attempt);
+           (says_exactly(root) ? !same(one.first, root) : !within(one.first, root) && !within(root, one.first)) &&
+           is_one_command(from.last_attempt, to.first_attempt);
   });
 }
 
 bool EarlierTrainings::left(std::string_view root) const {
   if (!any()) return false;
   Folder all;
+  const bool exactly = says_exactly(root);
   for (const auto& [path, folder] : folders_) {
-    if (!within(path, root)) continue;
+    if (exactly ? !same(path, root) : !within(path, root)) continue;
     if (folder.all.count > 0 && (all.all.count == 0 || folder.all.last > all.all.last)) all.all = folder.all;
     if (folder.before != kNone) all.before = all.before == kNone ? folder.before : std::max(all.before, folder.before);
     all.said = all.said || folder.said;
@@ -237,23 +262,28 @@ bool EarlierTrainings::left(std::string_view root) const {
   return saves_elsewhere(root, false) || has_finished(state_.attempts[first_ - 1]) || !has_failed(state_, first_ - 1);
 }
 
-Time EarlierTrainings::began() const {
+/// Between which two ticks of the watch the training changed.
+std::pair<Time, Time> EarlierTrainings::change() const {
   if (first_ == 0) return {};
   const auto is_commands = [](const AttemptState& one) { return one.why == kKeeperBegan; };
   const auto end = state_.attempts.begin() + static_cast<ptrdiff_t>(first_) + 1;
   const auto number = static_cast<int64_t>(std::count_if(state_.attempts.begin(), end, is_commands));
   const SupervisedAttempt *own = state_.supervision.attempt(number), *next = state_.supervision.attempt(number + 1);
   if (own == nullptr || !own->started_at.known()) return {};
-  Time at;
-  int64_t before = kNoStep;
+  std::pair<Time, Time> at;
+  const Tick* before = nullptr;
   for (const Tick& tick : state_.ticks) {
     if (tick.step == kNoStep || tick.at < own->started_at) continue;
     if (next != nullptr && next->started_at.known() && tick.at >= next->started_at) break;
-    if (before != kNoStep && tick.step + kStepRewind < before) at = tick.at;
-    before = tick.step;
+    if (before != nullptr && tick.step + kStepRewind < before->step) at = {before->at, tick.at};
+    before = &tick;
   }
   return at;
 }
+
+Time EarlierTrainings::began() const { return change().second; }
+
+Time EarlierTrainings::last_before() const { return change().first; }
 
 std::set<std::string> EarlierTrainings::folders() const {
   std::set<std::string> all;

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/state.h"
 
@@ -41,6 +42,8 @@ class EarlierTrainings {
   /// When the watch first saw the training that goes on at a step of its own; unknown where it did not see its counter
   /// go back.
   Time began() const;
+  /// When the watch last saw the training before it, and knew the next one within ten seconds; unknown likewise.
+  Time last_before() const;
   /// Is a save that was spoken of in that attempt one of an earlier training's? `path`: "" where its files name none.
   bool has(size_t attempt, const std::string& path) const;
 
@@ -53,12 +56,16 @@ class EarlierTrainings {
       int64_t first_step = kNoStep, last_step = kNoStep;
     };
     Said all = {};
-    size_t before = kNone;  ///< the last attempt of an earlier training that saved there
-    bool said = false;      ///< the training that goes on said that it saves there
-    bool found = false;     ///< something was found there that it can have saved
+    size_t before = kNone;         ///< the last attempt of an earlier training that saved there
+    std::set<int64_t> steps = {};  ///< of which an earlier training said that it saves them there
+    bool said = false;             ///< the training that goes on said that it saves there
+    bool found = false;            ///< something was found there that it can have saved
   };
   void note_said(const State& state);
   void note_found(const State& state);
+  bool says_exactly(std::string_view root) const;
+  bool said_before(std::string_view root, int64_t step) const;
+  std::pair<Time, Time> change() const;
   bool is_over(size_t attempt) const;
   bool moved_on(const Folder::Said& from, std::string_view root) const;
   bool is_one_command(size_t from, size_t to) const;

@@ -21,11 +21,11 @@ struct Run : SaidRun {
     say(event::AttemptBegan{std::string(kKeeperBegan)});
   }
   /// What it saves on the way, every tenth step, is found when the next one is.
-  void trains(const std::string& folder, int64_t from, int64_t to, bool finds_last = true) {
+  void trains(const std::string& folder, int64_t from, int64_t to, bool finds_last = true, int64_t every = 1) {
     int64_t saved = kNoStep;
     for (int64_t step = from; step <= to; ++step) {
       say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
-      state.ticks.push_back({state.order, state.last_at, step, true});
+      if (step % every == 0) state.ticks.push_back({state.order, state.last_at, step, true});
       if (step % 10 != 0) continue;
       if (saved != kNoStep) finds(folder, saved);
       say(event::CheckpointSaved{step, names ? cat(folder, "/global_step_", step) : "", true});
@@ -145,6 +145,52 @@ TEST_CASE("a third training leaves what both before it saved") {
   CHECK(run.left("/w/ck/seed0"));
   CHECK(run.left("/w/ck/seed1"));
   CHECK_FALSE(run.left("/w/ck/seed2"));
+}
+
+TEST_CASE("what the first training said that it saves is its own, however many steps lie between two ticks") {
+  Run run;
+  run.trains("ck/A", 1, 60, false, 50);
+  run.trains("ck/B", 1, 3, true, 50);
+  run.finds("ck/A", 50);  // no tick since the second one began
+  run.finds("ck/A", 60);
+  run.trains("ck/B", 4, 7, true, 50);
+  CHECK(run.left("/w/ck/A"));
+  CHECK_FALSE(run.left("/w/ck/B"));
+}
+
+TEST_CASE("a later training may save in a folder within the one of the first") {
+  for (const bool counted_on : {false, true}) {  // does the log count its records as those of one training?
+    CAPTURE(counted_on);
+    Run run;
+    run.trains("ck", 1, 60);
+    CHECK_FALSE(run.left("/w/ck"));
+    for (const int64_t step : {10, 20, 30}) {
+      if (!counted_on) run.trains("ck/stage2", step - 9, step);
+      if (counted_on) run.say(event::CheckpointSaved{step, cat("ck/stage2/global_step_", step), true});
+      if (counted_on) run.finds("ck/stage2", step);
+    }
+    CHECK(run.left("/w/ck"));
+    CHECK(run.left("ck"));
+    CHECK_FALSE(run.left("/w/ck/stage2"));
+  }
+}
+
+TEST_CASE("a log may say at its beginning where a training saves, and that lies within the folder of the first") {
+  Run run(false);
+  run.say(event::Configured{"save_folder", "ck"});
+  run.trains("ck", 1, 60);
+  run.trains("ck/stage2", 1, 3);
+  run.say(event::Configured{"save_folder", "ck/stage2"});
+  run.trains("ck/stage2", 4, 33);
+  CHECK(run.left("/w/ck"));
+  CHECK_FALSE(run.left("/w/ck/stage2"));
+  Run same(false);  // it says it anew
+  same.say(event::Configured{"save_folder", "ck"});
+  same.trains("ck", 1, 60);
+  same.trains("ck", 1, 3);
+  same.say(event::Configured{"save_folder", "ck"});
+  same.trains("ck", 4, 33);
+  CHECK_FALSE(same.left("/w/ck"));
 }
 
 TEST_CASE("a folder in which the training that goes on saves, too, is its own") {

@@ -66,14 +66,14 @@ def write(base, name, text):
         file.write(text)
 
 
-def begin(base, *options, address="127.0.0.1", trainer=(), port=None):
+def begin(base, *options, address="127.0.0.1", trainer=(), port=None, program=sys.executable):
     """A run with a judge at `address`, which midwatch starts."""
     port = port or free_port()
     write(base, "server.py", SERVER)
     write(base, "trainer.py", TRAINER)
     write(base, "midwatch.toml", f'[run]\nfirst_wait = "1s"\n[component.judge]\nkind = "rewards"\nevery = "200ms"\n'
           f'command = ["{sys.executable}", "server.py", "0.0.0.0", "{port}", "open"]\naddress = "http://{address}:{port}"\n')
-    return Said(base, [sys.executable, "trainer.py", *trainer], *options)
+    return Said(base, [program, *([] if program != sys.executable else ["trainer.py"]), *trainer], *options)
 
 
 def status(base):
@@ -107,6 +107,22 @@ def kill_judge(base):
 
 def actions(base):
     return [(one["action"], one["why"]) for one in status(base)["actions"] if one["action"] in ("pause", "resume")]
+
+
+def beside_a_client(base):
+    """Where the command only follows the trainer, nothing says that this is paused."""
+    write(base, "open", "")
+    write(base, "docker", f"#!/bin/sh\nexec {sys.executable} trainer.py\n")
+    os.chmod(os.path.join(base, "docker"), 0o755)
+    run = begin(base, program=os.path.join(base, "docker"), trainer=("run", "image"))
+    run.wait_for_steps()
+    os.remove(os.path.join(base, "open"))
+    old = kill_judge(base)
+    wait_until("the next life, which loads", lambda: processes_of(base, "server.py") not in ([], [old]) and health(base) == ["starting"])
+    advances(base)
+    assert "PAUSED" not in shown(base) and not actions(base), (shown(base), actions(base))
+    assert midwatch(base, "stop", "--now")[0] == 0
+    run.end()
 
 
 def resumed_meanwhile(base):
@@ -205,7 +221,7 @@ def port_of_another(base, address, late):
 
 own = own_address()
 hosts = [host for host in (own, socket.gethostname() if own else "") if host]
-tests = [(resumed_meanwhile,), (dry,), (dry_and_never_there,), (paused_between,), (port_of_another, "127.0.0.1", True)]
+tests = [(resumed_meanwhile,), (beside_a_client,), (dry,), (dry_and_never_there,), (paused_between,), (port_of_another, "127.0.0.1", True)]
 tests += [(port_of_another, host, False) for host in hosts]
 for test, *words in tests:
     with Scratch() as scratch:

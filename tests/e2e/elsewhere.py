@@ -59,10 +59,10 @@ def client_lost(base):
     with open(f"{base}/container.log", "wb") as log:
         daemons = subprocess.Popen(training(base, 4000), cwd=base, stdout=log, stderr=log, start_new_session=True)
     try:
-        run = Run(base, [f"{base}/docker", "run", "--rm", "image", "python", "train.py"], "--quiet", "--first-wait", "0.1")
+        run = Run(base, [f"{base}/docker", "run", "--rm", "--name", "box", "image", "python", "train.py"], "--quiet", "--first-wait", "0.1")
         wait_until("its steps", lambda: (status(base).get("step") or 0) >= 3)
         code, text = midwatch(base, "pause")
-        assert code != 0 and "cannot pause" in text, (code, text)
+        assert code != 0 and "cannot pause" in text and "docker stop box" in text, (code, text)
         assert status(base)["phase"] == "running", status(base)
         open(f"{base}/lose", "w").close()
         run.end()
@@ -73,6 +73,17 @@ def client_lost(base):
     finally:
         daemons.kill()
         daemons.wait()
+
+
+def client_stopped(base):
+    """The stop ends the client alone; how to end what it follows is said with its name."""
+    script(base, "docker", DOCKER.format(base=base))
+    open(f"{base}/container.log", "w").close()
+    run = Run(base, [f"{base}/docker", "run", "--name=box", "image"], "--quiet")
+    wait_until("the client", lambda: os.path.exists(f"{base}/calls"))
+    code, text = midwatch(base, "stop", "--now")
+    assert code == 0 and "may go on: docker ps shows it, docker stop box ends it." in text, (code, text)
+    run.end()
 
 
 def job_of_script(base):
@@ -102,7 +113,7 @@ def time_limit(base):
             assert "INTERRUPTED" in text and "CRASHED" not in text, (code, text)
 
 
-for test in (in_container, client_lost, job_of_script, time_limit):
+for test in (in_container, client_lost, client_stopped, job_of_script, time_limit):
     with Scratch() as base:
         test(base)
     print(f"{test.__name__} ok", flush=True)

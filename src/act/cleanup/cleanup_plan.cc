@@ -370,11 +370,11 @@ class Planner {
           cat("What was shipped counts as it was recorded, as the store cannot be asked: ", there.error().what));
       return false;
     }
-    const size_t lost = facts_.lose_shipped(*there);
-    if (lost > 0)
-      plan_.notes.push_back(cat(lost, lost == 1 ? " checkpoint" : " checkpoints", " that had been shipped ",
-                                lost == 1 ? "is" : "are", " not in the store any more, or not whole"));
-    return lost > 0;
+    const auto [forgotten, gone] = facts_.lose_shipped(*there);
+    if (gone > 0)
+      plan_.notes.push_back(cat(gone, gone == 1 ? " checkpoint" : " checkpoints", " that had been shipped ",
+                                gone == 1 ? "is" : "are", " not in the store any more, or not whole"));
+    return forgotten > 0;
   }
 
   /// Why no run should go on from it; "": nothing speaks against it.

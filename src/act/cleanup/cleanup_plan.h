@@ -64,7 +64,7 @@ struct CleanupScope : CleanupPlaces {
   RetentionFacts facts = {};
   /// Steps that the store has, whole, as it says now. Asked where a checkpoint would go by `facts`, which are what it
   /// had when they were shipped. Unset: it is not asked.
-  std::function<Result<std::set<int64_t>>()> in_store = nullptr;
+  std::function<Result<StoreSteps>()> in_store = nullptr;
   /// Paths of what this run's midwatch meant to delete at some time, by its journal.
   std::set<std::string> removals = {};
   CleanupFor asks = CleanupFor::kPerson;

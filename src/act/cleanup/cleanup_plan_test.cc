@@ -182,24 +182,28 @@ TEST_CASE("before a checkpoint goes, the store is asked what it still has of wha
   p.scope.facts.has_store = true;
   p.scope.facts.shipped = {10, 20, 30};
   int asked = 0;
-  std::set<int64_t> there = {10, 20, 30};
-  p.scope.in_store = [&]() -> Result<std::set<int64_t>> {
+  StoreSteps there{{10, 20, 30}, {}};
+  p.scope.in_store = [&]() -> Result<StoreSteps> {
     ++asked;
     return there;
   };
   CHECK(p.plan() == Names{"step_10", "step_20"});
   CHECK(asked == 1);
-  there = {10};  // somebody removed the later ones there
+  there = {{10}, {}};  // somebody removed the later ones there
   CleanupPlan plan = p.all();
   REQUIRE(plan.items.size() == 1);
   CHECK(plan.items[0].name == "step_10");
   CHECK(plan.notes == Names{"2 checkpoints that had been shipped are not in the store any more, or not whole"});
+  there = {{10}, {20, 30}};  // its pointer was moved back
+  plan = p.all();
+  CHECK(plan.items.size() == 1);
+  CHECK(plan.notes.empty());
   there = {};
   CHECK(p.plan().empty());
   p.scope.facts.shipped = {50, 60};  // the newest ones lay there alone
   CHECK(p.plan().empty());
   p.scope.facts.shipped = {10, 20, 30};
-  p.scope.in_store = []() -> Result<std::set<int64_t>> { return Error{Error::Code::kIo, "no answer", ""}; };
+  p.scope.in_store = []() -> Result<StoreSteps> { return Error{Error::Code::kIo, "no answer", ""}; };
   plan = p.all();
   CHECK(plan.items.size() == 2);
   CHECK(plan.notes == Names{"What was shipped counts as it was recorded, as the store cannot be asked: no answer"});

@@ -408,7 +408,7 @@ std::unique_ptr<CleanupTask> watch_space(
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
     std::function<Result<void>(const std::string& path, std::string_view text)> write,
-    std::function<Result<std::set<int64_t>>()> in_store) {
+    std::function<Result<StoreSteps>()> in_store) {
   const auto own = [spec, run_folder = places.run_folder](Disk& disk, const State& state, const CheckpointLayout& of) {
     auto found = ownership_of(disk, run_folder, spec, state, of);
     return found.ok() ? std::move(*found) : Ownership();

@@ -39,9 +39,9 @@ struct CleanupTaskScope {
   std::function<Result<void>(const std::string& path, std::string_view text)> write = nullptr;
   /// Decides whose a checkpoint is; called for each plan. Unset: no checkpoint is proven to be the run's.
   std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
-  bool has_store = false;                                         ///< the run ships its checkpoints
-  Duration store_wait = Duration::seconds(600);                   ///< for them, at most, that a restart waits for space
-  std::function<Result<std::set<int64_t>>()> in_store = nullptr;  ///< as of CleanupScope; asked from another thread
+  bool has_store = false;                                  ///< the run ships its checkpoints
+  Duration store_wait = Duration::seconds(600);            ///< for them, at most, that a restart waits for space
+  std::function<Result<StoreSteps>()> in_store = nullptr;  ///< as of CleanupScope; asked from another thread
 };
 
 class CleanupTask final : public Task {
@@ -132,6 +132,6 @@ std::unique_ptr<CleanupTask> watch_space(
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
     std::function<Result<void>(const std::string& path, std::string_view text)> write,
-    std::function<Result<std::set<int64_t>>()> in_store);
+    std::function<Result<StoreSteps>()> in_store);
 
 }  // namespace mw

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
 #include "core/reach.h"
+#include "core/trainings.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/below_declared.h"
 #include "sense/checkpoints/beside.h"
@@ -222,7 +223,9 @@ std::string folder_of_saves(Disk& disk, const RunSpec& spec, const State& state,
     if (tick.at >= began) steps.at(tick.at, tick.step);
   }
   std::map<std::string, SavedBeside> saved = saved_below(disk, folders, layout);
-  std::erase_if(saved, [began](const auto& one) { return one.second.changed < began; });
+  // Nor did what trains now save what was there when the training before it was last seen.
+  const Time since = std::max(began, EarlierTrainings(state).last_before());
+  std::erase_if(saved, [since](const auto& one) { return one.second.changed < since; });
   return steps.folder_of(saved, announced);
 }
 

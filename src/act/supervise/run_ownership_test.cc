@@ -5,6 +5,8 @@
 #include "act/keeper/launch.h"
 #include "act/keeper/record.h"
 #include "base/text.h"
+#include "core/attempts.h"
+#include "core/said_run_for_test.h"
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
 
@@ -60,6 +62,33 @@ TEST_CASE("another run of the same home that keeps its checkpoints there is know
   CHECK(own.other_at("/data/ck", Time::from_seconds(2050)) == nullptr);
   CHECK(own.other_at("/data/ck", Time::from_seconds(2500)) == nullptr);  // it was cut off: nobody recorded its end
   CHECK(own.lived_beside("/data/ck") == nullptr);
+}
+
+TEST_CASE("the folder of saves is one that was written since the command went on to another training") {
+  SaidRun run;
+  run.say(event::SourceOpened{0, "train.log", "text", 0});
+  run.say(event::AttemptBegan{std::string(kKeeperBegan)});
+  run.state.supervision.attempts.push_back({});
+  run.state.supervision.attempts.back().number = 1;
+  const Time began = run.state.last_at;
+  run.state.supervision.attempts.back().started_at = began;
+  FakeDisk disk;
+  disk.date_folders();
+  // Both save within a minute of the same step's save of the other.
+  for (const std::string folder : {"/data/ck/A", "/data/ck/B"}) {
+    for (int64_t step = 1; step <= 22; ++step) {
+      run.say(event::Measured{step, false, {{"reward.mean", "r", 0.5}}});
+      run.state.ticks.push_back({run.state.order, run.state.last_at, step, true});
+      if (step % 10 != 0) continue;
+      disk.set_time(run.state.last_at);
+      disk.put(cat(folder, "/step_", step, "/weights"), "x");
+      run.say(event::CheckpointSaved{step, "", true});
+    }
+  }
+  RunSpec spec;
+  spec.folder = "/work";
+  spec.checkpoints = {"/data/ck"};
+  CHECK(folder_of_saves(disk, spec, run.state, kSteps, began) == "/data/ck/B");
 }
 
 TEST_CASE("of what a run said that it saved the last of each attempt, and when it had saved twice more, are known") {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "core/supervise/client.h"
 
 namespace mw {
 namespace {
@@ -48,7 +49,10 @@ int64_t SupervisedComponents::asked_pid_of(const std::string& name) const {
 /// The trainer is paused while one of them is down, unless a person pauses it anyway, or resumes it meanwhile.
 Result<void> SupervisedComponents::pause_trainer(const State& state, EventWriter& writer) {
   const Supervision& known = state.supervision;
-  const bool should = std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->pauses_trainer(); });
+  // Where the command only follows the training, to pause it would pause nothing.
+  const bool elsewhere = trains_elsewhere(state, supervisor_->spec().command);
+  const bool should =
+      !elsewhere && std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->pauses_trainer(); });
   pause_requested_ = pause_requested_ && should;
   if (should && !known.pause && !pause_requested_) {
     MW_TRY(writer.record(event::Requested{"pause", std::string(kByComponent)}));
@@ -57,7 +61,7 @@ Result<void> SupervisedComponents::pause_trainer(const State& state, EventWriter
   }
   const bool ours = known.pause && known.pause_by == kByComponent;
   const bool waits_in_vain = stopped_ || supervisor_->spec().dry;  // nobody starts anew what it waits for
-  if (!should && ours && (ready() || waits_in_vain)) {
+  if (!should && ours && (ready() || waits_in_vain || elsewhere)) {
     return writer.record(event::Requested{"resume", std::string(kByComponent)});
   }
   return {};

@@ -82,7 +82,8 @@ Result<Catalogue> read_catalogue(const VaultDoors& doors, const Keys& keys, bool
         if (!missing.ok()) return missing.error();
         if (!missing->empty()) one.trouble = cat(*missing, " is missing or has another size");
       }
-      if (!is_current(out.pointer, one.manifest)) one.trouble = "latest was moved to an earlier step since";
+      one.given_up = one.trouble.empty() && !is_current(out.pointer, one.manifest);
+      if (one.given_up) one.trouble = "latest was moved to an earlier step since";
     } else {
       one.trouble = manifest.ok() ? "its manifest is another one's" : manifest.error().what;
       one.manifest.id = id;

@@ -15,6 +15,7 @@ struct RemoteCheckpoint {
   bool latest = false;          ///< the pointer names it
   std::string trouble;          ///< why nobody should resume from it; "": nothing is known to be wrong
   std::string hash;             ///< of the manifest's text
+  bool given_up = false;        ///< all that is wrong with it: the pointer was moved to an earlier step since
 };
 
 struct Catalogue {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/supervise/client_target.h"
 #include "core/supervise/program_on_input.h"
 #include "core/supervise/time_limit.h"
 
@@ -102,14 +103,14 @@ std::string may_train_on(const State& state, std::span<const std::string> comman
   const bool trained = ended.last_step != kNoStep;
   if (client->says_end) {
     const bool over = (ended.known && ended.code == 0) || seen_in_last(state, kOver);
-    return over || !trained ? "" : follows(client->called, client->where, client->advice);
+    return over || !trained ? "" : follows(client->called, client->where, how_to_end(*client, command, ""));
   }
   const bool gone = !ended.known || ended.signal != 0 || ended.code == client->own_status;
   const bool not_begun = !trained && std::any_of(kNotBegun.begin(), kNotBegun.end(),
                                                  [&state](std::string_view id) { return seen_in_last(state, id); });
   // Where it did not come to log in, nothing was begun.
   const bool failed_to_begin = not_begun || (client->own_status == kSshFailed && !trained);
-  return gone && !failed_to_begin ? follows(client->called, client->where, client->advice) : "";
+  return gone && !failed_to_begin ? follows(client->called, client->where, how_to_end(*client, command, "")) : "";
 }
 
 }  // namespace mw

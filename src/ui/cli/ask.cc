@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "core/supervise/client.h"
+#include "core/supervise/client_target.h"
 #include "ui/cli/take_run.h"
 
 namespace mw {
@@ -35,7 +36,7 @@ Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
     return Error{Error::Code::kInvalid,
                  cat("run ", status.name, ": its training runs ", client->where, " and is no process below ",
                      client->called, ": midwatch cannot pause it"),
-                 std::string(client->advice)};
+                 how_to_end(*client, status.command, "")};
   }
   if (what == RunAsk::What::kApprove && status.asks.empty()) {
     return Error{Error::Code::kInvalid, cat("run ", status.name, ": midwatch asks for nothing now"),
@@ -43,6 +44,15 @@ Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
                                                            : "What it asks for stands in midwatch status."};
   }
   return {};
+}
+
+/// What a person does where the request ends the client alone. midwatch does not: a name may have become somebody
+/// else's, and what a client follows may be other people's, too.
+std::string said_of_client(const RunStatus& status, RunAsk::What what) {
+  const bool ends = what == RunAsk::What::kStop || what == RunAsk::What::kKill;
+  const Client* const client = ends && status.supervised ? client_of(status.command) : nullptr;
+  if (client == nullptr) return "";
+  return cat("Its training runs ", client->where, " and may go on: ", how_to_end(*client, status.command, ""), "\n");
 }
 
 }  // namespace
@@ -75,7 +85,7 @@ Exit ask_run(const Args& args, Services& services, const Console& console, const
         .end_object();
     console.out(out + "\n");
   } else if (asked->taken) {
-    console.out(cat(asked->run, ": ", done, "\n"));
+    console.out(cat(asked->run, ": ", done, "\n", said_of_client(*status, ask.what)));
   } else {
     console.out(cat(asked->run, ": left for the run's midwatch, which ",
                     asked->stopped != 0 ? cat("takes it when it goes on. Now ", stopped_watcher(asked->stopped), "\n")
