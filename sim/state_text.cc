@@ -101,6 +101,9 @@ void write_work(Writer& out, const State& s) {
              format_double(phase.seconds_last));
     for (const Point& end : phase.ends) out.line("  ", end.step, " ", format_double(end.value));
   }
+  for (const auto& [name, counter] : s.counters)
+    out.line("counter ", name, " ", counter.done, " ", counter.total, " ", counter.began.ns, " ", counter.moved.ns, " ",
+             counter.attempt);
   for (const auto& [name, progress] : s.progress) out.line("progress ", name, " ", Writer::of(progress));
   for (const auto& [moment, saved] : s.checkpoints) out.line("saved ", Writer::of(moment), " ", Writer::of(saved));
   for (const auto& [moment, seen] : s.checkpoint_scans) out.line("scan ", Writer::of(moment), " ", Writer::of(seen));

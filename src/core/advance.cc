@@ -24,6 +24,7 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::PhaseBegan&) const { return false; }
     bool operator()(const event::PhaseEnded&) const { return false; }
     bool operator()(const event::Progressed&) const { return false; }
+    bool operator()(const event::Counted&) const { return false; }
     bool operator()(const event::SourceOpened&) const { return false; }
     bool operator()(const event::Recognised&) const { return false; }
     bool operator()(const event::SourceHead&) const { return false; }

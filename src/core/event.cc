@@ -27,6 +27,7 @@ template EventBody::EventBody(event::StepBegan);
 template EventBody::EventBody(event::PhaseBegan);
 template EventBody::EventBody(event::PhaseEnded);
 template EventBody::EventBody(event::Progressed);
+template EventBody::EventBody(event::Counted);
 template EventBody::EventBody(event::Measured);
 template EventBody::EventBody(event::CheckpointSaved);
 template EventBody::EventBody(event::CheckpointSeen);

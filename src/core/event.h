@@ -104,6 +104,11 @@ struct Progressed {  ///< a progress bar or counter
   int64_t total = 0;
   double elapsed = -1;  ///< seconds since the bar was begun, as it says; below 0: it does not
 };
+struct Counted {  ///< a line that says how many of so many are done, of which the one before it said fewer
+  std::string what;
+  int64_t done = 0;
+  int64_t total = 0;
+};
 struct Measured {  ///< one metric record
   int64_t step = kNoStep;
   bool eval = false;  ///< held-out evaluation rather than training
@@ -346,7 +351,7 @@ using AnyBody =
                  event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
                  event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
                  event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
-                 event::Decided, event::Tripped, event::MembersSeen>;
+                 event::Decided, event::Tripped, event::MembersSeen, event::Counted>;
 
 template <typename One, typename Bodies>
 constexpr bool kIsOneOf = false;

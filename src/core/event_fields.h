@@ -55,6 +55,7 @@ MW_EVENT(PhaseBegan, "phase-began", field("phase", &E::phase));
 MW_EVENT(PhaseEnded, "phase-ended", field("phase", &E::phase), field("seconds", &E::seconds), field("step", &E::step));
 MW_EVENT(Progressed, "progressed", field("what", &E::what), field("done", &E::done), field("total", &E::total),
          field("elapsed", &E::elapsed));
+MW_EVENT(Counted, "counted", field("what", &E::what), field("done", &E::done), field("total", &E::total));
 MW_EVENT(Measured, "measured", field("step", &E::step), field("eval", &E::eval), field("readings", &E::readings),
          field("counted", &E::counted));
 MW_EVENT(CheckpointSaved, "checkpoint-saved", field("step", &E::step), field("path", &E::path),

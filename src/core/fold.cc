@@ -6,6 +6,7 @@
 #include "core/attempts.h"
 #include "core/bounded.h"
 #include "core/components.h"
+#include "core/counters.h"
 #include "core/exit_status.h"
 #include "core/fold_actions.h"
 #include "core/fold_figures.h"
@@ -143,20 +144,19 @@ class Folder {
     end_phase(state_, ended.phase, heard());
     PhaseState* phase = named(state_.phases, ended.phase);
     if (phase == nullptr || !std::isfinite(ended.seconds)) return;
-    phase->seconds_min = phase->times == 0 ? ended.seconds : std::min(phase->seconds_min, ended.seconds);
-    phase->seconds_max = std::max(phase->seconds_max, ended.seconds);
-    phase->seconds_sum += ended.seconds;
-    phase->seconds_last = ended.seconds;
-    ++phase->times;
-    if (phase->ends.size() >= PhaseState::kEndsKept) phase->ends.erase(phase->ends.begin());
-    phase->ends.push_back({moment.step, ended.seconds, event_.at, event_.where, moment.attempt});
+    add_phase_end(*phase, {moment.step, ended.seconds, event_.at, event_.where, moment.attempt});
   }
   void operator()(const event::Progressed& progressed) {
-    add_bar_mark(state_, live().attempt, progressed, event_.where);
+    const Place place = live();
+    add_bar_mark(state_, place.attempt, progressed, event_.where);
+    add_counter(state_, clip(progressed.what, 200), progressed.done, progressed.total, heard(), place.moment.attempt);
     if (event::Progressed* known = named(state_.progress, progressed.what)) {
       *known = progressed;
       known->what = clip(progressed.what, 200);
     }
+  }
+  void operator()(const event::Counted& counted) {
+    add_counter(state_, clip(counted.what, 200), counted.done, counted.total, heard(), live().moment.attempt);
   }
   void operator()(const event::Measured& measured) {
     if (state_.by_host(event_.where)) return add_host_figures(state_, event_, measured, attempt_by_clock());

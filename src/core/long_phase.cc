@@ -1,5 +1,7 @@
 #include "core/long_phase.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/bounded.h"
 
@@ -44,6 +46,16 @@ void end_phase(State& state, std::string_view phase, Time heard) {
 void begin_save(State& state, bool complete, const Moment& moment, Time heard) {
   end_long(state, heard);
   if (!complete) begin_long(state, moment, heard, false);
+}
+
+void add_phase_end(PhaseState& phase, const Point& end) {
+  phase.seconds_min = phase.times == 0 ? end.value : std::min(phase.seconds_min, end.value);
+  phase.seconds_max = std::max(phase.seconds_max, end.value);
+  phase.seconds_sum += end.value;
+  phase.seconds_last = end.value;
+  ++phase.times;
+  if (phase.ends.size() >= PhaseState::kEndsKept) phase.ends.erase(phase.ends.begin());
+  phase.ends.push_back(end);
 }
 
 void trained_on(State& state, uint16_t attempt, int64_t step, Time heard) {

@@ -169,6 +169,13 @@ struct ActionState {
   double seconds = 0;
 };
 
+/// What counts up between two steps: a bar, or "finished 37/128 trajectories" in a line.
+struct Counter {
+  int64_t done = 0, total = 0;
+  Time began, moved;  ///< this pass of it, as it was first seen; its last change
+  uint16_t attempt = 0;
+};
+
 /// A component as a live watch last saw it, and the times when it was not well.
 struct ComponentState {
   struct Trouble {
@@ -264,6 +271,7 @@ struct State {
   static constexpr size_t kLongPhases = 64;
   std::vector<LongPhase> long_phases;
   std::map<std::string, event::Progressed> progress;
+  std::map<std::string, Counter> counters;  ///< by what they count, as the log says it
   std::vector<std::pair<Moment, event::CheckpointSaved>> checkpoints;
   /// Checkpoints as they were found on the disk, in the order of the scans; Moment::step is theirs.
   std::vector<std::pair<Moment, event::CheckpointSeen>> checkpoint_scans;

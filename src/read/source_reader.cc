@@ -111,7 +111,10 @@ class SourceReader::Text : public SourceReader::Stage {
     if (lines_before_ > 0) log_.resume(0, static_cast<uint64_t>(lines_before_));
   }
   void feed(std::string_view bytes) override {
-    if (std::exchange(looks_first_, false)) interpreter_.expect(bytes);
+    if (std::exchange(looks_first_, false)) {
+      interpreter_.expect(bytes);
+      log_.expect(bytes);
+    }
     if (const auto found = zone_.find(bytes)) interpreter_.set_zone(*found);
     log_.feed(bytes);
     last_clock_.keep(bytes);

@@ -17,6 +17,45 @@ TEST_CASE("a Trainer's log without a record of a step says by its last one how f
   CHECK(bare.attempts.back().last_step == 1001);
 }
 
+TEST_CASE("a line that names the run's settings is no record of a step") {
+  std::string log =
+      "Starting training with the following configuration: model=Qwen2.5-7B batch=64 lr=1e-6 kl=0.03 group=8\n";
+  for (int step = 1; step <= 40; ++step)
+    log += cat("step=", step, " reward_mean=0.3", step, " loss=0.02", step, " kl=0.03", step, "\n");
+  const State state = state_of(log);
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.steps().last == 40);
+}
+
+TEST_CASE("a log that was copied from a terminal of 80 columns has the steps and the error of the log itself") {
+  std::string log;
+  for (int step = 1; step <= 40; ++step) {
+    log += cat("(TaskRunner pid=81234) step:", step, " - global_seqlen/min:8123.0 - actor/entropy:0.4", step * step,
+               " - actor/pg_loss:0.0", step * 7, " - critic/rewards/mean:0.3", step % 9,
+               " - actor/grad_norm:0.2 - response_length/mean:812.25 - timing_s/step:60.5\n");
+  }
+  log +=
+      "Traceback (most recent call last):\n"
+      "  File \"/home/user/projects/rl/training/very_long_directory_name/train_grpo.py\", line 377, in main\n"
+      "    batch = self.prepare_batch(prompts, completions, rewards, advantages, masks, log_probs)\n"
+      "KeyError: 'the configuration has no key named actor_rollout_ref.rollout.multi_turn.tool_config_path'\n";
+  std::string copy;
+  for (std::string_view rest = log; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), size_t{80});
+    copy += cat(rest.substr(0, end), "\n");
+    rest.remove_prefix(rest[end] == '\n' ? end + 1 : end);
+  }
+  const State whole = state_of(log), broken = state_of(copy);
+  REQUIRE(whole.find("entropy") != nullptr);
+  REQUIRE(broken.find("entropy") != nullptr);
+  CHECK(broken.find("entropy")->count() == 40);
+  CHECK(broken.steps().last == whole.steps().last);
+  REQUIRE(broken.traces.size() == 1);
+  REQUIRE(whole.traces.size() == 1);
+  CHECK(broken.traces[0].trace.exception == whole.traces[0].trace.exception);
+  CHECK(broken.traces[0].trace.message == whole.traces[0].trace.message);
+}
+
 TEST_CASE("records of whole epochs have steps where the trainer saves by steps") {
   std::string log, other;
   for (int epoch = 1; epoch <= 5; ++epoch) {

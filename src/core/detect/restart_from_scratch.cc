@@ -9,6 +9,7 @@
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/progress.h"
+#include "core/detect/support/two_writers.h"
 #include "core/detect/tools/track.h"
 #include "core/framework_family.h"
 #include "core/overwrites.h"
@@ -192,7 +193,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       furthest_attempt = i;
     }
   }
-  if (restarts > 0) out.push_back(std::move(finding));
+  // Of two runs that write to one file the later one is none that went back.
+  if (restarts > 0 && two_writers(state).count(finding.onset.where.source) == 0) out.push_back(std::move(finding));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/components.h"
+#include "core/counters.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/pause.h"
@@ -249,6 +250,14 @@ Stand stand_of(const State& state) {
   return bar.step != kNoStep && (!stand.rhythm.known() || bar.step > stand.step) ? bar : stand;
 }
 
+/// "; rollouts stands at 37 of 128 since 2h 05m", of a counter that the step had set going; "" of none.
+std::string stands_at(const std::pair<const std::string, Counter>* counter, Time now) {
+  if (counter == nullptr) return "";
+  const auto& [what, at] = *counter;
+  return cat("; its count of \"", clip(what, 60), "\" has stood at ", at.done, " of ", at.total, " for ",
+             format_duration(now - at.moved));
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty()) return;
   const auto [at, step, rhythm] = stand_of(state);
@@ -269,6 +278,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const double silent = (end.at - since).seconds();
   if (!sooner && silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
+  const auto index = static_cast<uint16_t>(number);
+  const Time moved = std::max(since, last_counted(state, index, since, patience));
+  if (!sooner && (end.at - moved).seconds() <= patience) return;  // the work of the step goes on
   for (const FailureChain& chain : memory.chains(state, knowledge)) {
     if (chain.attempt == number && chain.ended) return;
   }
@@ -283,15 +295,16 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const State::LongPhase* const phase = announced_phase(state, number, end.at);
   const bool evaluates = silent <= kAnnounced.value && phase != nullptr && phase->evaluates;
   const bool long_talk = silent > kTalks.value * patience && (live || total > 0);
-  const Severity talking = long_talk ? Severity::kWarning : Severity::kInfo;
+  const auto* const counter = open_counter(state, index, since);  // it has stood still for the patience by now
+  const Severity talking = long_talk || counter != nullptr ? Severity::kWarning : Severity::kInfo;
   finding.severity = talks ? talking : evaluates ? Severity::kWarning : Severity::kCritical;
-  finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
+  finding.onset = {step, since, {}, index};
   // Time alone shows it: no line of the run does.
-  const Time detected = sooner ? sooner->from : since + Duration::seconds(patience);
-  finding.detected = {step, detected, {}, static_cast<uint16_t>(number)};
+  const Time detected = sooner ? sooner->from : moved + Duration::seconds(patience);
+  finding.detected = {step, detected, {}, index};
   finding.summary =
       cat("No step after ", step, " for ", format_duration(end.at - since), sooner ? cat(", and ", sooner->why) : "",
-          "; a step usually takes ", format_duration(Duration::seconds(usual)),
+          "; a step usually takes ", format_duration(Duration::seconds(usual)), stands_at(counter, end.at),
           evaluates ? "; its log announced an evaluation, which may still be under way" : "");
   finding.suggests.push_back({"hang-no-progress-generic", 0.5,
                               talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/text.h"
 #include "core/advance.h"
 #include "core/planted_run_for_test.h"
 
@@ -70,6 +71,28 @@ TEST_CASE("what was over long before the watch came is no standstill that lasts 
     for (int i = 0; i < ticks; ++i, run.wait(10)) run.say(event::Ticked{});
     CHECK(run.summary().empty());
   }
+}
+
+/// A step that takes three hours and a half, whose rollouts are counted in lines for the first part of it.
+std::string counted_for(int64_t minutes, int64_t from, int64_t total) {
+  Hung run;
+  int64_t done = from;
+  for (int64_t minute = 0; minute < 210; ++minute) {
+    run.wait(60);
+    if (minute < minutes && done < total) run.say(event::Counted{"rollouts", done++, total});
+    if (minute < minutes && done == total && from == 1) done = 0;  // it begins anew, as the tries of a request do
+    run.talk(1);
+  }
+  run.say(event::SourceEnded{0, 0, false, "still here"});
+  return run.summary();
+}
+
+TEST_CASE("a step whose work is counted and goes on is no stall, one whose count stands still is") {
+  CHECK(counted_for(210, 0, 400).empty());
+  CHECK(counted_for(190, 0, 400).empty());  // it moved twenty minutes ago
+  CHECK(contains(counted_for(60, 0, 400), "; its count of \"rollouts\" has stood at 59 of 400 for 2h 30m"));
+  CHECK(contains(counted_for(0, 0, 400), "No step after 40"));
+  CHECK(contains(counted_for(210, 1, 10), "No step after 40"));  // which moves, and gets nowhere
 }
 
 TEST_CASE("a hang that a signal ended is reported, and leads") {

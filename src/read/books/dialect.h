@@ -31,6 +31,7 @@ enum class Maker : uint8_t {
   kStep,
   kPlan,
   kProgress,
+  kCounter,
   kAttempt,
   kResumed,
   kPhaseBegin,

@@ -44,6 +44,9 @@ struct EventLister {
                        {"what", e.what},
                        {"elapsed", format_double(e.elapsed)}});
   }
+  void operator()(const event::Counted& e) const {
+    add("counted", {{"what", e.what}, {"done", std::to_string(e.done)}, {"total", std::to_string(e.total)}});
+  }
   void operator()(const event::AttemptBegan& e) const { add("attempt", {{"why", e.why}}); }
   void operator()(const event::Resumed& e) const { add("resumed", {{"step", step_text(e.step)}, {"path", e.path}}); }
   void operator()(const event::PhaseBegan& e) const { add("phase-began", {{"phase", e.phase}}); }

@@ -16,7 +16,7 @@ struct MakerName {
   std::string_view name;
   Maker maker;
 };
-constexpr std::array<MakerName, 21> kMakers = {{
+constexpr std::array<MakerName, 22> kMakers = {{
     {"metrics", Maker::kMetrics},
     {"table", Maker::kTable},
     {"readings", Maker::kReadings},
@@ -24,6 +24,7 @@ constexpr std::array<MakerName, 21> kMakers = {{
     {"step", Maker::kStep},
     {"plan", Maker::kPlan},
     {"progress", Maker::kProgress},
+    {"counter", Maker::kCounter},
     {"attempt", Maker::kAttempt},
     {"resumed", Maker::kResumed},
     {"phase-begin", Maker::kPhaseBegin},

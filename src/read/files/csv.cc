@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/files/written_figures.h"
 #include "read/lines/metric_line.h"
 
 namespace mw {
@@ -223,6 +224,7 @@ bool CsvDecoder::is_like_the_rows() const {
 void CsvDecoder::header(std::string_view text) {
   has_header_ = true;
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
+  if (text.starts_with("# ")) text.remove_prefix(2);  // as numpy.savetxt() writes it
   separator_ = find_separator(text);
   split(text, cells_);
   const std::vector<std::string> runs = runs_of(cells_);
@@ -286,6 +288,12 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   for (size_t run = 0; run < runs_.size(); ++run) hand_over_row(run, sink);
 }
 
+/// "45%", "12.3s", and not "1,204", which may be either.
+bool has_unit(std::string_view cell) {
+  const char last = cell.back();
+  return last == '%' || (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+}
+
 void CsvDecoder::add_cell(size_t i, RowBuilder& known) {
   const std::string_view cell = trim(cells_[i]);
   Column& column = columns_[i];
@@ -296,6 +304,9 @@ void CsvDecoder::add_cell(size_t i, RowBuilder& known) {
     known.add_number(column.known, *number);
   } else if (cell == "True" || cell == "true" || cell == "False" || cell == "false") {
     row_.add_number(column.key, cell[0] == 'T' || cell[0] == 't' ? 1 : 0);
+  } else if (const auto figure = has_unit(cell) ? figure_in(column.key, cell) : std::nullopt) {
+    row_.numbers().push_back(*figure);
+    known.numbers().push_back({column.known, figure->value, figure->whole, figure->is_time});
   } else {
     row_.add_text(column.key, cell);
     known.add_text(column.known, cell);

@@ -121,7 +121,7 @@ TEST_CASE("csv: the episodes of Gymnasium's Monitor") {
   CHECK(contains(read(text), "row 3 step 1 at  episode_reward=-3.5 episode_length=80 time=0.02\n"));
   CHECK(contains(read(text), "row 4 step 2 at  episode_reward=-2.5"));
   CHECK(contains(read("#{\"note\": 1}\nr,l,t\n1,2,3\n"), "r=1 l=2 t=3\n"));
-  CHECK(contains(read("# step,loss\n1,2\n"), "# step=1 loss=2\n"));
+  CHECK(contains(read("# step,loss\n1,2\n"), "row 2 step 1 at  step=1 loss=2\n"));
 }
 
 TEST_CASE("csv: beside the number of an episode \"steps\" is its length") {

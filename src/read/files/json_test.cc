@@ -51,7 +51,7 @@ TEST_CASE("json numbers are read exactly, and only numbers") {
 TEST_CASE("jsonl: steps, times, NaN, nesting, text") {
   CHECK(lines("{\"step\": 3, \"loss\": NaN, \"a\": {\"b\": -1.5}, \"ok\": true, \"n\": null, \"l\": [1, 2], \"s\": "
               "\"1.5\", \"time\": 1760000000.5}\n") ==
-        "row 1 step 3 at 2025-10-09T08:53:20.500Z step=3 loss=nan a/b=-1.5 ok=1 time=1760000000.5 s='1.5'\nconsumed "
+        "row 1 step 3 at 2025-10-09T08:53:20.500Z step=3 loss=nan a/b=-1.5 ok=1 time=1760000000.5 s=1.5\nconsumed "
         "113\n");
   CHECK(contains(lines(R"({"global_step": 9, "timestamp": "2026-01-02T03:04:05Z", "iteration": 4})"),
                  "row 1 step 9 at 2026-01-02T03:04:05Z"));

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "read/files/json_rewards.h"
 #include "read/files/plain_json.h"
+#include "read/files/written_figures.h"
 #include "read/lines/logged_message.h"
 #include "read/lines/wrapped_line.h"
 
@@ -134,6 +135,7 @@ bool read_json_record(std::string_view json, RowBuilder& row) {
     if (!for_each_leaf(json, leaves)) return row.clear(), false;
   }
   add_listed_rewards(json, row);
+  add_written_figures(json, row);
   if (all_in_data(row)) strip_data(row.numbers()), strip_data(row.texts());
   return true;
 }

@@ -15,6 +15,10 @@ constexpr size_t kLastLineBytes = 4096;  // at the end of a block: its last line
 
 }  // namespace
 
+void TextLog::expect(std::string_view head) {
+  if (auto wrap = find_terminal_wrap(head)) terminal_.emplace(std::move(*wrap));
+}
+
 void TextLog::resume(uint64_t bytes, uint64_t lines) {
   consumed_ = bytes;
   lines_ = lines;
@@ -25,10 +29,10 @@ size_t TextLog::hit(std::string_view line, size_t offset, size_t line_index, std
     too_long();
     line = line.substr(0, kLineLimit);
   }
-  const uint64_t number = lines_ + line_index + 1;
+  const uint64_t number = joined_ ? terminal_->numbers()[line_index] : lines_ + line_index + 1;
   interpreter_.behind(context_, {line.data() - offset, offset}, block_keys_);
   const size_t want = interpreter_.line(line, number, ids);
-  want_until_ = std::max(want_until_, number + want);
+  want_until_ = std::max(want_until_, (joined_ ? last_joined_ : number) + want);
   return want;
 }
 
@@ -63,14 +67,34 @@ std::optional<std::string> TextLog::unwrapped(std::string_view bytes) {
 void TextLog::block(std::string_view bytes) {
   if (bytes.empty()) return;
   consumed_ += bytes.size();
+  if (terminal_ && bytes.ends_with('\n')) {
+    const uint64_t count = count_lines(bytes);
+    scan_joined(terminal_->join(bytes, lines_ + 1), lines_ + count);
+    lines_ += count;
+    return;
+  }
+  if (terminal_) scan_joined(terminal_->rest(), lines_);
   const auto inner = unwrapped(bytes);
   if (inner) bytes = *inner;
+  scan(bytes);
+  lines_ += count_lines(bytes);
+}
+
+/// Lines that were put together, of a block whose last line is `last`.
+void TextLog::scan_joined(const std::string& whole, uint64_t last) {
+  if (whole.empty()) return;
+  joined_ = true;
+  last_joined_ = last;
+  scan(whole);
+  joined_ = false;
+}
+
+void TextLog::scan(std::string_view bytes) {
   remember(bytes);
   block_keys_ = keys_ || may_hold_key(bytes);
   const uint64_t wanted = want_until_ > lines_ ? want_until_ - lines_ : interpreter_.wants_all_lines() ? 1 : 0;
   patterns_.scan(bytes, *this, wanted);
   keep_context(bytes);
-  lines_ += count_lines(bytes);
 }
 
 /// Of what was read, for the lines that come: a key or a long value may go over several.
@@ -167,6 +191,7 @@ void TextLog::finish() {
     block(line);
     ++lines_;
   }
+  if (terminal_) scan_joined(terminal_->rest(), lines_);
   interpreter_.finish();
 }
 

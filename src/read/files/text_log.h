@@ -9,6 +9,7 @@
 
 #include "core/event.h"
 #include "read/interpret/interpreter.h"
+#include "read/lines/terminal_wrap.h"
 #include "read/match/pattern_set.h"
 
 namespace mw {
@@ -23,6 +24,8 @@ class TextLog : private HitListener {
   TextLog(const PatternSet& patterns, Interpreter& interpreter, EventSink& sink, uint32_t source)
       : patterns_(patterns), interpreter_(interpreter), sink_(sink), source_(source) {}
 
+  /// Of a file that is read once: its beginning, which may show that a terminal broke its lines.
+  void expect(std::string_view head);
   /// Goes on in the middle of a file: `bytes` and `lines` as consumed() and lines() had them.
   void resume(uint64_t bytes, uint64_t lines);
   /// The next bytes of the file, in order.
@@ -46,6 +49,8 @@ class TextLog : private HitListener {
  private:
   size_t hit(std::string_view line, size_t offset, size_t line_index, std::span<const uint32_t> ids) override;
   void block(std::string_view bytes);
+  void scan(std::string_view bytes);
+  void scan_joined(const std::string& whole, uint64_t last);
   std::optional<std::string> unwrapped(std::string_view bytes);
   void hold(std::string_view rest);
   void too_long();
@@ -59,7 +64,10 @@ class TextLog : private HitListener {
   std::string carry_;      // an unfinished line
   bool skipping_ = false;  // the rest of a line that is too long
   bool reported_long_ = false;
-  bool wrapped_ = false;  // a line of it was wrapped
+  bool wrapped_ = false;                    // a line of it was wrapped
+  std::optional<UnwrapTerminal> terminal_;  // where a terminal broke the lines
+  bool joined_ = false;                     // the block is of lines that were put together
+  uint64_t last_joined_ = 0;
   bool torn_ = false;
   uint64_t consumed_ = 0;
   uint64_t lines_ = 0;       // whole lines handed over

@@ -429,7 +429,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
     if (!is_keepers(target.dialect, text)) continue;
     last_dialect = target.dialect;
     // What any script may announce says nothing against what else its line holds.
-    any = any || shape.make != Maker::kPhaseBegin || turn != Turn::kLayers;
+    any = any || turn != Turn::kLayers || (shape.make != Maker::kPhaseBegin && shape.make != Maker::kCounter);
     bar_made_ = bar_made_ || shape.make == Maker::kProgress;
     record_made_ =
         record_made_ || shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;

@@ -20,6 +20,7 @@
 #include "read/interpret/answer_rows.h"
 #include "read/interpret/arms.h"
 #include "read/interpret/cell_tables.h"
+#include "read/interpret/counter_line.h"
 #include "read/interpret/first_lines.h"
 #include "read/interpret/generic.h"
 #include "read/interpret/leading_rank.h"
@@ -222,6 +223,7 @@ class Interpreter {
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
   void matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
+  void count(const LogLine& line);
   uint32_t template_of(std::string_view text);
   void emit_message(uint32_t pattern, Message& message);
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
@@ -351,6 +353,7 @@ class Interpreter {
   std::map<uint32_t, Message> messages_;                 // by the number of their template
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
+  CounterLines counters_;
   std::string bar_title_, bar_what_;  // of the last bar, as it was written and as it is emitted
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t document_done_ = 0, document_total_ = 0;  // steps, as a document of the trainer's state says

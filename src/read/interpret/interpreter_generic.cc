@@ -1,6 +1,7 @@
 // Records of trainers that nobody described, and of known ones that print none of their own: a line, or a dict that
 // fills one, as `print(metrics)` writes it.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -13,6 +14,15 @@ namespace mw {
 namespace {
 
 constexpr size_t kUnreadBytes = 160;  // of a line that is quoted
+
+/// "Starting training with the following configuration: model=… batch=64 lr=1e-6 kl=0.03": what a run is set to, which
+/// names a batch and a KL as its records do, and neither reward nor loss.
+bool says_settings(std::string_view text) {
+  static constexpr std::array<std::string_view, 5> kWords = {"configuration", "hyperparam", "hyper-param",
+                                                             "settings:", "config:"};
+  const auto says = [text](std::string_view word) { return contains_folded(text, word); };
+  return std::any_of(kWords.begin(), kWords.end(), says) && !says("reward") && !says("loss");
+}
 
 }  // namespace
 
@@ -47,6 +57,7 @@ bool Interpreter::make_generic(const LogLine& line) {
   // What a notebook prints behind a known trainer's last record is what its writer tries next.
   if (of_cells_ && trainer_known() && own_record_ && !cell_tables_.trains()) return false;
   GenericReader::Found found = generic_.read(line.text, line.number, metrics_, line.rare);
+  if (found.record && !found.whole_dict && says_settings(line.text)) return false;
   const bool unsure = found.record ? found.whole_dict && !found.of_training : !found.heading && !found.listed;
   if (unsure && !own_record_ && reads_named_dict(line)) {
     found.record = found.whole_dict = found.of_training = true;

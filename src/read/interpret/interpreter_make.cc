@@ -179,6 +179,9 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
     case Maker::kScores:
       make_scores(fields);
       break;
+    case Maker::kCounter:
+      count(line);
+      break;
     case Maker::kProgress:
       make_progress(fields, line);
       break;
@@ -363,6 +366,16 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   }
   known->second = {body.done, body.total};
   put(std::move(body), line.number, line.at);
+}
+
+/// How far the work between two steps has come, in a line of no known shape.
+void Interpreter::count(const LogLine& line) {
+  const auto counted = counted_in(line.text);
+  if (!counted) return;
+  std::string what = clip(redact_secrets(sanitize_utf8(counted->what)), 80);
+  if (line.pid >= 0) what += cat(" of process ", line.pid);
+  if (counters_.moves(what, counted->done, counted->total))
+    put(event::Counted{std::move(what), counted->done, counted->total}, line.number, line.at);
 }
 
 /// The figures of one rollout: they wait for no step and are none of a step's record.
