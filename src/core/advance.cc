@@ -5,6 +5,7 @@
 #include "core/exit_status.h"
 #include "core/incident_json.h"
 #include "core/incident_kind.h"
+#include "core/is_a.h"
 #include "core/same_incident.h"
 
 namespace mw {
@@ -238,7 +239,7 @@ bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge
   const int64_t before = current_step(state);
   fold(state, event);
   const bool matters = may_matter(event, current_step(state) != before);
-  if (!std::holds_alternative<event::Closed>(event.body) && (when == Judge::kAtClose || !matters)) return matters;
+  if (!is_a<event::Closed>(event) && (when == Judge::kAtClose || !matters)) return matters;
   decide(state, event, knowledge, memory, decided);
   return false;
 }

@@ -13,6 +13,7 @@
 #include "core/host_figures.h"
 #include "core/idle_line.h"
 #include "core/incident_json.h"
+#include "core/is_a.h"
 #include "core/long_phase.h"
 #include "core/plan_bar.h"
 #include "core/provisional_events.h"
@@ -49,9 +50,8 @@ class Folder {
     ++state_.events;
     state_.order = state_.events;
     // What a person says of the run, perhaps days after its end, is no part of its time.
-    const bool by_person =
-        std::holds_alternative<event::Note>(event_.body) || std::holds_alternative<event::Requested>(event_.body);
-    if (event_.at.known() && !by_person && !std::holds_alternative<event::SourceEnded>(event_.body)) {
+    const bool by_person = is_a<event::Note>(event_) || is_a<event::Requested>(event_);
+    if (event_.at.known() && !by_person && !is_a<event::SourceEnded>(event_)) {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = std::max(event_.at, started());
       if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }
@@ -412,8 +412,7 @@ class Folder {
   /// whatever zone its clock is in.
   bool beyond_today() const {
     constexpr Duration kFurthestZones = Duration::seconds(26.0 * 3600);  // from UTC-12 to UTC+14
-    return !state_.ticks.empty() && event_.at - state_.ticks.back().at > kFurthestZones &&
-           !std::holds_alternative<event::Ticked>(event_.body);
+    return !state_.ticks.empty() && event_.at - state_.ticks.back().at > kFurthestZones && !is_a<event::Ticked>(event_);
   }
 
   void add_tick(bool speaks) {

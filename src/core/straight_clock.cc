@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/is_a.h"
 #include "core/state.h"
 
 namespace mw {
@@ -38,17 +39,15 @@ Time StraightClock::straight(uint64_t line, Time at) {
 }
 
 bool is_judged(const Event& event) {
-  return std::holds_alternative<event::IncidentOpened>(event.body) ||
-         std::holds_alternative<event::IncidentChanged>(event.body) ||
-         std::holds_alternative<event::IncidentClosed>(event.body) ||
-         std::holds_alternative<event::VerdictGiven>(event.body);
+  return is_a<event::IncidentOpened>(event) || is_a<event::IncidentChanged>(event) ||
+         is_a<event::IncidentClosed>(event) || is_a<event::VerdictGiven>(event);
 }
 
 Time straight_time(State& state, const Event& event) {
   if (!event.at.known() || event.received.known() || event.where.source >= state.sources.size()) return event.at;
   SourceState& source = state.sources[event.where.source];
   if (source.kind != "text") return event.at;
-  if (std::holds_alternative<event::SourceEnded>(event.body)) return event.at + source.straight.set_back();
+  if (is_a<event::SourceEnded>(event)) return event.at + source.straight.set_back();
   return source.straight.straight(event.where.line, event.at);
 }
 

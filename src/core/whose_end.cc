@@ -1,6 +1,7 @@
 #include "core/whose_end.h"
 
 #include "core/attempts.h"
+#include "core/is_a.h"
 #include "core/shell_word.h"
 #include "core/supervise/supervision.h"
 
@@ -15,7 +16,7 @@ bool is_of_a_helper(const State& state, const Event& event, const event::Ended& 
 }
 
 bool ends_command(const AttemptState& own, const Event& event) {
-  return event.received.known() && std::holds_alternative<event::Ended>(event.body) && own.why == kKeeperBegan &&
+  return event.received.known() && is_a<event::Ended>(event) && own.why == kKeeperBegan &&
          own.began.where.source == event.where.source;
 }
 

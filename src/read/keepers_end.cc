@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/is_a.h"
 #include "read/run_reader.h"
 
 namespace mw {
@@ -37,7 +38,7 @@ const TraceState* trace_at(const State& state, const Where& where) {
 
 /// By the keeper's file, which is the first: whatever wrote to the others has ended.
 bool RunReader::is_keepers_end(const Event& event) const {
-  return shared_.keeper_nonce && std::holds_alternative<event::Ended>(event.body) && !sources_.empty() &&
+  return shared_.keeper_nonce && is_a<event::Ended>(event) && !sources_.empty() &&
          event.where.source == sources_.front()->number();
 }
 

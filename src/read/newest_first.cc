@@ -25,6 +25,8 @@ class Direction {
     last_ = place;
   }
   bool falls() const { return falls_ >= kLeastFalls && rises_ * kFallsForEach <= falls_; }
+  /// Whether it can be found to fall once `more` other places came, at most.
+  bool may_fall(size_t more) const { return rises_ * kFallsForEach <= falls_ + more; }
 
  private:
   std::optional<int64_t> last_;
@@ -77,6 +79,7 @@ bool table_falls(std::string_view head) {
   Direction direction;
   while (const auto line = take_line(head, false)) {
     const std::vector<std::string_view> cells = cells_of(*line, separator);
+    if (!direction.may_fall(1 + head.size() / names.size())) return false;  // a cell has its separator at least
     if (cells.size() != names.size()) continue;
     RowBuilder row;
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -106,7 +109,9 @@ bool is_newest_first(FileKind kind, std::string_view head) {
   if (kind != FileKind::kText && kind != FileKind::kJsonLines) return false;
   Direction direction;
   RowBuilder row;
+  constexpr size_t kLeastBytes = 8;  // of a line that says a moment or a step
   while (const auto line = take_line(head, false)) {
+    if (!direction.may_fall(1 + head.size() / kLeastBytes)) return false;
     std::optional<int64_t> place;
     if (kind == FileKind::kText) {
       place = place_of_line(*line);

@@ -50,6 +50,23 @@ TEST_CASE("a log that runs from the newest line to the oldest says what it says 
   CHECK_FALSE(says_so(right));
 }
 
+TEST_CASE("some lines in order before all those that run backwards are those of a late writer") {
+  const auto log = [](int rises, int falls) {
+    std::string text;
+    for (int i = 0; i < rises; ++i) text += cat("2026-11-20T09:", 10 + i, ":00 late\n");
+    for (int i = 0; i < falls; ++i) text += cat("2026-11-20T08:", 59 - i / 10, ":", 59 - i % 10, " a\n");
+    return text;
+  };
+  CHECK(is_newest_first(FileKind::kText, log(4, 60)));
+  CHECK_FALSE(is_newest_first(FileKind::kText, log(5, 60)));
+  CHECK_FALSE(is_newest_first(FileKind::kText, log(40, 60)));
+  std::string table = "step,loss\n1,2\n2,2\n3,2\n4,2\n";
+  for (int i = 0; i < 60; ++i) table += cat(99 - i, ",2\n");
+  CHECK_FALSE(is_newest_first(FileKind::kCsv, table));  // a rise among fifteen
+  for (int i = 60; i < 99; ++i) table += cat(99 - i, ",2\n");
+  CHECK(is_newest_first(FileKind::kCsv, table));
+}
+
 TEST_CASE("so do tables and records") {
   std::vector<std::string> rows, records;
   for (int step = 1; step <= 60; ++step) {

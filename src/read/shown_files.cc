@@ -170,13 +170,19 @@ std::vector<ShownFile> shown_by_files(const State& state) {
     if (series.source >= state.sources.size() || series.signal.empty()) continue;
     const bool telling =
         std::find(kTellingSignals.begin(), kTellingSignals.end(), series.signal) != kTellingSignals.end();
+    ShownFile* one = nullptr;  // made with the first point that has a step
+    std::map<int64_t, double>* values = nullptr;
+    std::optional<uint16_t> attempt;
     for (const Point& point : series.points()) {
       if (point.step == kNoStep) continue;
-      ShownFile& one = shown[series.source];
-      if (one.first == kNoStep || point.step < one.first) one.first = point.step;
-      one.last = std::max(one.last, point.step);
-      attempts[series.source].insert(point.attempt);
-      if (telling && std::isfinite(point.value)) one.figures[{series.signal, series.raw}][point.step] = point.value;
+      if (one == nullptr) one = &shown[series.source];
+      if (one->first == kNoStep || point.step < one->first) one->first = point.step;
+      one->last = std::max(one->last, point.step);
+      if (attempt != point.attempt) attempts[series.source].insert(point.attempt);
+      attempt = point.attempt;
+      if (!telling || !std::isfinite(point.value)) continue;
+      if (values == nullptr) values = &one->figures[{series.signal, series.raw}];
+      values->insert_or_assign(values->end(), point.step, point.value);
     }
   }
   std::vector<ShownFile> out;

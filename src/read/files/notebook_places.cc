@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "core/is_a.h"
 
 namespace mw {
 namespace {
@@ -43,7 +44,7 @@ void NotebookPlaces::put(Event&& event) {
     match->sample = match->sample && !own;
   } else if (const auto* const measured = std::get_if<event::Measured>(&event.body)) {
     if (!measured->eval) last_measured_ = std::max(last_measured_, line);
-  } else if (std::holds_alternative<event::Progressed>(event.body)) {
+  } else if (is_a<event::Progressed>(event)) {
     last_drawn_ = std::max(last_drawn_, line);
   }
   const Time at = event.at;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kWhich = {"task_id", "prompt_id",  "problem_id", "question_id", "sample_id",
                                                      "item_id", "example_id", "puzzle_id",  "instance_id", "query_id"};
+static_assert(std::all_of(kWhich.begin(), kWhich.end(), [](std::string_view key) { return key.ends_with("_id"); }));
 constexpr std::array<std::string_view, 12> kAnswers = {"completion_len",   "completion_length", "completion_tokens",
                                                        "response_len",     "response_length",   "response_tokens",
                                                        "answer_len",       "answer_length",     "output_length",
@@ -24,17 +25,19 @@ constexpr std::array<std::string_view, 6> kProgress = {"epoch", "batch", "round"
 
 bool AnswerRows::is_answer(const Row& row) {
   if (row.step != kNoStep) return false;
-  bool which = false, answer = false;
-  for (const RowText& text : row.texts) {
-    which = which || is_one_of(text.key, kWhich);
-    answer = answer || is_one_of(text.key, kTexts);
+  // Few rows name a prompt, and what does ends as few names do: the rest is asked of those alone.
+  const auto which = [](const auto& one) { return one.key.ends_with("_id") && is_one_of(one.key, kWhich); };
+  if (std::none_of(row.texts.begin(), row.texts.end(), which) &&
+      std::none_of(row.numbers.begin(), row.numbers.end(), which)) {
+    return false;
   }
+  bool answer =
+      std::any_of(row.texts.begin(), row.texts.end(), [](const RowText& text) { return is_one_of(text.key, kTexts); });
   for (const RowNumber& one : row.numbers) {
     if (axis_rank(one.key) >= 0 || is_one_of(one.key, kProgress) || !std::isfinite(one.value)) return false;
-    which = which || is_one_of(one.key, kWhich);
     answer = answer || is_one_of(one.key, kAnswers);
   }
-  return which && answer;
+  return answer;
 }
 
 bool AnswerRows::add(const Row& row) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 
+#include "base/byte_set.h"
 #include "base/one_of.h"
 #include "base/text.h"
 
@@ -28,7 +30,10 @@ constexpr size_t kNameBytes = 40;
 constexpr size_t kLineBytes = 400;    // in which an arm is named
 constexpr size_t kHeadingBytes = 80;  // of a line that only says which arm begins
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool in_word(char c) {
+  static constexpr ByteSet kWord("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  return kWord.holds(c);
+}
 bool in_value(char c) { return in_word(c) || c == '.' || c == '-' || c == '+' || c == '>'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -37,8 +42,32 @@ std::string_view left(std::string_view text) {
   return text;
 }
 
+/// Which lengths the keys have that begin with one letter and end with another, a bit for each length.
+class KeyShapes {
+ public:
+  constexpr KeyShapes() {
+    for (const std::string_view key : kKeys) add(key);
+    for (const std::string_view key : kRunKeys) add(key);
+  }
+  /// Of a word in either case; false of nearly all that are no keys.
+  constexpr bool may_be(std::string_view word) const {
+    const size_t first = letter(word.front()), last = letter(word.back());
+    return first < kLetters && last < kLetters && word.size() < kBits &&
+           (lengths_[first][last] >> word.size() & 1) != 0;
+  }
+
+ private:
+  static constexpr size_t kLetters = 26, kBits = 32;
+  static constexpr size_t letter(char c) { return static_cast<unsigned char>(c | 0x20) - size_t{'a'}; }
+  constexpr void add(std::string_view key) {
+    lengths_[letter(key.front())][letter(key.back())] |= uint32_t{1} << key.size();
+  }
+  std::array<std::array<uint32_t, kLetters>, kLetters> lengths_{};
+};
+
 bool is_key(std::string_view word) {
-  if (word.size() < 3 || word.size() > kNameBytes) return false;
+  static constexpr KeyShapes kShapes;
+  if (word.size() < 3 || !kShapes.may_be(word)) return false;
   const std::string low = to_lower(word);
   return names_arm(low) || names_run(low);
 }
@@ -143,7 +172,7 @@ void arm_of_line(std::string_view text, std::string& out) {
   }
   read_words(
       text, [](std::string_view word) { return is_key(word); }, out);
-  if (out.empty()) read_words(text, names_rate, out);
+  if (out.empty() && (contains(text, "lr") || contains(text, "learning_rate"))) read_words(text, names_rate, out);
 }
 
 void arm_of_heading(std::string_view text, std::string& out) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "read/interpret/arm_name.h"
 
 namespace mw {
@@ -49,6 +50,20 @@ TEST_CASE("a line names its arm by a word, a bracket or a column") {
   for (const std::string_view part : {"[rank0] step 1", "[trainer] step 1", "[Actor] step 1", "[12/100] loss=0.5",
                                       "[INFO] step 1", "[step 3] loss=0.5"}) {
     CHECK_MESSAGE(arm_in(part) == "", part);
+  }
+}
+
+TEST_CASE("each word for an arm or a run is found, in either case") {
+  for (const std::string_view key :
+       {"arm",      "method",    "variant",    "seed",  "condition", "config",          "config_name", "setting",
+        "ablation", "treatment", "strategy",   "algo",  "algorithm", "optimizer",       "task",        "env",
+        "env_name", "domain",    "lora_rank",  "run",   "run_id",    "run_name",        "run_label",   "exp",
+        "exp_name", "exp_id",    "experiment", "trial", "trial_id",  "experiment_name", "job",         "job_name"}) {
+    CHECK(arm_in(cat("step 3 ", key, "=b loss 0.5")) == cat(key, "=b"));
+    std::string big(key);
+    for (char& c : big) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    CHECK(arm_in(cat("step 3 ", big, "=b loss 0.5")) == cat(key, "=b"));
+    CHECK(arm_in(cat("step 3 ", key, "x=b loss 0.5")) == "");
   }
 }
 

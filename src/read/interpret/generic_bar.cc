@@ -23,9 +23,8 @@ bool evaluates(std::string_view title) {
 MetricLine::Form GenericReader::read_bar(std::string_view text, size_t done_at, MetricLine& out) {
   titled_ = false;
   std::string_view title = text.substr(0, text.find("%|"));
-  if (evaluates(title)) return MetricLine::Form::kNone;
   const size_t values = text.find(", ", text.find('[', done_at)), end = text.rfind(']');
-  if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
+  if (values == kNone || end == kNone || end < values || evaluates(title)) return MetricLine::Form::kNone;
   std::string_view said = text.substr(values + 2, end - values - 2);
   out.read_commas(said);
   MetricLine::Form form = out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;

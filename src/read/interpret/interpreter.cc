@@ -47,7 +47,7 @@ bool says_error(const LogLine& line) {
   }
   // Most lines begin with none of the words' first letters.
   if (text.empty() || std::string_view("EFGHPRr").find(text.front()) == std::string_view::npos) return false;
-  const auto begins = [text](std::string_view begin) { return text.starts_with(begin); };
+  const auto begins = [text](std::string_view begin) { return begin[0] == text[0] && text.starts_with(begin); };
   // "POST http://10.0.0.2:6000/score failed: 503 Service Unavailable": a client's own print of a call.
   constexpr std::array<std::string_view, 5> kCalls = {"POST http", "GET http", "Request to http", "request to http",
                                                       "HTTP request to http"};

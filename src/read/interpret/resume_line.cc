@@ -53,9 +53,11 @@ std::optional<ResumeLine> read_resume(std::string_view text) {
       "fail",  "error",      "cannot", "can't", "could not", "not ",   "none",    "will ", "wandb", "mlflow", "dataset",
       "batch", "dataloader", "eval",   "best",  "reference", "reward", "scratch", "ref ",  "judge", "paused", "if "};
   text = trim(text);
-  if (text.size() > kLineLimit ||
-      (!contains_folded(text, "resum") && !contains_folded(text, "loaded ") && !contains_folded(text, "restored ")))
-    return std::nullopt;
+  // "loaded " and "restored " end alike: most lines are refuted by that end.
+  const auto loads = [text] {
+    return contains_folded(text, "ed ") && (contains_folded(text, "loaded ") || contains_folded(text, "restored "));
+  };
+  if (text.size() > kLineLimit || (!contains_folded(text, "resum") && !loads())) return std::nullopt;
   ResumeLine found;
   found.path = path_in(text);
   const size_t at = found.path.empty() ? text.size() : static_cast<size_t>(found.path.data() - text.data());

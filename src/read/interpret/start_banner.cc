@@ -53,6 +53,9 @@ bool announces_work(std::string_view text) {
                                                         "Downloading ", "Wrapping ",     "Compiling "};
   text = trim(text);
   if (text.ends_with("...") || text.ends_with("\u2026")) return true;
+  static_assert(std::all_of(kBegins.begin(), kBegins.end(),
+                            [](std::string_view word) { return word.find("ing ") != std::string_view::npos; }));
+  if (!contains(text, "ing ")) return false;  // which each of them has; few lines need be cut
   text = message_of(text);
   return std::any_of(kBegins.begin(), kBegins.end(), [text](std::string_view word) { return text.starts_with(word); });
 }

@@ -31,6 +31,9 @@ std::string name_of(std::string_view cell) {
 bool counts_steps(std::string_view cell) {
   static constexpr std::array<std::string_view, 6> kWords = {"step",      "steps",  "global_step",
                                                              "iteration", "update", "training step"};
+  static_assert(std::all_of(kWords.begin(), kWords.end(),
+                            [](std::string_view word) { return word.find("te") != std::string_view::npos; }));
+  if (!contains_folded(cell, "te")) return false;  // which each of them has
   const std::string name = to_lower(name_of(cell));
   return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
 }
@@ -69,7 +72,10 @@ std::vector<std::string_view> ColumnTable::cells(std::string_view text, char bet
 
 bool ColumnTable::head(std::string_view text, const std::function<bool(std::string_view)>& known) {
   if (text.ends_with('\\')) return false;  // pandas shows a wide frame so, whose rows have their number before them
+  const bool spaced = contains(text, "  ");
   for (const char between : {'|', '\t', ',', ';', ' ', kAnySpace}) {
+    const bool stands = between == ' ' || between == kAnySpace ? spaced : text.find(between) != std::string_view::npos;
+    if (!stands) continue;
     const std::vector<std::string_view> all = cells(text, between);
     const bool of_writer = all.size() == 2 && all[1] == kTrainersLoss;  // where a trainer reports nothing else
     if ((all.size() < kColumnsLeast && !of_writer) || all.size() > kColumnsLimit) continue;
@@ -86,7 +92,7 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
     }
     if (measured < kColumnsLeast - 1 && !of_writer) continue;
     // A sentence has words that measure nothing.
-    const bool wide = contains(text, "  ") && counting == all.begin() && 2 * measured >= all.size() - 1;
+    const bool wide = counting == all.begin() && 2 * measured >= all.size() - 1;
     if (between == kAnySpace && !wide) continue;
     const bool of_trainer = std::find(all.begin(), all.end(), kTrainersLoss) != all.end();
     open_ = Head{between, static_cast<size_t>(counting - all.begin()), std::move(names), 0, -1, of_trainer};

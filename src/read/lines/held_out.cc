@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_set.h"
 #include "base/one_of.h"
 #include "base/text.h"
 
@@ -65,7 +66,12 @@ bool is_everyday(std::string_view word) { return word == "test" || word == "dev"
 
 }  // namespace
 
-bool is_held_out_word(std::string_view word) { return is_one_of(word, kHeldOut); }
+bool is_held_out_word(std::string_view word) {
+  static constexpr ByteSet kBegins("evhtd");  // most words begin otherwise
+  static_assert(
+      std::all_of(kHeldOut.begin(), kHeldOut.end(), [](std::string_view one) { return kBegins.holds(one[0]); }));
+  return !word.empty() && kBegins.holds(word.front()) && is_one_of(word, kHeldOut);
+}
 
 std::string held_out_figure(std::string_view key) {
   static constexpr std::array<std::string_view, 8> kBetween = {"set", "data", "split", "on", "the", "of", "at", "out"};

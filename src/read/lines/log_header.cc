@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/byte_set.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "read/lines/log_header_text.h"
@@ -72,7 +73,8 @@ bool LogHeader::step() {
   const std::string_view before = rest_;
   rest_ = left_trim(rest_);
   dashed_ = record_ && rest_.starts_with("- ");
-  if (record_ && !is_row(rest_)) {
+  static constexpr ByteSet kSeparating("|->");
+  if (record_ && kSeparating.holds(char_at(rest_, 0)) && !is_row(rest_)) {
     for (const std::string_view separator : {"| ", "- ", ">> ", "-- "}) {
       if (rest_.starts_with(separator)) {
         rest_ = left_trim(rest_.substr(separator.size()));
@@ -106,8 +108,10 @@ bool LogHeader::step() {
 /// bar or colon.
 void LogHeader::finish() {
   if (record_) {
+    static constexpr ByteSet kSeparating("-|>:");
     const std::string_view text = left_trim(rest_);
     for (const std::string_view separator : {"- ", "| ", ">> ", "-- ", ": "}) {
+      if (!kSeparating.holds(char_at(text, 0))) break;
       if (!text.starts_with(separator) || is_row(text)) continue;
       rest_ = text.substr(separator.size());
       return;

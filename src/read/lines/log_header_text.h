@@ -62,6 +62,7 @@ inline size_t count_digits(std::string_view text, size_t at) {
 inline Level level_word(std::string_view text, size_t* used) {
   if (!upper(char_at(text, 0))) return Level::kNone;
   for (const LevelName& row : kLevels) {
+    if (row.name[0] != text[0]) continue;  // most are refuted without a call
     if (text.starts_with(row.name) && !word(char_at(text, row.name.size()))) {
       *used = row.name.size();
       return row.level;

@@ -39,9 +39,9 @@ Level level_in_words(std::string_view text, RareBytes rare) {
     if (says(head, row.word)) return row.level;
     if (colon < kSpeaker && says(head.substr(colon + 2), row.word)) return row.level;  // "slurmstepd: error: ..."
   }
-  if (rare.may_be_wide() || (!head.empty() && (head[0] == 'F' || head[0] == 'E'))) {
+  if (!head.empty() && (rare.may_be_wide() || head[0] == 'F' || head[0] == 'E')) {
     for (const std::string_view word : kForeign) {
-      if (head.starts_with(word) && ends_as_label(head.substr(word.size()))) return Level::kError;
+      if (word[0] == head[0] && head.starts_with(word) && ends_as_label(head.substr(word.size()))) return Level::kError;
     }
   }
   if (head.starts_with("wandb: ")) {
