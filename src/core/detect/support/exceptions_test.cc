@@ -305,6 +305,7 @@ constexpr Example kRoots[] = {
     {"AttributeError", "AcmeTokenizer has no attribute q", "code-error", "python-api-drift-typeerror"},
     {"AttributeError", "AcmeTokenizerFast has no attribute q", "code-error", "python-api-drift-typeerror"},
     {"AssertionError", "assert \"factor\" in rope_scaling", "dependency-broken", "rope-scaling-unknown"},
+    {"AssertionError", "assert self.lr_decay_steps > 0", "config-error", "no-training-steps"},
     {"KeyError", "'rope_type'", "dependency-broken", "rope-scaling-unknown"},
     {"KeyError", "'answer'", "code-error", "key-error"},
     {"IndexError", "list index out of range", "code-error", "index-error"},
