@@ -197,6 +197,7 @@ constexpr std::array kRows = {
     Row{"AssertionError", "divisible", {"config-error", "batch-size-not-divisible", false}},
     Row{"AssertionError", " in rope_scaling", {"dependency-broken", "rope-scaling-unknown", false}},
     Row{"AssertionError", "lr_decay_steps > 0", {"config-error", "no-training-steps", false}},
+    Row{"AssertionError", "set(t.dtype for", {"config-error", "dtype-mismatch", false}},
     Row{"AssertionError", "must be set", {"config-error", "assertion-error", false}},
     Row{"AssertionError", "must be specified", {"config-error", "assertion-error", false}},
     Row{"AssertionError", "zero_stage", {"config-error", "assertion-error", false}},
