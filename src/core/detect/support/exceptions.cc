@@ -212,6 +212,8 @@ constexpr std::array kRows = {
     Row{"ValueError", "target modules", {"config-error", "adapter-target-modules", false}},
     Row{"ValueError", "target_modules", {"config-error", "adapter-target-modules", false}},
     Row{"ValueError", "unknown url type", {"config-error", "value-error", false}},
+    Row{"ValueError", "mutually exclusive", {"config-error", "settings-exclude-each-other", false}},
+    Row{"ValueError", "not be both ", {"config-error", "settings-exclude-each-other", false}},
     Row{"ValueError", "please specify", {"config-error", "value-error", false}},
     Row{"ValueError", "must be specified", {"config-error", "value-error", false}},
     Row{"ValueError", "must be set", {"config-error", "value-error", false}},
