@@ -184,7 +184,7 @@ constexpr std::array kRows = {
     Row{"ConfigKeyError", "", {"config-error", "hydra-config-key-error", false}},
     Row{"ConfigAttributeError", "", {"config-error", "hydra-config-key-error", false}},
     Row{"ConfigCompositionException", "", {"config-error", "hydra-config-key-error", false}},
-    Row{"MissingMandatoryValue", "", {"config-error", "hydra-config-key-error", false}},
+    Row{"MissingMandatoryValue", "", {"config-error", "mandatory-setting-missing", false}},
     Row{"ValidationError", "", {"config-error", "pydantic-config-validation", false}},
     Row{"ArgumentError", "", {"config-error", "argparse-unrecognized", false}},
     Row{"FileNotFoundError", "", {"config-error", "file-not-found", false}},
@@ -195,19 +195,25 @@ constexpr std::array kRows = {
     Row{"UnsupportedValueType", "", {"config-error", "hydra-config-key-error", false}},
     Row{"InterpolationResolutionError", "", {"config-error", "hydra-config-key-error", false}},
     Row{"AssertionError", "divisible", {"config-error", "batch-size-not-divisible", false}},
+    Row{"AssertionError", " in rope_scaling", {"dependency-broken", "rope-scaling-unknown", false}},
+    Row{"AssertionError", "lr_decay_steps > 0", {"config-error", "no-training-steps", false}},
+    Row{"AssertionError", "set(t.dtype for", {"config-error", "dtype-mismatch", false}},
     Row{"AssertionError", "must be set", {"config-error", "assertion-error", false}},
     Row{"AssertionError", "must be specified", {"config-error", "assertion-error", false}},
     Row{"AssertionError", "zero_stage", {"config-error", "assertion-error", false}},
+    Row{"KeyError", "'rope_type'", {"dependency-broken", "rope-scaling-unknown", false}},
     Row{"KeyError", "unknown config", {"config-error", "key-error", false}},
     Row{"ValueError", "greater than the derived max_model_len", {"config-error", "value-error", false}},
     Row{"ValueError", "is not compatible with", {"config-error", "value-error", false}},
-    Row{"ValueError", "8-bit or 4-bit precision", {"config-error", "value-error", false}},
-    Row{"ValueError", "purely quantized models", {"config-error", "value-error", false}},
-    Row{"ValueError", "unscale fp16 gradients", {"config-error", "value-error", false}},
+    Row{"ValueError", "8-bit or 4-bit precision", {"config-error", "quantized-model-on-another-device", false}},
+    Row{"ValueError", "purely quantized models", {"config-error", "quantized-without-adapter", false}},
+    Row{"ValueError", "unscale fp16 gradients", {"config-error", "fp16-gradients-unscaled", false}},
     Row{"ValueError", "did not return a loss", {"config-error", "value-error", false}},
-    Row{"ValueError", "target modules", {"config-error", "value-error", false}},
-    Row{"ValueError", "target_modules", {"config-error", "value-error", false}},
+    Row{"ValueError", "target modules", {"config-error", "adapter-target-modules", false}},
+    Row{"ValueError", "target_modules", {"config-error", "adapter-target-modules", false}},
     Row{"ValueError", "unknown url type", {"config-error", "value-error", false}},
+    Row{"ValueError", "mutually exclusive", {"config-error", "settings-exclude-each-other", false}},
+    Row{"ValueError", "not be both ", {"config-error", "settings-exclude-each-other", false}},
     Row{"ValueError", "please specify", {"config-error", "value-error", false}},
     Row{"ValueError", "must be specified", {"config-error", "value-error", false}},
     Row{"ValueError", "must be set", {"config-error", "value-error", false}},
@@ -225,7 +231,7 @@ constexpr std::array kRows = {
     Row{"ValueError", "unable to create tensor", {"data-error", "rows-differ-in-length", false}},
     Row{"RuntimeError", "stack expects each tensor", {"data-error", "rows-differ-in-length", false}},
     Row{"ArrowNotImplementedError", "", {"data-error", "dataset-corrupt-arrow", false}},
-    Row{"CastError", "", {"data-error", "dataset-corrupt-arrow", false}},
+    Row{"CastError", "", {"data-error", "dataset-rows-differ-in-type", false}},
     Row{"FloatingPointError", "", {"non-finite", "nan-loss", false}},
     Row{"RuntimeError", "returned nan values", {"non-finite", "nan-loss", false}},
     Row{"DatasetGenerationError", "", {"data-error", "dataset-corrupt-arrow", false}},
@@ -237,6 +243,7 @@ constexpr std::array kRows = {
     Row{"JSONDecodeError", "", {"data-error", "dataset-bad-row-json", false}},
     Row{"UnicodeDecodeError", "", {"data-error", "unicode-decode-error", false}},
     Row{"UnicodeEncodeError", "", {"data-error", "unicode-decode-error", false}},
+    Row{"ArrowInvalid", ") changed from ", {"data-error", "dataset-rows-differ-in-type", false}},
     Row{"ArrowInvalid", "", {"data-error", "dataset-corrupt-arrow", false}},
     // programs
     Row{"TypeError", "instances of 'float' and 'str'", {"config-error", "setting-is-text", false}},
@@ -248,6 +255,10 @@ constexpr std::array kRows = {
     Row{"TypeError", "", {"code-error", "type-error", false}},
     Row{"AttributeError", "'_opnamespace'", {"dependency-broken", "abi-undefined-symbol", false}},
     Row{"AttributeError", "trainer' object has no attribute", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"AttributeError", "forcausallm' object has no attribute", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"AttributeError", "valuehead' object has no attribute", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"AttributeError", "tokenizer has no attribute", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"AttributeError", "tokenizerfast has no attribute", {"code-error", "python-api-drift-typeerror", false}},
     Row{"AttributeError", "", {"code-error", "attribute-error", false}},
     Row{"LookupError", "resource", {"config-error", "file-not-found", false}},
     Row{"KeyError", "", {"code-error", "key-error", false}},
@@ -467,6 +478,8 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     if (program && refused && speaks_of_settings(raising_frame(frame))) return {"config-error", is.cause, false};
     if (is.cause == "waits-for-input" && contains(frame, "trust_remote_code"))
       return {"config-error", "trust-remote-code", false};
+    if (bare == "NameError" && contains(raising_frame(frame), "-packages/"))  // a library's own code names it
+      return {"dependency-broken", "import-error-version", false};
     if (bare == "KeyError" && speaks_of_data(raising_frame(frame)))
       return {"data-error", "dataset-column-missing", false};
     if (bare == "StopIteration" && speaks_of_data(raising_frame(frame)))

@@ -220,7 +220,7 @@ constexpr Example kRoots[] = {
     {"omegaconf.errors.ConfigAttributeError", "Missing key x", "config-error", "hydra-config-key-error"},
     {"hydra.errors.ConfigCompositionException", "Could not override", "config-error", "hydra-config-key-error"},
     {"omegaconf.errors.MissingMandatoryValue", "Missing mandatory value: model.path", "config-error",
-     "hydra-config-key-error"},
+     "mandatory-setting-missing"},
     {"pydantic_core._pydantic_core.ValidationError", "1 validation error for Config", "config-error",
      "pydantic-config-validation"},
     {"pydantic_core._pydantic_core.ValidationError", "2 validation errors for GradeAnswer", "crash", "value-error"},
@@ -243,11 +243,11 @@ constexpr Example kRoots[] = {
     {"ValueError", "max_model_len (32768) is greater than the derived max_model_len", "config-error", "value-error"},
     {"ValueError", "--sync is not compatible with --colocate", "config-error", "value-error"},
     {"ValueError", "You cannot train a model that was loaded in 8-bit or 4-bit precision", "config-error",
-     "value-error"},
-    {"ValueError", "Attempting to unscale FP16 gradients.", "config-error", "value-error"},
+     "quantized-model-on-another-device"},
+    {"ValueError", "Attempting to unscale FP16 gradients.", "config-error", "fp16-gradients-unscaled"},
     {"ValueError", "The model did not return a loss from the inputs", "config-error", "value-error"},
-    {"ValueError", "Target modules {'q'} not found in the base model", "config-error", "value-error"},
-    {"ValueError", "Please give `target_modules` in the LoRA settings", "config-error", "value-error"},
+    {"ValueError", "Target modules {'q'} not found in the base model", "config-error", "adapter-target-modules"},
+    {"ValueError", "Please give `target_modules` in the LoRA settings", "config-error", "adapter-target-modules"},
     {"ValueError", "unknown url type: 'localhost:8000'", "config-error", "value-error"},
     {"ValueError", "Please specify a backend", "config-error", "value-error"},
     {"ValueError", "`model` must be specified", "config-error", "value-error"},
@@ -269,7 +269,9 @@ constexpr Example kRoots[] = {
      "rows-differ-in-length"},
     {"RuntimeError", "stack expects each tensor to be equal size", "data-error", "rows-differ-in-length"},
     {"pyarrow.lib.ArrowNotImplementedError", "Unsupported cast", "data-error", "dataset-corrupt-arrow"},
-    {"datasets.table.CastError", "Couldn't cast", "data-error", "dataset-corrupt-arrow"},
+    {"datasets.table.CastError", "Couldn't cast", "data-error", "dataset-rows-differ-in-type"},
+    {"pyarrow.lib.ArrowInvalid", "JSON parse error: Column(/a) changed from number to string in row 3", "data-error",
+     "dataset-rows-differ-in-type"},
     {"datasets.exceptions.DatasetGenerationError", "An error occurred while generating the dataset", "data-error",
      "dataset-corrupt-arrow"},
     {"datasets.exceptions.DataFilesNotFoundError", "No (supported) data files found", "data-error",
@@ -298,6 +300,13 @@ constexpr Example kRoots[] = {
     {"ConnectionError", "Could not find any running Ray instance.", "worker-lost", "ray-gcs-unreachable"},
     {"AttributeError", "'PPOTrainer' object has no attribute 'x'", "code-error", "python-api-drift-typeerror"},
     {"AttributeError", "'list' object has no attribute 'get'", "code-error", "attribute-error"},
+    {"AttributeError", "'AcmeForCausalLM' object has no attribute 'q'", "code-error", "python-api-drift-typeerror"},
+    {"AttributeError", "'AcmeWithValueHead' object has no attribute 'q'", "code-error", "python-api-drift-typeerror"},
+    {"AttributeError", "AcmeTokenizer has no attribute q", "code-error", "python-api-drift-typeerror"},
+    {"AttributeError", "AcmeTokenizerFast has no attribute q", "code-error", "python-api-drift-typeerror"},
+    {"AssertionError", "assert \"factor\" in rope_scaling", "dependency-broken", "rope-scaling-unknown"},
+    {"AssertionError", "assert self.lr_decay_steps > 0", "config-error", "no-training-steps"},
+    {"KeyError", "'rope_type'", "dependency-broken", "rope-scaling-unknown"},
     {"KeyError", "'answer'", "code-error", "key-error"},
     {"IndexError", "list index out of range", "code-error", "index-error"},
     {"tenacity.RetryError", "RetryError[<Future at 0x7f state=finished raised APITimeoutError>]", "network",
@@ -312,7 +321,8 @@ constexpr Example kRoots[] = {
     {"SyntaxError", "invalid syntax", "code-error", "python-syntax-error"},
     {"IndentationError", "unexpected indent", "code-error", "python-syntax-error"},
     {"StopIteration", "", "code-error", "stop-iteration"},
-    {"ValueError", "You cannot perform fine-tuning on purely quantized models.", "config-error", "value-error"},
+    {"ValueError", "You cannot perform fine-tuning on purely quantized models.", "config-error",
+     "quantized-without-adapter"},
     {"TypeError", "f() missing 2 required keyword-only arguments: 'a' and 'b'", "code-error",
      "python-api-drift-typeerror"},
     {"RuntimeError", "The size of tensor a (4) must match the size of tensor b (8)", "code-error",
@@ -408,6 +418,8 @@ TEST_CASE("a missing key in a frame that reads data is one of the data, and a re
   CHECK(classify_exception("RuntimeError", "Request failed: 404", "/x/reward.py:3 in score").cause == "http-not-found");
   CHECK(classify_exception("AttributeError", "no x", "/my-reward-run/verl/utils/io.py:3 in load").cause ==
         "attribute-error");  // only the project is named so
+  // a name that a library's own code lacks is one of another version; one of the program's is the program's
+  CHECK(classify_exception("NameError", "x", "/v/site-packages/a/b.py:3 in f").cause == "import-error-version");
 }
 
 TEST_CASE("a pipe that broke is that of whom the frames name, else of some process") {
