@@ -306,6 +306,12 @@ TEST_CASE("a trainer's own words about what it learns count when they come often
   const State once = state_of(cat(steps(30), "UserWarning: KL divergence is starting to become negative: -0.2\n",
                                   "step 31 loss 0.5 reward 0.3\nstep 32 loss 0.5 reward 0.3\n"));
   CHECK(found(once, "kl-runaway") != "kl-runaway warning kl-estimate-negative");
+  std::string bar;  // which alone tells how far it is
+  for (int i = 1; i <= 400; ++i) {
+    bar += cat("ppo_trainer.py:1289: UserWarning: KL divergence is starting to become negative: -", i % 50, ".9\n");
+    if (i % 4 == 0) bar += cat(" ", i / 4, "%|##        | ", i / 4, "/100 [03:57<09:00,  4.08s/it]\n");
+  }
+  CHECK(found(state_of(bar), "kl-runaway") == "kl-runaway warning kl-estimate-negative");
 }
 
 TEST_CASE("a script that catches what failed, prints it and gives up has crashed, one that goes on has not") {

@@ -215,10 +215,13 @@ bool says_stalled(const Signature& signature) {
          signature.metric_rule.empty();
 }
 
-/// What mostly passes by itself did so within a step or two: each rank may say it at the same update.
+/// What mostly passes by itself did so within a step or two: each rank may say it at the same update. Where no line
+/// tells the step, as of a run that shows a bar alone, more than all ranks would say shows that it did not.
 bool passed_by(const Survived& seen) {
   constexpr int64_t kSteps = 2;
+  constexpr uint64_t kRanks = 256;
   const Moment &first = seen.first->moment, &last = seen.last->moment;
+  if (first.step == kNoStep && last.step == kNoStep && seen.count > kRanks) return false;
   return seen.first->signature->transient.starts_with("likely") && first.attempt == last.attempt &&
          last.step - first.step < kSteps;
 }

@@ -1,6 +1,7 @@
 #include "read/files/notebook_cell.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,7 +12,7 @@
 namespace mw {
 namespace {
 
-constexpr std::string_view kStepHead = "Step | ", kEpochHead = "Epoch | ";
+constexpr std::string_view kStepHead = "Step | ", kEpochHead = "Epoch | ", kBarsEpoch = ", Epoch ";
 constexpr int64_t kNone = -1;
 constexpr size_t kStatedLeast = 2;  // lines below a table that say steps which it has, too
 
@@ -118,16 +119,34 @@ std::string_view rows_of(const NotebookPiece& table) {
   return std::string_view(table.text).substr(0, table.text.size() - rest.size());
 }
 
-/// "[939/939 3:13:43, Epoch 3/3]": how many steps an epoch has; 0 where it does not say so.
-int64_t steps_of_epoch(std::string_view bar) {
-  if (!bar.starts_with('[')) return 0;
-  const size_t slash = bar.find('/'), epoch = bar.rfind(", Epoch "), of = bar.rfind('/');
-  if (slash == std::string_view::npos || epoch == std::string_view::npos || of < epoch) return 0;
+/// What a bar of transformers says: "[939/1000 3:13:43 < 10:00, 0.1 it/s, Epoch 3/17]".
+struct EpochBar {
+  int64_t done = 0, total = 0;
+  int64_t epoch = 0, epochs = 0;  ///< the number of the epoch that it is in, and of all
+};
+
+std::optional<EpochBar> epoch_bar(std::string_view bar) {
+  const size_t slash = bar.find('/'), epoch = bar.rfind(kBarsEpoch), of = bar.rfind('/');
+  if (!bar.starts_with('[') || slash == std::string_view::npos || epoch == std::string_view::npos || of < epoch)
+    return std::nullopt;
   std::string_view behind;
-  const auto total = leading_number(bar.substr(slash + 1), &behind);
+  const auto done = leading_number(bar.substr(1), &behind), total = leading_number(bar.substr(slash + 1), &behind);
+  const auto now = leading_number(bar.substr(epoch + kBarsEpoch.size()), &behind);
   const auto epochs = leading_number(bar.substr(of + 1), &behind);
-  const bool whole = total && epochs && *epochs > 0 && behind.starts_with(']') && *total % *epochs == 0;
-  return whole ? *total / *epochs : 0;
+  if (!done || !total || !now || !epochs || *epochs <= 0 || !behind.starts_with(']')) return std::nullopt;
+  return EpochBar{*done, *total, *now, *epochs};
+}
+
+/// How many steps an epoch has, 0 where the bar does not say so. Where a limit on steps ends the last epoch early it
+/// has more than total/epochs and fewer than total/(epochs - 1), and the epoch that the bar is in bounds it likewise.
+double steps_of_epoch(const EpochBar& bar) {
+  constexpr double kNear = 1.1;
+  const auto total = static_cast<double>(bar.total), done = static_cast<double>(bar.done);
+  const auto epochs = static_cast<double>(bar.epochs), now = static_cast<double>(bar.epoch);
+  if (bar.total % bar.epochs == 0) return total / epochs;
+  const double least = std::max(total / epochs, done / (now + 1));
+  const double most = std::min(total / (epochs - 1), now > 0 ? done / now : INFINITY);
+  return most <= kNear * least && least <= kNear * most ? (least + most) / 2 : 0;
 }
 
 }  // namespace
@@ -148,8 +167,9 @@ void NotebookPiece::append(const NotebookPiece& other) {
 std::string with_steps_of_epochs(std::string_view shown) {
   std::string out;
   const size_t bar = shown.starts_with(kEpochHead) ? shown.rfind("\n[") : std::string_view::npos;
-  const int64_t steps = bar == std::string_view::npos ? 0 : steps_of_epoch(trim(shown.substr(bar + 1)));
-  if (steps == 0) return out = shown;
+  const auto said = bar == std::string_view::npos ? std::nullopt : epoch_bar(trim(shown.substr(bar + 1)));
+  const double steps = said ? steps_of_epoch(*said) : 0;
+  if (!(steps >= 1)) return out = shown;
   int64_t before = kNone;
   for (std::string_view rest = shown; !rest.empty();) {
     const std::string_view line = next_line(rest);
@@ -159,7 +179,8 @@ std::string with_steps_of_epochs(std::string_view shown) {
     if (line.starts_with(kEpochHead)) {
       out.append(kStepHead);
     } else if (epoch != kNone && epoch < INT32_MAX) {
-      out.append(cat((epoch + before) * steps, " | "));
+      const auto step = static_cast<int64_t>(static_cast<double>(epoch + before) * steps);
+      out.append(cat(std::min(step, std::max(said->done, said->total)), " | "));
     }
     out.append(line);
   }

@@ -20,7 +20,8 @@ struct NotebookPiece {
 };
 
 /// "Epoch | Training Loss | …" with "[939/939 3:13:43, Epoch 3/3]" below it becomes a table of steps, where the bar
-/// says how many an epoch has. Other text stays as it is. Each line stays a line.
+/// says how many an epoch has; to a few in a hundred where a limit on steps ends the last epoch early. Other text stays
+/// as it is. Each line stays a line.
 std::string with_steps_of_epochs(std::string_view shown);
 
 /// One cell's outputs.

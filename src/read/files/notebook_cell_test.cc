@@ -81,8 +81,11 @@ TEST_CASE("a table by epochs is one by steps where its bar says how many an epoc
   // One that ends just below its whole number is shown as the one before.
   CHECK(with_steps_of_epochs("Epoch | Training Loss\n0 | 0.5\n1 | 0.4\n[180/180 01:00, Epoch 3/3]\n")
             .starts_with("Step | Epoch | Training Loss\n60 | 0 | 0.5\n120 | 1 | 0.4\n"));
+  // A limit on steps ends the last epoch early.
+  CHECK(with_steps_of_epochs("Epoch | Training Loss\n1 | 0.5\n14 | 0.1\n[1000/1000 27:27, Epoch 15/17]\n")
+            .starts_with("Step | Epoch | Training Loss\n62 | 1 | 0.5\n875 | 14 | 0.1\n"));
   for (const std::string_view same :
-       {"Epoch | Training Loss\n1 | 0.5\n", "Epoch | Training Loss\n1 | 0.5\n[100/100 01:00, Epoch 1/3]\n",
+       {"Epoch | Training Loss\n1 | 0.5\n", "Epoch | Training Loss\n1 | 0.5\n[20/100 01:00, Epoch 1/3]\n",
         "Step | Training Loss\n1 | 0.5\n[90/90 01:00, Epoch 1/3]\n", "", "[90/90 01:00, Epoch 3/3]\n"}) {
     CHECK(with_steps_of_epochs(same) == same);
   }
