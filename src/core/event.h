@@ -354,9 +354,9 @@ using AnyBody =
                  event::Decided, event::Tripped, event::MembersSeen, event::Counted>;
 
 template <typename One, typename Bodies>
-constexpr bool kIsOneOf = false;
+inline constexpr bool kIsOneOf = false;
 template <typename One, typename... Bodies>
-constexpr bool kIsOneOf<One, std::variant<Bodies...>> = (std::is_same_v<One, Bodies> || ...);
+inline constexpr bool kIsOneOf<One, std::variant<Bodies...>> = (std::is_same_v<One, Bodies> || ...);
 
 /// One of them. All that makes, copies and destroys it is out of line: for a variant of so many that is much code to
 /// compile, in hundreds of files.

@@ -47,7 +47,7 @@ std::optional<std::string_view> take_line(std::string_view& text, bool whole) {
 /// begin anew.
 std::optional<int64_t> place_of_line(std::string_view line) {
   const size_t begin = line.find_first_not_of(" [(\"");
-  if (begin == std::string_view::npos || begin > 2) return std::nullopt;
+  if (begin > 2) return std::nullopt;  // npos is, too
   const auto stamp = read_stamp(line.substr(begin));
   if (!stamp || stamp->kind != Stamp::Kind::kFull) return std::nullopt;
   return stamp->at.ns;

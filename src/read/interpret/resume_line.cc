@@ -12,9 +12,8 @@
 namespace mw {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLineLimit = 240;    // bytes
-constexpr size_t kNearBegin = 64;     // where the word stands: behind a clock, a rank or a logger's name
+constexpr size_t kLineLimit = 240;  // bytes
+constexpr size_t kNearBegin = 64;  // where the word stands: behind a clock, a rank or a logger's name; npos is above it
 constexpr size_t kBetweenWords = 32;  // "resuming training of the policy from"
 
 template <size_t N>
@@ -28,12 +27,11 @@ bool says_resumed(std::string_view words) {
   constexpr std::array<std::string_view, 2> kFrom = {"from ", "at "};
   return std::any_of(kResumed.begin(), kResumed.end(), [&](std::string_view word) {
     const size_t at = words.find(word);
-    if (at == kNone || at > kNearBegin || (at > 0 && std::isalpha(static_cast<unsigned char>(words[at - 1])) != 0))
-      return false;
+    if (at > kNearBegin || (at > 0 && std::isalpha(static_cast<unsigned char>(words[at - 1])) != 0)) return false;
     const std::string_view after = words.substr(at + word.size() - 1);
     return std::any_of(kFrom.begin(), kFrom.end(), [after](std::string_view from) {
       const size_t found = after.find(cat(" ", from));
-      return found != kNone && found <= kBetweenWords;
+      return found <= kBetweenWords;
     });
   });
 }
