@@ -172,6 +172,9 @@ std::string PruneJudge::against(const RetentionRules& by, const std::string& roo
 }
 
 bool PruneJudge::is_best(const std::set<int64_t>& verified, int64_t step) const {
+  // Of which a part went while another was the best is none any more: nobody could resume from what is left.
+  const auto lacks = [&](const std::string& root) { return !world_.disk.has_folder(world_.path_of(root, step)); };
+  if (std::any_of(world_.roots.begin(), world_.roots.end(), lacks)) return false;
   const auto score = [this](int64_t of) {
     const auto after = scores.upper_bound(of);
     return after == scores.begin() ? -1.0 : std::prev(after)->second;
