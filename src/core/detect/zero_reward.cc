@@ -7,6 +7,7 @@
 #include "core/components.h"
 #include "core/detect/support/near_floor.h"
 #include "core/detect/support/objective_changed.h"
+#include "core/detect/support/reward_back.h"
 #include "core/detect/support/service_words.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/still_answered.h"
@@ -37,10 +38,6 @@ constexpr Knob kChance{
     "chance", 1e-4, "probability",
     "With small batches zeros come by chance: the streak must be longer than their share so far explains",
     "geometric run length, p^k"};
-constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row that end the streak for good",
-                     "hysteresis"};
-constexpr Knob kSingles{"singles", 0.9, "ratio", "Of the records on the floor: single ones above it end no stretch",
-                        "own"};
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
@@ -49,12 +46,7 @@ constexpr Knob kSunk{"sunk", 0.5, "ratio",
 constexpr Knob kAlways{
     "always", 0.1, "ratio",
     "Of a floor below zero: a reward whose best level never lay farther above it had nothing to lose", "own"};
-constexpr Knob kLong{
-    "long", 20, "points",
-    "A curriculum, a harder data set or a phase of evaluation gives nothing for some steps, and then again "
-    "something: without a second sign it is grave only when it lasts",
-    "circuit breakers of the reports stop at 10 to 50"};
-constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
+constexpr Knob kLongStart{"long_start", 40, "points", "As `long`, for a cold start, which may take longer", "as above"};
 constexpr Knob kFrozen{"frozen", 0.05, "ratio", "Of its first entropy: a policy that always answers the same", "own"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
 constexpr Knob kPunished{"punished", 20, "points", "Records of a reward that only punishes while nothing is ever right",
@@ -67,14 +59,9 @@ constexpr Knob kKnobs[] = {
     kUnreadMost,   kUnreadEach, kPunished,   kFrozen,  kLong,   kLongStart,    kTrouble, kFromStart, kFromStartPoints,
     kExcerpt,      kSudden,     kChance,     kBack,    kBefore, kLow,          kSunk,    kEarly,     kEarlyHours,
     kNearPoints,   kNearShare,  kNearMean,   kSingles, kSeldom, kSeldomPoints, kOver,    kOverEarly, kStillPoints,
-    kScarcePoints, kScarce,     kScarceMost, kAlways};
+    kScarcePoints, kScarce,     kScarceMost, kAlways,  kHeld,   kHeldShare};
 
 constexpr double kRun = 200;  // records of the run that the chance is meant for
-
-struct Streak {
-  size_t first = 0, detected = 0;
-  bool from_start = false;
-};
 
 /// Zero, or a negative number that no value so far lies below.
 bool on_floor(double value, double lowest) { return value == lowest && value <= 0; }
@@ -179,29 +166,6 @@ bool something_failed(const State& state, const Knowledge& knowledge, const Poin
     }
   }
   return static_cast<double>(times) >= kTrouble.value;
-}
-
-/// The records from the streak's first on, as long as hardly one leaves the floor and nothing recovers.
-struct Stretch {
-  size_t last = 0;         ///< on the floor
-  size_t on_floor = 0;     ///< of the records first..last
-  std::vector<size_t> at;  ///< their indices
-};
-
-Stretch stretch_of(const Track& track, const Streak& streak) {
-  const double floor = track.values[streak.detected];
-  Stretch stretch;
-  size_t back = 0;
-  for (size_t i = streak.first; i < track.size() && back < points_of(kBack); ++i) {
-    back = track.values[i] > floor ? back + 1 : 0;
-    if (track.values[i] != floor) continue;
-    const size_t on_floor = stretch.at.size() + 1;
-    if (static_cast<double>(on_floor) < kSingles.value * static_cast<double>(i + 1 - streak.first)) break;
-    stretch.at.push_back(i);
-  }
-  stretch.on_floor = stretch.at.size();
-  stretch.last = stretch.at.empty() ? streak.detected : stretch.at.back();
-  return stretch;
 }
 
 /// Behind it many records lie above the floor, if not in a row (each is of few answers), or some above and some below.
@@ -464,13 +428,13 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       if (!grave) finding.severity = Severity::kWarning;
       if (grave && !streak.from_start && !fails_around(state, knowledge, track, streak))
         soften_by_objective(state, track, finding);
-      const double floor = track.values[streak.detected];
-      size_t back = 0, i = streak.detected + 1;
-      for (; i < track.size() && back < points_of(kBack); ++i) back = track.values[i] > floor ? back + 1 : 0;
-      const bool recovered = back >= points_of(kBack) || (streak.from_start && paid_after(track, streak));
+      const std::optional<size_t> back = back_at(track, streak);
+      const bool recovered = back || (streak.from_start && paid_after(track, streak));
       if (recovered) {
         finding.severity = streak.from_start ? Severity::kInfo : Severity::kWarning;  // a cold start that is over
-        resolve(finding, track.points[std::min(i, track.size()) - 1]);
+        resolve(finding, track.points[back.value_or(track.size() - 1)]);
+      } else {
+        finding.summary += not_back_words(track, streak);
       }
       const double share = share_before(track, streak);
       if (share < kSunk.value) say_sunk(finding, share);
@@ -479,8 +443,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
         finding.severity = Severity::kInfo;
       if (always_low(track, streak)) finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
-      if (back < points_of(kBack)) break;
-      from = i;
+      if (!back) break;
+      from = *back + 1;
     }
     const bool reported = out.size() > before || follows_teacher(state);
     if (!reported && !judge_near(state, track, out) && !judge_early(state, track, out))
