@@ -176,7 +176,7 @@ void deleted(State& state, int64_t step, uint64_t line, uint16_t attempt = 0) {
 
 TEST_CASE("what the trainer deleted, as its log says, is not resumed from, unless it was saved again") {
   State state = run("running");
-  went_bad(state, "nan-inf", 50);
+  went_bad(state, "zero-reward", 50);
   CHECK(resume_advice(state)->step == 40);
   deleted(state, 20, 5);
   deleted(state, 40, 6);
