@@ -182,14 +182,7 @@ class Folder {
     begin_save(state_, saved.complete, place.moment, heard());
   }
   void operator()(const event::CheckpointSeen& seen) {
-    if (is_deleted_by_log(seen)) {  // said by each rank
-      const auto* last = state_.checkpoint_scans.empty() ? nullptr : &state_.checkpoint_scans.back().second;
-      const bool again =
-          last != nullptr && is_deleted_by_log(*last) && last->step == seen.step && last->path == seen.path;
-      if (!again) add_checkpoint_scan(state_, event_, seen, live().moment.attempt);
-      return;
-    }
-    add_checkpoint_scan(state_, event_, seen, attempt_by_clock());
+    add_checkpoint_scan(state_, event_, seen, is_deleted_by_log(seen) ? live().moment.attempt : attempt_by_clock());
   }
   void operator()(const event::CheckpointRead& read) { add_checkpoint_read(state_, event_, read, attempt_by_clock()); }
   void operator()(const event::PointerSeen& seen) { add_pointer(state_, event_, seen, attempt_by_clock()); }

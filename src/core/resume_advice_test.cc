@@ -189,6 +189,7 @@ TEST_CASE("what the trainer deleted, as its log says, is not resumed from, unles
   again.checkpoints.pop_back();
   again.attempts.push_back(again.attempts.back());
   again.attempts.back().resumed_at = 40;
+  again.incidents.back().latest.attempt = 1;
   again.checkpoints.push_back({{40, {}, {1, 2}, 1}, {40, "out/step_40", true}});
   CHECK(resume_advice(again)->step == 40);
 }
