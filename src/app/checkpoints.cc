@@ -11,6 +11,7 @@
 #include "app/checkpoint_survey.h"
 #include "app/config/settings.h"
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "core/resume_advice.h"
 #include "core/shipments.h"
 #include "read/recorder.h"
@@ -153,7 +154,7 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
     if (!layout.names_files()) paths.push_back(root);
   }
   for (const auto& [moment, seen] : state->checkpoint_scans) {  // also of a trainer whose layout is not known
-    if (disk.info(seen.path).ok()) paths.push_back(seen.path);
+    if (!is_deleted_by_log(seen) && disk.info(seen.path).ok()) paths.push_back(seen.path);
   }
   CheckpointSurvey survey(disk, request, now);
   auto answer = looked_at(disk, survey, request, now, paths);

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/text.h"
 #include "core/framework_family.h"
 
 namespace mw {
@@ -84,12 +85,27 @@ std::set<int64_t> broken_steps(const State& state) {
   std::map<std::string_view, const event::CheckpointSeen*> last;  // by path
   for (const auto& [moment, seen] : state.checkpoint_scans) last[seen.path] = &seen;
   std::set<int64_t> broken, others;
-  for (const auto& [path, seen] : last) (seen->how == Seen::kBroken ? broken : others).insert(seen->step);
+  for (const auto& [path, seen] : last) {
+    if (!is_deleted_by_log(*seen)) (seen->how == Seen::kBroken ? broken : others).insert(seen->step);
+  }
   for (const int64_t step : others) broken.erase(step);
   return broken;
 }
 
 }  // namespace
+
+bool deletes(const Moment& moment, const event::CheckpointSeen& seen, const Moment& saved, std::string_view path) {
+  if (saved.attempt > moment.attempt) return false;
+  if (saved.attempt == moment.attempt) {
+    const bool same_file = saved.where.source == moment.where.source;
+    if (same_file ? saved.where.line > moment.where.line
+                  : saved.at.known() && moment.at.known() && saved.at > moment.at)
+      return false;
+  }
+  // OpenRLHF keeps best_global_step40 beside global_step40.
+  const bool named = contains(cat("/", path, "/"), cat("/", seen.path, "/"));
+  return named || seen.path.empty() || !contains(basename(path), std::to_string(seen.step));
+}
 
 bool left_whole(const State& state, size_t end, int64_t most, const SaveIsGone& gone) {
   std::optional<std::set<int64_t>> broken;  // made where it is asked for

@@ -32,6 +32,15 @@ inline bool is_gone(const event::CheckpointSeen& seen) {
   return seen.how == event::CheckpointSeen::How::kUnknown && seen.sign == kGoneSign;
 }
 
+/// Likewise, but the run's own log says it, at the line of which it comes: its trainer deleted it, or saved over it.
+/// `path` is the last part of its name then, or "".
+inline bool is_deleted_by_log(const event::CheckpointSeen& seen) {
+  return is_gone(seen) && (seen.path.empty() || seen.path.front() != '/');
+}
+/// What such a line says of a step, of which the log also says that it was saved, at `saved` and to `path`: that one
+/// lies there no more. False where the step was saved again since, or the line names another folder of that step.
+bool deletes(const Moment& moment, const event::CheckpointSeen& seen, const Moment& saved, std::string_view path);
+
 /// What the last reading of all its bytes found wrong with the checkpoint at `path`; nullptr: nothing, it was not read,
 /// or it was saved anew since.
 const event::CheckpointRead* unsound(const State& state, const std::string& path);

@@ -43,7 +43,7 @@ Time heard_at(const State& state, int64_t step) {
     if (tick.step != kNoStep && tick.step >= step) earliest(tick.at);
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    if (seen.step == step && moment.attempt + 1U == state.attempts.size()) earliest(moment.at);
+    if (seen.step == step && !is_gone(seen) && moment.attempt + 1U == state.attempts.size()) earliest(moment.at);
   }
   return at;
 }

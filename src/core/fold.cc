@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/attempts.h"
 #include "core/bounded.h"
+#include "core/checkpoint_trust.h"
 #include "core/components.h"
 #include "core/counters.h"
 #include "core/exit_status.h"
@@ -180,7 +181,9 @@ class Folder {
     add_checkpoint(state_, place.moment, saved);
     begin_save(state_, saved.complete, place.moment, heard());
   }
-  void operator()(const event::CheckpointSeen& seen) { add_checkpoint_scan(state_, event_, seen, attempt_by_clock()); }
+  void operator()(const event::CheckpointSeen& seen) {
+    add_checkpoint_scan(state_, event_, seen, is_deleted_by_log(seen) ? live().moment.attempt : attempt_by_clock());
+  }
   void operator()(const event::CheckpointRead& read) { add_checkpoint_read(state_, event_, read, attempt_by_clock()); }
   void operator()(const event::PointerSeen& seen) { add_pointer(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::WeightsSynced&) {

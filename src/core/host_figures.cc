@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 
 namespace mw {
 
@@ -76,6 +77,10 @@ void add_pointer(State& state, const Event& event, const event::PointerSeen& see
 
 void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt) {
   auto& scans = state.checkpoint_scans;
+  const event::CheckpointSeen* last = scans.empty() ? nullptr : &scans.back().second;
+  // Each rank says it.
+  const bool again = last != nullptr && is_deleted_by_log(*last) && is_deleted_by_log(seen);
+  if (again && last->step == seen.step && last->path == seen.path) return;
   if (scans.size() >= State::kCheckpointLimit) scans.erase(scans.begin() + State::kCheckpointLimit / 2);
   scans.emplace_back(Moment{seen.step, event.at, event.where, attempt, false}, seen);
   scans.back().second.path = clip(seen.path, kTextLimit);

@@ -21,8 +21,9 @@ constexpr size_t kListed = 4;  // suspect steps that are named one by one
 struct Saved {
   std::string path;
   bool whole = false, done = true;
-  Time at;     // when the log said so, or when it was found whole
-  Time began;  // when the log said that the save began: it holds no weights from after that
+  Time at;           // when the log said so, or when it was found whole
+  Time began;        // when the log said that the save began: it holds no weights from after that
+  Moment said = {};  // the log's line; of no file where its files were found on the disk
 };
 
 /// Some trainers say of a save that it began and no more: after so long it is over, if the run goes on no further.
@@ -76,12 +77,16 @@ std::map<int64_t, Saved> saved_in(const State& state) {
     began.try_emplace({moment.attempt, step}, moment.at);
     const bool over = trained_past(state, moment, step) || began_long_ago(state, moment);
     if (one.complete || (over && saved.find(step) == saved.end()))
-      saved[step] = {one.path, false, one.complete, moment.at, moment.at};
+      saved[step] = {one.path, false, one.complete, moment.at, moment.at, moment};
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || !lineage.has(moment.attempt, seen.step)) continue;
     if (earlier.has(moment.attempt, seen.path)) continue;
-    if (is_unfit(seen) || is_doubted(seen) || is_gone(seen)) {
+    if (is_deleted_by_log(seen)) {  // scans come in the order in which they were made
+      const auto one = saved.find(seen.step);
+      const bool gone = one != saved.end() && deletes(moment, seen, one->second.said, one->second.path);
+      if (gone) saved.erase(one);
+    } else if (is_unfit(seen) || is_doubted(seen) || is_gone(seen)) {
       saved.erase(seen.step);
     } else if (seen.how == event::CheckpointSeen::How::kWhole) {
       const auto said = began.find({moment.attempt, seen.step});
@@ -195,8 +200,8 @@ std::optional<ResumeAdvice> advise(const State& state) {
   const std::map<int64_t, Saved> all = saved_in(state);
   const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
   const bool by_process = advice.onset != kNoStep && is_of_processes(state, advice.onset);
-  const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
-  int64_t reached = std::max(begun, advice.last);
+  const int64_t furthest = furthest_saved(state);      // one may be saved before the log names its step
+  int64_t reached = std::max(begun, advice.last) + 1;  // some save a step before they log it
   if (Lineage(state).from_before())
     for (const AttemptState& attempt : state.attempts) reached = std::max(reached, attempt.last_step);
   for (const auto& [step, saved] : all) {

@@ -165,6 +165,57 @@ TEST_CASE("one that the log names only later is resumed from, and one that the r
   CHECK(furthest_saved(counted) == 212);
 }
 
+/// The log says so at `line`, in attempt number `attempt`.
+void deleted(State& state, int64_t step, uint64_t line, uint16_t attempt = 0) {
+  event::CheckpointSeen seen;
+  seen.step = step;
+  seen.path = "step_" + std::to_string(step);
+  seen.sign = kGoneSign;
+  state.checkpoint_scans.push_back({{step, {}, {0, line}, attempt}, seen});
+}
+
+TEST_CASE("what the trainer deleted, as its log says, is not resumed from, unless it was saved again") {
+  State state = run("running");
+  went_bad(state, "zero-reward", 50);
+  CHECK(resume_advice(state)->step == 40);
+  deleted(state, 20, 5);
+  deleted(state, 40, 6);
+  CHECK(to_sentence(*resume_advice(state)) ==
+        "No checkpoint from before step 50 was seen; steps 60, 80 and 100 are suspect.");
+  CHECK_FALSE(only_doubted(state).has_value());
+  State again = state;
+  again.checkpoints.push_back({{40, {}, {0, 9}, 0}, {40, "out/step_40", true}});
+  CHECK(resume_advice(again)->step == 40);
+  again.checkpoints.pop_back();
+  again.attempts.push_back(again.attempts.back());
+  again.attempts.back().resumed_at = 40;
+  again.incidents.back().latest.attempt = 1;
+  again.checkpoints.push_back({{40, {}, {1, 2}, 1}, {40, "out/step_40", true}});
+  CHECK(resume_advice(again)->step == 40);
+}
+
+TEST_CASE("a deletion by the log is of what lay there before, on the disk, too, and of no other folder of that step") {
+  State state = run("crashed");
+  looked_at(state, 100, event::CheckpointSeen::How::kWhole);
+  CHECK(resume_advice(state)->whole);
+  deleted(state, 100, 7);
+  CHECK(resume_advice(state)->step == 80);
+  looked_at(state, 100, event::CheckpointSeen::How::kWhole);
+  CHECK(resume_advice(state)->step == 100);
+  State best = run("crashed");
+  best.checkpoints.back().second.path = "out/best_step_100";
+  deleted(best, 100, 7);
+  CHECK(resume_advice(best)->step == 100);
+}
+
+TEST_CASE("one that was saved before its step was logged is resumed from") {
+  State state = run("crashed");
+  state.checkpoints.push_back({{107, {}, {}, 0}, {107, "out/step_107", true}});
+  CHECK(resume_advice(state)->step == 107);
+  state.checkpoints.push_back({{109, {}, {}, 0}, {109, "out/step_109", true}});
+  CHECK(resume_advice(state)->step == 107);
+}
+
 TEST_CASE("a checkpoint from after learning had turned is offered with that word") {
   State state = run("crashed");
   state.attempts.back().first_step = 1;

@@ -99,7 +99,7 @@ std::vector<Shipment> shipments(const State& state) {
   uint16_t received_in = 0;
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (&seen == received) received_in = moment.attempt;
-    if (seen.step == kNoStep || &seen == received) continue;
+    if (seen.step == kNoStep || &seen == received || is_deleted_by_log(seen)) continue;
     if (is_unfit(seen)) {
       found.erase(seen.path);
       continue;

@@ -141,7 +141,9 @@ EarlierTrainings::EarlierTrainings(const State& state) : state_(state), first_(b
   if (first_ > 0) {
     note_found(state);
   } else if (moves_) {  // as the disk names them
-    for (const auto& [moment, seen] : state.checkpoint_scans) folders_.try_emplace(folder_of(seen.path));
+    for (const auto& [moment, seen] : state.checkpoint_scans) {
+      if (!is_deleted_by_log(seen)) folders_.try_emplace(folder_of(seen.path));
+    }
   }
 }
 
@@ -183,6 +185,7 @@ bool EarlierTrainings::said_before(std::string_view root, int64_t step) const {
 void EarlierTrainings::note_found(const State& state) {
   const Beyond beyond(state);
   for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (is_deleted_by_log(seen)) continue;
     Folder& folder = folders_[folder_of(seen.path)];
     if (moment.attempt >= first_ && !beyond(seen.step, moment.at) && !said_before(folder_of(seen.path), seen.step)) {
       folder.found = true;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/checkpoint_trust.h"
+#include "core/resume_advice.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/roots.h"
 
@@ -41,7 +42,7 @@ std::map<int64_t, std::set<std::string>> places_by_step(const State& state, cons
     for (std::string& place : places_of(saved, layout, roots, folder)) places[saved.step].insert(std::move(place));
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    if (seen.step == kNoStep) continue;
+    if (seen.step == kNoStep || is_deleted_by_log(seen)) continue;
     if (is_gone(seen) || is_unfit(seen)) {
       places[seen.step].erase(seen.path);
     } else {
@@ -62,9 +63,13 @@ std::vector<event::CheckpointSeen> gone_saves(Disk& disk, const State& state, co
                                               const std::vector<std::string>& roots, const std::string& folder) {
   std::vector<event::CheckpointSeen> gone;
   const auto places = places_by_step(state, layout, roots, folder);
+  const ResumeGrounds grounds = resume_grounds(state);
+  const auto is_suspect = [&grounds](int64_t step) {
+    return grounds.onset != kNoStep && step >= grounds.onset && grounds.in_time.count(step) == 0;
+  };
   for (auto one = places.rbegin(); one != places.rend(); ++one) {
     for (const std::string& path : one->second) {
-      if (disk.info(path).ok()) return gone;
+      if (!is_suspect(one->first) && disk.info(path).ok()) return gone;
     }
     for (const std::string& path : one->second) {
       if (gone.size() >= kNamed) return gone;

@@ -59,6 +59,22 @@ TEST_CASE("nobody is sent to a save that does not lie on the disk any more") {
   CHECK(resume_advice(run.state)->step == 20);
 }
 
+TEST_CASE("behind those that are there, and were saved since the onset, nobody is sent to one that is gone") {
+  Killed run;
+  for (const int64_t step : {30, 40}) run.disk.put(cat("/c/step_", step, "/model.safetensors"), "x");
+  Incident bad;
+  bad.kind = "zero-reward";
+  bad.severity = Severity::kCritical;
+  bad.open = true;
+  bad.onset.step = 25;
+  run.state.incidents = {bad};
+  CHECK(resume_advice(run.state)->step == 20);
+  std::string steps;
+  for (const event::CheckpointSeen& one : gone_saves(run.disk, run.state, kSteps, {"/c"}, "/"))
+    steps += cat(steps.empty() ? "" : " ", one.step);
+  CHECK(steps == "20 10");
+}
+
 TEST_CASE("a log that names no path: what lies in none of the folders in which the run saves is gone") {
   Killed run;
   for (auto& [moment, saved] : run.state.checkpoints) saved.path.clear();

@@ -99,7 +99,9 @@ bool costs_hours(const State& state, size_t attempt, bool finished) {
 
 /// Is it known of a run that is watched, and not only read afterwards, that its saves are about to be written over?
 bool loses_saves(const State& state, size_t attempt) {
-  const bool watched = state.attempts[attempt].why == kKeeperBegan || !state.checkpoint_scans.empty();
+  const bool scanned = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
+                                   [](const auto& scan) { return !is_deleted_by_log(scan.second); });
+  const bool watched = state.attempts[attempt].why == kKeeperBegan || scanned;
   return watched && would_overwrite(state, attempt);
 }
 

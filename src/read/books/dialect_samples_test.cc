@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "read/books/dialect_book.h"
 #include "read/interpret/interpreter.h"
 
@@ -55,6 +56,9 @@ struct EventLister {
   }
   void operator()(const event::CheckpointSaved& e) const {
     add("checkpoint", {{"step", step_text(e.step)}, {"path", e.path}, {"complete", flag_text(e.complete)}});
+  }
+  void operator()(const event::CheckpointSeen& e) const {
+    if (is_gone(e)) add("checkpoint-gone", {{"step", step_text(e.step)}, {"path", e.path}});
   }
   void operator()(const event::WeightsSynced& e) const {
     add("synced", {{"version", step_text(e.version)}, {"seconds", format_double(e.seconds)}});

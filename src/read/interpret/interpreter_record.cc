@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/resume_line.h"
@@ -357,6 +358,28 @@ bool Interpreter::make_columns(const LogLine& line) {
   return true;
 }
 
+/// The run's log says so.
+void Interpreter::checkpoint_gone(int64_t step, std::string_view path, std::string_view why, const LogLine& line) {
+  event::CheckpointSeen gone;
+  gone.step = step;
+  gone.path = clean_.take(basename(path), kPathLimit);
+  gone.what = why;
+  gone.sign = kGoneSign;
+  put(std::move(gone), line.number, line.at);
+}
+
+/// What was saved there before lies there no more.
+void Interpreter::save_to_slot(int64_t step, std::string_view path, const LogLine& line) {
+  constexpr size_t kSlots = 16;  // one for each role
+  const auto known = slots_.find(path);
+  if (known == slots_.end()) {
+    if (slots_.size() < kSlots) slots_.emplace(path, step);
+    return;
+  }
+  if (known->second != step) checkpoint_gone(known->second, path, "its trainer saved over it", line);
+  known->second = step;
+}
+
 /// A save of a trainer that its dialect describes.
 void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogLine& line) {
   if (fields.flag("background")) {  // the record of a step says nothing of its save
@@ -364,7 +387,11 @@ void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogL
     saves_go_on_ = true;
     return;
   }
+  if (fields.flag("deleted")) return checkpoint_gone(step, fields.text("path"), "its trainer deleted it", line);
+  if (step == kNoStep && fields.has("by"))  // the line of its step is yet to come
+    step = (records_.current() == kNoStep ? 0 : records_.current()) + fields.integer("by", 0);
   if (step != kNoStep) records_.saved(step);
+  if (fields.flag("slot")) save_to_slot(step, fields.text("path"), line);
   event::CheckpointSaved save{step, clean_.take(fields.text("path"), kPathLimit), fields.text("complete") != "false"};
   save_ends_with_ = fields.text("until_record");
   const bool ends_with_record = !save_ends_with_.empty() && !saves_go_on_ && !save.complete;
@@ -389,7 +416,13 @@ void Interpreter::finish_save(const MetricLine& metrics, const Pending& as) {
 bool Interpreter::make_save(const LogLine& line) {
   if (trainer_known()) return false;
   const auto save = read_save(line.text, line.rare);
-  if (!save) return false;
+  const auto removal = save ? std::nullopt : read_removal(line.text);
+  if (removal) {
+    std::string_view path = removal->path;
+    while (path.ends_with('/')) path.remove_suffix(1);
+    checkpoint_gone(removal->step, path, "its trainer deleted it", line);
+  }
+  if (!save) return removal.has_value();
   if (save->step != kNoStep) generic_.saw_step(save->step);
   put(event::CheckpointSaved{save->step, clean_.take(save->path, kPathLimit), save->complete}, line.number, line.at);
   return true;

@@ -142,4 +142,21 @@ std::optional<SaveLine> read_save(std::string_view text, RareBytes rare) {
   return found;
 }
 
+std::optional<SaveLine> read_removal(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> kGone = {"deleted",  "removed",  "pruned",
+                                                            "deleting", "removing", "cleaned up"};
+  static constexpr std::array<std::string_view, 22> kOthers = {
+      "fail",  "error", "skip", "will ", "would", "cannot", "can't", "not ", "upload", "push",  "copied",
+      "local", "temp",  "tmp",  "cache", "shard", "optim",  "keep",  "kept", "best",   "from ", "hook"};
+  text = trim(text);
+  if (text.size() > kLineLimit || (!contains_folded(text, "checkpoint") && !contains_folded(text, "ckpt")))
+    return std::nullopt;
+  const std::string_view path = path_in(text);
+  const std::string words = words_of(text, path);
+  if (!has_any(words, kGone) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles)) return std::nullopt;
+  const int64_t step = path.empty() ? find_place(words).step : step_of_path(path);
+  if (step == kNoStep) return std::nullopt;
+  return SaveLine{step, path, true};
+}
+
 }  // namespace mw

@@ -20,6 +20,10 @@ struct SaveLine {
 /// come, and of what is loaded. `rare`: of the line that it is, or is a part of.
 std::optional<SaveLine> read_save(std::string_view text, RareBytes rare = {});
 
+/// "Deleted old checkpoint out/step_5": what such trainers say of one that they delete. nullopt where the line does not
+/// say which step, where it failed or is yet to come, and where a copy is deleted (behind an upload, say).
+std::optional<SaveLine> read_removal(std::string_view text);
+
 /// The word of a line that is a path: it has a slash, or the name of a file of weights. "": there is none.
 std::string_view path_in(std::string_view text);
 /// The last number in the last part of a path: "out/ckpt_10.pt", "step-10/", "000010.safetensors". kNoStep: none.

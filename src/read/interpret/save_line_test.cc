@@ -60,5 +60,30 @@ TEST_CASE("what is no save of a checkpoint") {
   }
 }
 
+TEST_CASE("a trainer that nobody described says which checkpoint it deletes") {
+  struct Case {
+    const char* text;
+    int64_t step;
+  };
+  for (const Case& one :
+       std::vector<Case>{{"INFO deleted old checkpoint /out/step_55", 55},
+                         {"Removing old checkpoint: out/ckpt_40.pt", 40},
+                         {"Cleaned up checkpoint at step 20", 20},
+                         {"Removing checkpoint results/grpo/step_30 due to being outside top-3", 30}}) {
+    CAPTURE(std::string(one.text));
+    const auto found = read_removal(one.text);
+    REQUIRE(found.has_value());
+    CHECK(found->step == one.step);
+  }
+  for (const char* text :
+       {"failed to delete checkpoint out/step_5", "will be deleted: checkpoint out/step_5", "deleted 3 old checkpoints",
+        "deleted old checkpoints, keeping step 55", "uploaded checkpoint step_5, removed local copy out/step_5",
+        "Saved checkpoint to out/step_5", "removed 12 samples at step 5",
+        "removed checkpoint hook from model step 3"}) {
+    CAPTURE(std::string(text));
+    CHECK_FALSE(read_removal(text).has_value());
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/checkpoint_trust.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/ownership.h"
 #include "sense/checkpoints/parts.h"
@@ -100,6 +101,7 @@ void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t att
 void CheckpointWatch::hear(const State& state, const CheckpointLayout& layout) {
   if (roots_.empty()) {  // of the watch before this one
     for (const auto& [moment, seen] : state.checkpoint_scans) {
+      if (is_deleted_by_log(seen)) continue;
       if (const std::string root = root_of(seen.path, layout); !root.empty()) roots_.try_emplace(root, false);
     }
   }

@@ -44,7 +44,9 @@ std::vector<std::string> roots_named(const State& state, const CheckpointLayout&
   for (const auto& [moment, saved] : state.checkpoints) add_of(saved.path);
   if (!state.saves_in.empty()) add(plain_path(state.saves_in));
   add(said_folder(state, folder));
-  for (const auto& [moment, seen] : state.checkpoint_scans) add_of(seen.path);
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (!is_deleted_by_log(seen)) add_of(seen.path);
+  }
   return named;
 }
 

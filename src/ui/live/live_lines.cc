@@ -178,7 +178,8 @@ NewestCheckpoint newest_checkpoint(const State& state) {
     const bool broken_since =
         std::any_of(state.checkpoint_scans.begin() + static_cast<std::ptrdiff_t>(i) + 1, state.checkpoint_scans.end(),
                     [&seen](const auto& later) {
-                      return later.second.step == seen.step && later.second.how == event::CheckpointSeen::How::kBroken;
+                      return later.second.step == seen.step &&
+                             (later.second.how == event::CheckpointSeen::How::kBroken || is_gone(later.second));
                     });
     if (!broken_since) newest = {true, seen.step, true};
   }

@@ -32,6 +32,7 @@ std::string found_as(const event::CheckpointSeen& seen) {
     case event::CheckpointSeen::How::kUnknown:
       break;
   }
+  if (is_deleted_by_log(seen)) return cat("gone, by the log: ", seen.what);
   if (is_gone(seen)) return "gone from the disk";
   if (!seen.lacks.empty()) return cat("NOT TO RESUME FROM: it lacks ", seen.lacks);
   return cat("on disk, not proved whole", seen.doubt.empty() ? "" : cat(": ", brief(seen.doubt, kWhatShown)));
@@ -107,8 +108,10 @@ void join(CheckpointRow& known, CheckpointRow later) {
 }
 
 void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
-  row.bytes = seen.bytes;
-  row.path = seen.path;
+  if (!is_deleted_by_log(seen)) {
+    row.bytes = seen.bytes;
+    row.path = seen.path;
+  }
   row.verified = found_as(seen);
   row.saved = !is_unfit(seen) && !is_doubted(seen) && !is_gone(seen);
 }
@@ -176,10 +179,13 @@ std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycl
     }
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
-    const auto match = [&of = seen](const CheckpointRow& row) {
+    const auto match = [&of = seen, &at = moment](const CheckpointRow& row) {
+      if (is_deleted_by_log(of))
+        return row.step == of.step && deletes(at, of, {row.step, row.at, {}, row.attempt}, row.path);
       return row.step == of.step && (of.step != kNoStep || row.path == of.path);
     };
     const auto at = std::find_if(rows.rbegin(), rows.rend(), match);
+    if (at == rows.rend() && is_deleted_by_log(seen)) continue;  // saved before the log begins
     if (at == rows.rend()) {
       rows.push_back({});
       rows.back().step = seen.step;
