@@ -70,10 +70,7 @@ class AReaL final : public Speaker {
     info("LocalScheduler", "LLM inference server launched at: AREAL_LLM_SERVER_ADDRS=127.0.0.1:30417");
     info("SGLangEngine", "Servers are all ready!");
   }
-  void step(const StepFigures& f) override { figures_ = f; }
-  /// The line of a step and its table come behind its save.
-  void step_over(int64_t) override {
-    const StepFigures& f = figures_;
+  void step(const StepFigures& f) override {
     info("StatsLogger", mw::cat("Epoch 1/1 Step ", f.step, "/", total_, " Train step ", f.step, "/", total_, " done."));
     info("StatsLogger", "Stats (1/1):");
     info("StatsLogger", "");
@@ -119,8 +116,7 @@ class AReaL final : public Speaker {
   void evaluated(int64_t, const Evaluation& e) override {
     info("StatsLogger", mw::cat("eval-rollout/reward: ", e.pass1));
   }
-  void resumed(int64_t done, const std::string&) override {
-    const int64_t step = done - 1;  // the last one that was done, counted from 0
+  void resumed(int64_t step, const std::string&) override {
     info("Recover", mw::cat("Recovering from StepInfo(epoch=0, epoch_step=", step, ", global_step=", step,
                             ", steps_per_epoch=", total_, ")"));
   }
@@ -170,7 +166,6 @@ class AReaL final : public Speaker {
   Clock& clock_;
   mw::Time start_ = clock_.now();
   int64_t total_ = 0;
-  StepFigures figures_ = {};
   int deaths_ = 0;
 };
 

@@ -200,8 +200,8 @@ std::optional<ResumeAdvice> advise(const State& state) {
   const std::map<int64_t, Saved> all = saved_in(state);
   const Time began = advice.onset == kNoStep ? Time() : onset_at(state, advice.onset);
   const bool by_process = advice.onset != kNoStep && is_of_processes(state, advice.onset);
-  const int64_t furthest = furthest_saved(state);      // one may be saved before the log names its step
-  int64_t reached = std::max(begun, advice.last) + 1;  // some save a step before they log it
+  const int64_t furthest = furthest_saved(state);  // one may be saved before the log names its step
+  int64_t reached = std::max(begun, advice.last);
   if (Lineage(state).from_before())
     for (const AttemptState& attempt : state.attempts) reached = std::max(reached, attempt.last_step);
   for (const auto& [step, saved] : all) {

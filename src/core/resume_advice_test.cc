@@ -208,14 +208,6 @@ TEST_CASE("a deletion by the log is of what lay there before, on the disk, too, 
   CHECK(resume_advice(best)->step == 100);
 }
 
-TEST_CASE("one that was saved before its step was logged is resumed from") {
-  State state = run("crashed");
-  state.checkpoints.push_back({{107, {}, {}, 0}, {107, "out/step_107", true}});
-  CHECK(resume_advice(state)->step == 107);
-  state.checkpoints.push_back({{109, {}, {}, 0}, {109, "out/step_109", true}});
-  CHECK(resume_advice(state)->step == 107);
-}
-
 TEST_CASE("a checkpoint from after learning had turned is offered with that word") {
   State state = run("crashed");
   state.attempts.back().first_step = 1;

@@ -8,7 +8,6 @@ class AReaL(TrainerLog):
     names = shapes.NAMES["areal"]
     parts = "rollout/{}"
     judged = "eval-rollout/{}"
-    saves_first = True
     unimportant = ("grpo_actor/update/vocab_max_logits/max", "timeperf/mfu")
 
     def say(self, text, level="INFO", who="StatsLogger"):
@@ -42,8 +41,8 @@ class AReaL(TrainerLog):
         self.say(f"Saved recover checkpoint to /data/areal/globalstep{step}/recover_checkpoint (with_optim=True)",
                  who="Saver")
 
-    def resumed(self, step):  # StepInfo counts from 0
-        self.say(f"Recovering from StepInfo(epoch=0, epoch_step={step - 1}, global_step={step - 1}, steps_per_epoch={self.total})",
+    def resumed(self, step):
+        self.say(f"Recovering from StepInfo(epoch=0, epoch_step={step}, global_step={step}, steps_per_epoch={self.total})",
                  who="Recover")
 
     def sample(self, text):

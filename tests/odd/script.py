@@ -86,9 +86,6 @@ class Script:
             log.ready(step)
             row = {s: v[i] for s, v in sorted(self.series.items()) if s in log.shows and v[i] is not None}
             log.wait(self.series["time.step"][i])
-            saves = i in self.saves and not again
-            if saves and log.saves_first:
-                log.saved(step, self.save_s)
             if i not in self.silent:
                 log.step(step, row, self.extra[i])
             for act in [] if again else self.after[i]:
@@ -97,7 +94,7 @@ class Script:
                 log.wait(2 * self.usual)
                 p = 0.2 + 0.6 * min(max(self.run.skill[i], 0.0), 1.0)
                 log.evaluated(step, "math", self.eval_value if self.eval_value is not None else round(p, 4))
-            if saves and not log.saves_first:
+            if i in self.saves and not again:
                 log.saved(step, self.save_s)
         log.wait(self.usual)
         log.finish()

@@ -34,7 +34,6 @@ class TrainerLog:
     names = dict(shapes.NAMES["custom"])
     parts = "reward/{}"        # how it names a part of the reward
     judged = "eval/{}"         # a result of an evaluation
-    saves_first = False        # the line of a step comes behind its save
     unimportant = ("tokens_per_second_std", "eta_hours")
 
     def __init__(self, begin=BEGIN, pace=1.0):

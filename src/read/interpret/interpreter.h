@@ -277,7 +277,6 @@ class Interpreter {
   void add_record(const MetricLine& metrics, const Pending& as);
   void make_checkpoint(const Fields& fields, int64_t step, const LogLine& line);
   void checkpoint_gone(int64_t step, std::string_view path, std::string_view why, const LogLine& line);
-  void save_to_slot(int64_t step, std::string_view path, const LogLine& line);
   void finish_save(const MetricLine& metrics, const Pending& as);
   bool of_wanted_arm(std::string_view text);
   bool of_other_arm(std::string_view arm, int64_t step, std::span<const RowNumber> numbers, uint64_t number, Time at);
@@ -361,11 +360,10 @@ class Interpreter {
   int64_t document_done_ = 0, document_total_ = 0;  // steps, as a document of the trainer's state says
   event::CheckpointSaved begun_save_;               // without a step: none that the record of its step will finish
   std::string save_ends_with_;                      // the figure whose record does, or "true": any record of its step
-  std::map<std::string, int64_t, std::less<>> slots_;  // paths that are saved over, and the step that each holds
-  bool saves_go_on_ = false;                           // behind the record of their step, in the background
-  int64_t steps_total_ = 0;                            // of the run, as planned
-  struct OtherLoop {                                   // the last bar, if it is not that of the steps
-    int64_t total = 0, done = 0, first = 0;            // the first that it showed to be done, none left out
+  bool saves_go_on_ = false;                        // behind the record of their step, in the background
+  int64_t steps_total_ = 0;                         // of the run, as planned
+  struct OtherLoop {                                // the last bar, if it is not that of the steps
+    int64_t total = 0, done = 0, first = 0;         // the first that it showed to be done, none left out
   };
   OtherLoop other_;
   bool steps_complete_ = false;

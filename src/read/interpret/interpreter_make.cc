@@ -245,7 +245,6 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       begin_attempt(fields.has("why") ? fields.text("why") : line.text, line);
       break;
     case Maker::kResumed:
-      if (step != kNoStep) step += fields.integer("by", 0);
       if (step != kNoStep) records_.resumed(step);
       if (doubted_trace() != 0) emit_temporary_program(false);
       put(event::Resumed{step, clean_.take(fields.text("path"), kPathLimit)}, line.number, line.at);

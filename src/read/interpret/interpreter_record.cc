@@ -368,18 +368,6 @@ void Interpreter::checkpoint_gone(int64_t step, std::string_view path, std::stri
   put(std::move(gone), line.number, line.at);
 }
 
-/// What was saved there before lies there no more.
-void Interpreter::save_to_slot(int64_t step, std::string_view path, const LogLine& line) {
-  constexpr size_t kSlots = 16;  // one for each role
-  const auto known = slots_.find(path);
-  if (known == slots_.end()) {
-    if (slots_.size() < kSlots) slots_.emplace(path, step);
-    return;
-  }
-  if (known->second != step) checkpoint_gone(known->second, path, "its trainer saved over it", line);
-  known->second = step;
-}
-
 /// A save of a trainer that its dialect describes.
 void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogLine& line) {
   if (fields.flag("background")) {  // the record of a step says nothing of its save
@@ -388,10 +376,7 @@ void Interpreter::make_checkpoint(const Fields& fields, int64_t step, const LogL
     return;
   }
   if (fields.flag("deleted")) return checkpoint_gone(step, fields.text("path"), "its trainer deleted it", line);
-  if (step == kNoStep && fields.has("by"))  // the line of its step is yet to come
-    step = (records_.current() == kNoStep ? 0 : records_.current()) + fields.integer("by", 0);
   if (step != kNoStep) records_.saved(step);
-  if (fields.flag("slot")) save_to_slot(step, fields.text("path"), line);
   event::CheckpointSaved save{step, clean_.take(fields.text("path"), kPathLimit), fields.text("complete") != "false"};
   save_ends_with_ = fields.text("until_record");
   const bool ends_with_record = !save_ends_with_.empty() && !saves_go_on_ && !save.complete;
