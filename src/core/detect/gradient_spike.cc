@@ -409,6 +409,7 @@ void add_small(const Track& track, const Small& small, double clip, Finding& fin
 
 /// Those that there is a level for.
 std::vector<Spike> with_a_level(const State& state, const Track& track, std::vector<Spike> spikes) {
+  if (spikes.empty() || !some_lacked_spread(state)) return spikes;
   std::erase_if(spikes, [&](const Spike& spike) {
     return std::abs(track.values[spike.index]) < kAbsurd.value &&
            lacks_a_like(state, track, spike.index, points_of(kWindow), points_of(kShort), kNotable.value);

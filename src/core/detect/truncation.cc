@@ -200,16 +200,19 @@ void judge_lengths(const State& state, JudgeMemory& memory, std::vector<Finding>
   for (Track track : tracks_of(state.find("response.length"))) {
     const Track shown = track;
     const double highest = track.size() == 0 ? 0 : *std::max_element(track.values.begin(), track.values.end());
-    const double calm = usual_change(track, kAtCap.value * highest) / kCalm.value;
+    std::optional<double> calm;  // asked for where the rest holds
+    const auto is_calm = [&](double change) {
+      if (!calm) calm = usual_change(shown, kAtCap.value * highest) / kCalm.value;
+      return change <= *calm;
+    };
     double cap = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       const auto most = longest.at(track.points[i]);
       cap = std::max({cap, track.values[i], most.value_or(0)});
       // where the longest response is not shown, only a length that stands still and is never passed is a limit: one
       // that grows, or a running mean, is its own largest all the time
-      const bool still = i > 0 &&
-                         std::abs(track.values[i] - track.values[i - 1]) <= std::min(kStill.value * cap, calm) &&
-                         highest <= cap + kRoundSlack;
+      const double change = i > 0 ? std::abs(track.values[i] - track.values[i - 1]) : INFINITY;
+      const bool still = !most && change <= kStill.value * cap && highest <= cap + kRoundSlack && is_calm(change);
       const bool limit = most || (still && std::abs(std::remainder(cap, kRound.value)) <= kRoundSlack);
       const auto near = [&track, i](double least) { return track.values[i] >= least && track.values[i - 1] >= least; };
       const bool at_set = i > 0 && set > 0 && cap <= set + kRoundSlack && near(kAtSet.value * set);

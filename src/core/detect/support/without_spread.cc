@@ -23,6 +23,15 @@ std::optional<bool> had_spread(const Series* spread, const Series* uniform, cons
 
 }  // namespace
 
+bool some_lacked_spread(const State& state) {
+  const auto some = [](const Series* series, auto lacks) {
+    return series != nullptr && std::any_of(series->points().begin(), series->points().end(),
+                                            [lacks](const Point& point) { return lacks(point.value); });
+  };
+  return some(state.find("advantage.std"), [](double deviation) { return deviation == 0; }) ||
+         some(state.find("reward.zero_std_groups"), [](double share) { return share >= 1; });
+}
+
 bool lacks_a_like(const State& state, const Track& track, size_t i, size_t window, size_t least, double times) {
   const Series* spread = state.find("advantage.std");
   const Series* uniform = state.find("reward.zero_std_groups");
